@@ -1,0 +1,7 @@
+//! What a call costs: one tool, written once for the floor, for tool-core and for each peer.
+
+pub mod floor;
+pub mod ours;
+#[cfg(feature = "peers")]
+pub mod peers;
+pub mod work;

@@ -1,0 +1,5 @@
+//! The peers, each dispatching from JSON text to JSON text by its own means.
+
+pub mod rig;
+pub mod rmcp;
+pub mod swiftide;

@@ -1,0 +1,68 @@
+//! rig-core: a typed tool behind its object-safe boundary.
+
+use std::collections::HashMap;
+
+use rig_core::tool::{ErasedTool, Tool, ToolContext};
+
+use crate::work::{self, Arguments, Hit};
+
+struct Search;
+
+impl Tool for Search {
+    const NAME: &'static str = "search";
+    type Args = Arguments;
+    type Output = Vec<Hit>;
+    type Error = std::convert::Infallible;
+
+    fn description(&self) -> String {
+        "Searches an index of repositories.".to_owned()
+    }
+
+    fn parameters(&self) -> serde_json::Value {
+        serde_json::to_value(schemars::schema_for!(Arguments)).expect("schema")
+    }
+
+    async fn call(&self, _: &mut ToolContext, arguments: Arguments) -> Result<Vec<Hit>, Self::Error> {
+        Ok(work::search(&arguments.query, arguments.limit, arguments.filter.as_ref()))
+    }
+}
+
+/// A map of erased tools.
+pub struct Host(HashMap<String, Box<dyn ErasedToolObject>>);
+
+trait ErasedToolObject: Send + Sync {
+    fn run<'a>(
+        &'a self,
+        arguments: String,
+        context: &'a mut ToolContext,
+    ) -> std::pin::Pin<Box<dyn Future<Output = String> + Send + 'a>>;
+}
+
+impl<T: ErasedTool + Send + Sync> ErasedToolObject for T {
+    fn run<'a>(
+        &'a self,
+        arguments: String,
+        context: &'a mut ToolContext,
+    ) -> std::pin::Pin<Box<dyn Future<Output = String> + Send + 'a>> {
+        Box::pin(async move { self.execute(arguments, context).await.output().render() })
+    }
+}
+
+impl Host {
+    /// One tool under `tools` names.
+    #[must_use]
+    pub fn new(tools: usize) -> Self {
+        let mut map: HashMap<String, Box<dyn ErasedToolObject>> = HashMap::new();
+        map.insert("search".to_owned(), Box::new(Search));
+        for i in 1..tools {
+            map.insert(format!("search_{i}"), Box::new(Search));
+        }
+        Self(map)
+    }
+
+    /// JSON text in, JSON text out.
+    pub async fn call(&self, arguments: String) -> String {
+        let mut context = ToolContext::new();
+        self.0["search"].run(arguments, &mut context).await
+    }
+}

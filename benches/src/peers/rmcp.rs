@@ -1,0 +1,66 @@
+//! rmcp: its macros and its router, called without a transport.
+
+use rmcp::{
+    handler::server::{tool::ToolCallContext, wrapper::{Json, Parameters}, router::tool::ToolRouter},
+    model::{CallToolRequestParams, NumberOrString},
+    service::{RequestContext, RoleServer, RunningService, serve_directly},
+    tool, tool_router, ServerHandler,
+};
+
+use crate::work::{self, Arguments, Hits};
+
+/// The server.
+#[derive(Clone)]
+pub struct Server;
+
+#[tool_router]
+impl Server {
+    /// Searches an index of repositories.
+    #[tool]
+    async fn search(&self, Parameters(arguments): Parameters<Arguments>) -> Json<Hits> {
+        Json(Hits { hits: work::search(&arguments.query, arguments.limit, arguments.filter.as_ref()) })
+    }
+}
+
+impl ServerHandler for Server {}
+
+/// A router made once, and a peer to build requests from.
+pub struct Host {
+    router: ToolRouter<Server>,
+    service: RunningService<RoleServer, Server>,
+    _client: tokio::io::DuplexStream,
+}
+
+impl Host {
+    /// A server with one tool. Call it within a runtime.
+    #[must_use]
+    pub fn new() -> Self {
+        let (client, server) = tokio::io::duplex(1024);
+        let service = serve_directly(Server, tokio::io::split(server), None);
+        Self { router: Server::tool_router(), service, _client: client }
+    }
+
+    /// JSON text in, JSON text out; `rebuild` makes the router anew, as its default handler does.
+    ///
+    /// # Panics
+    ///
+    /// When the text is not a JSON object or the call fails.
+    pub async fn call(&self, arguments: &str, rebuild: bool) -> String {
+        let mut params = CallToolRequestParams::new("search");
+        params.arguments = Some(serde_json::from_str(arguments).expect("object"));
+        let context = RequestContext::new(NumberOrString::Number(1), self.service.peer().clone());
+        let context = ToolCallContext::new(self.service.service(), params, context);
+        let result = if rebuild {
+            Server::tool_router().call(context).await
+        } else {
+            self.router.call(context).await
+        };
+        serde_json::to_string(&result.expect("result")).expect("json")
+    }
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self::new()
+    }
+}

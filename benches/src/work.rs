@@ -1,0 +1,77 @@
+//! The tool's types and body, the same for everybody.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tool_core::StrictSchema;
+
+/// Narrows a search.
+#[derive(Debug, Clone, Deserialize, Serialize, StrictSchema, JsonSchema)]
+pub struct Filter {
+    /// Language of the repository.
+    pub lang: Lang,
+    /// Tags that must all be present.
+    pub tags: Vec<String>,
+    /// Fewest stars.
+    pub min_stars: Option<u32>,
+}
+
+/// A language.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, StrictSchema, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lang {
+    Rust,
+    Go,
+    Python,
+    TypeScript,
+    C,
+}
+
+/// The arguments, for those who take them as one struct.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+pub struct Arguments {
+    /// What to search for.
+    pub query: String,
+    /// How many hits to return.
+    pub limit: Option<u32>,
+    /// Narrow the search.
+    pub filter: Option<Filter>,
+}
+
+/// One result.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Hit {
+    /// Title of the page.
+    pub title: String,
+    /// Where it is.
+    pub url: String,
+    /// How well it fits.
+    pub score: f64,
+}
+
+/// The results, for those who need an object at the root.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Hits {
+    /// Best first.
+    pub hits: Vec<Hit>,
+}
+
+/// What a model sends, for `hits` results.
+#[must_use]
+pub fn arguments(hits: u32) -> String {
+    format!(
+        r#"{{"query":"async runtime","limit":{hits},"filter":{{"lang":"rust","tags":["tokio","executor"],"min_stars":100}}}}"#
+    )
+}
+
+/// The body.
+#[must_use]
+pub fn search(query: &str, limit: Option<u32>, filter: Option<&Filter>) -> Vec<Hit> {
+    let stars = filter.and_then(|filter| filter.min_stars).unwrap_or_default();
+    (0..limit.unwrap_or(3))
+        .map(|rank| Hit {
+            title: format!("{query} {rank}"),
+            url: format!("https://example.org/{rank}"),
+            score: 1.0 / f64::from(rank + 1) + f64::from(stars),
+        })
+        .collect()
+}
