@@ -1,0 +1,11 @@
+//! `bytes`.
+
+use super::{refused, strict};
+use crate::schema::{Schema, StrictSchema};
+
+strict! {
+    refused(
+        "bytes",
+        "bytes have no JSON spelling a model writes reliably, take base64 text as a `String` and decode it",
+    ) => bytes::Bytes, bytes::BytesMut;
+}

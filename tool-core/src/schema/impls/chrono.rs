@@ -1,0 +1,27 @@
+//! `chrono`.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
+
+use super::{format, refused, strict};
+use crate::schema::{Format, Schema, StrictSchema};
+
+/// `Utc`, `FixedOffset`, `Local`.
+impl<Z: TimeZone> StrictSchema for DateTime<Z> {
+    const SCHEMA: &'static Schema = &Schema::new(format(Format::DateTime));
+}
+
+strict! {
+    format(Format::Date) => NaiveDate;
+    refused(
+        "time-lossy",
+        "`NaiveDateTime` has no offset, which no string format allows, use `DateTime<Utc>`",
+    ) => NaiveDateTime;
+    refused(
+        "time-lossy",
+        "`NaiveTime` has no offset, which no string format allows, use `DateTime<Utc>` or whole seconds",
+    ) => NaiveTime;
+    refused(
+        "time-lossy",
+        "`TimeDelta` is a pair of counters on the wire, use `std::time::Duration` or whole seconds",
+    ) => TimeDelta;
+}

@@ -1,0 +1,65 @@
+//! Numbers and booleans.
+
+use core::num::{
+    NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
+    NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize, Saturating, Wrapping,
+};
+
+use super::strict;
+use crate::schema::{Integer, Kind, Schema, StrictSchema};
+
+strict! {
+    Kind::Boolean => bool;
+    Kind::Number { single: true } => f32;
+    Kind::Number { single: false } => f64;
+}
+
+// `From` is not const: the casts widen, or keep the width, in every line below.
+macro_rules! integers {
+    ($($primitive:ident, $non_zero:ident;)+) => {
+        $(
+            impl StrictSchema for $primitive {
+                const SCHEMA: &'static Schema = &Schema::new(Kind::Integer(Integer {
+                    name: stringify!($primitive),
+                    min: $primitive::MIN as i128,
+                    max: $primitive::MAX as u128,
+                    not_zero: false,
+                }));
+            }
+            impl StrictSchema for $non_zero {
+                const SCHEMA: &'static Schema = &Schema::new(Kind::Integer(Integer {
+                    name: stringify!($primitive),
+                    // Where zero is the smallest value, one is the smallest that is left.
+                    min: if $primitive::MIN == 0 { 1 } else { $primitive::MIN as i128 },
+                    max: $primitive::MAX as u128,
+                    not_zero: $primitive::MIN != 0,
+                }));
+            }
+        )+
+    };
+}
+
+integers! {
+    i8, NonZeroI8;
+    i16, NonZeroI16;
+    i32, NonZeroI32;
+    i64, NonZeroI64;
+    i128, NonZeroI128;
+    isize, NonZeroIsize;
+    u8, NonZeroU8;
+    u16, NonZeroU16;
+    u32, NonZeroU32;
+    u64, NonZeroU64;
+    u128, NonZeroU128;
+    usize, NonZeroUsize;
+}
+
+/// serde reads the number inside.
+impl<T: StrictSchema> StrictSchema for Wrapping<T> {
+    const SCHEMA: &'static Schema = T::SCHEMA;
+}
+
+/// serde reads the number inside, and clamps what does not fit; the schema does not.
+impl<T: StrictSchema> StrictSchema for Saturating<T> {
+    const SCHEMA: &'static Schema = T::SCHEMA;
+}

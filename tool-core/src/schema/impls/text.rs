@@ -1,0 +1,29 @@
+//! Text, paths and times of the standard library.
+
+use std::ffi::{CString, OsString};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::{refused, strict};
+use crate::schema::{Kind, Schema, StrictSchema};
+
+// `str` and `Path` have no schema of their own: arguments are owned.
+strict! {
+    Kind::String => String, Box<str>, Arc<str>, Rc<str>, PathBuf, Box<Path>;
+    Kind::Char => char;
+    Kind::Duration => Duration;
+    refused(
+        "string-lossy",
+        "`OsString` has no portable text on the wire, use `String` or `PathBuf`",
+    ) => OsString;
+    refused(
+        "string-lossy",
+        "`CString` is a list of bytes on the wire, use `String`",
+    ) => CString;
+    refused(
+        "time-lossy",
+        "`SystemTime` is a pair of counters on the wire, use `chrono::DateTime<Utc>` or `jiff::Timestamp`",
+    ) => SystemTime;
+}

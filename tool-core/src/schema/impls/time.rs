@@ -1,0 +1,27 @@
+//! `time`.
+
+use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime, Time};
+
+use super::{format, refused, strict};
+use crate::schema::{Format, Schema, StrictSchema};
+
+// Their serde forms separate date, time and offset by spaces; only the date alone is a string format.
+strict! {
+    format(Format::Date) => Date;
+    refused(
+        "time-lossy",
+        "serde reads `OffsetDateTime` in a spelling of its own, write `#[serde(with = \"time::serde::rfc3339\")]` and `#[schema(as = String, format = \"date-time\")]`",
+    ) => OffsetDateTime;
+    refused(
+        "time-lossy",
+        "`PrimitiveDateTime` has no offset, which no string format allows, use `OffsetDateTime` with `time::serde::rfc3339`",
+    ) => PrimitiveDateTime;
+    refused(
+        "time-lossy",
+        "`time::Time` has no offset, which no string format allows, use `OffsetDateTime` with `time::serde::rfc3339`",
+    ) => Time;
+    refused(
+        "time-lossy",
+        "serde reads `time::Duration` in a spelling of its own, use `std::time::Duration`",
+    ) => Duration;
+}

@@ -1,0 +1,9 @@
+//! `url`.
+
+use super::{format, strict};
+use crate::schema::{Format, Schema, StrictSchema};
+
+// Has a schema so that the rule `format-uri` can refuse it in its own words.
+strict! {
+    format(Format::Uri) => url::Url;
+}

@@ -1,0 +1,19 @@
+//! JSON itself, and types without a value of their own.
+
+use core::marker::PhantomData;
+
+use serde_json::value::RawValue;
+
+use super::{ANY, strict};
+use crate::schema::{Kind, Schema, StrictSchema};
+
+strict! {
+    Kind::Any => serde_json::Value, Box<RawValue>;
+    Kind::Map(ANY) => serde_json::Map<String, serde_json::Value>;
+    Kind::Null => ();
+}
+
+/// serde reads null.
+impl<T: ?Sized> StrictSchema for PhantomData<T> {
+    const SCHEMA: &'static Schema = &Schema::new(Kind::Null);
+}
