@@ -1,0 +1,324 @@
+//! Bounds on a value and the other words that say how a value is written: the common part of `#[schema(…)]` and `#[arg(…)]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{LitInt, LitStr, Token, Type};
+
+use crate::errors::Errors;
+use crate::json::{Json, Number, Size};
+use crate::paths::Paths;
+use crate::texts;
+use crate::words::{once, whole, with_tokens};
+
+/// The words that [`ValueWords`] reads, for messages that list what is known.
+pub(crate) const VALUE_WORDS: &[&str] = &[
+    "range",
+    "length",
+    "pattern",
+    "format",
+    "multiple_of",
+    "min_items",
+    "max_items",
+    "unique",
+    "default",
+    "as",
+];
+
+/// What a field, a parameter or a newtype says about its value.
+#[derive(Clone, Default)]
+pub(crate) struct ValueWords {
+    pub(crate) bounds: Bounds,
+    /// `default = 10`
+    pub(crate) default: Option<Json>,
+    /// `as = String`
+    pub(crate) as_type: Option<Type>,
+}
+
+impl ValueWords {
+    /// Reads what follows `word`; `None` where the word is not one of [`VALUE_WORDS`].
+    pub(crate) fn take(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<syn::Result<()>> {
+        if word == "default" {
+            Some(value_of(input).and_then(|value| once(&mut self.default, word, value)))
+        } else if word == "as" {
+            Some(value_of(input).and_then(|value| once(&mut self.as_type, word, value)))
+        } else {
+            self.bounds.take(word, input)
+        }
+    }
+}
+
+/// `= value`
+pub(crate) fn value_of<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
+    input.parse::<Token![=]>()?;
+    input.parse()
+}
+
+/// Bounds as written. Whether they fit the type is for const evaluation to say.
+#[derive(Clone, Default)]
+pub(crate) struct Bounds {
+    range: Option<Range>,
+    length: Option<Length>,
+    pattern: Option<LitStr>,
+    format: Option<(LitStr, &'static str)>,
+    multiple_of: Option<Number>,
+    min_items: Option<(usize, TokenStream)>,
+    max_items: Option<(usize, TokenStream)>,
+    unique: Option<Ident>,
+    /// All words and values, for spans.
+    tokens: TokenStream,
+}
+
+/// `range = 1..=50`
+#[derive(Clone)]
+struct Range {
+    min: Option<Number>,
+    max: Option<Number>,
+    exclusive_max: bool,
+}
+
+/// `length = 1..=50`
+#[derive(Clone)]
+struct Length {
+    min: Option<usize>,
+    max: Option<usize>,
+}
+
+impl Bounds {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// Reads what follows `word`; `None` where the word is no bound.
+    fn take(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<syn::Result<()>> {
+        let parse: fn(&mut Self, &Ident, ParseStream<'_>) -> syn::Result<()> =
+            match &*word.to_string() {
+                "range" => Self::range,
+                "length" => Self::length,
+                "pattern" => |this, word, input| once(&mut this.pattern, word, value_of(input)?),
+                "format" => Self::format,
+                "multiple_of" => Self::multiple_of,
+                "min_items" => {
+                    |this, word, input| once(&mut this.min_items, word, count_with_tokens(input)?)
+                }
+                "max_items" => {
+                    |this, word, input| once(&mut this.max_items, word, count_with_tokens(input)?)
+                }
+                "unique" => |this, word, _| once(&mut this.unique, word, word.clone()),
+                _ => return None,
+            };
+        let read = with_tokens(input, |input| parse(self, word, input));
+        Some(read.map(|((), rest)| self.tokens.extend(whole(word, rest))))
+    }
+
+    fn range(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        input.parse::<Token![=]>()?;
+        let (range, tokens) = with_tokens(input, |input| {
+            let (min, max, exclusive_max) = ends_of(input, Number::parse, texts::RANGE_EXPECTED)?;
+            Ok(Range {
+                min,
+                max,
+                exclusive_max,
+            })
+        })?;
+        if let (Some(min), Some(max)) = (&range.min, &range.max)
+            && (max.is_less_than(min) || range.exclusive_max && !min.is_less_than(max))
+        {
+            return Err(syn::Error::new_spanned(tokens, texts::RANGE_EMPTY));
+        }
+        once(&mut self.range, word, range)
+    }
+
+    fn length(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        input.parse::<Token![=]>()?;
+        let (length, tokens) = with_tokens(input, |input| {
+            if input.peek(LitInt) && !input.peek2(Token![..]) {
+                let exact = count(input)?;
+                return Ok(Some(Length {
+                    min: Some(exact),
+                    max: Some(exact),
+                }));
+            }
+            let (min, max, exclusive) = ends_of(input, count, texts::LENGTH_EXPECTED)?;
+            let max = match (max, exclusive) {
+                (Some(0), true) => return Ok(None),
+                (Some(max), true) => Some(max - 1),
+                (max, _) => max,
+            };
+            Ok(Some(Length { min, max }))
+        })?;
+        match length {
+            Some(length)
+                if length
+                    .min
+                    .zip(length.max)
+                    .is_none_or(|(min, max)| min <= max) =>
+            {
+                once(&mut self.length, word, length)
+            }
+            _ => Err(syn::Error::new_spanned(tokens, texts::RANGE_EMPTY)),
+        }
+    }
+
+    fn format(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        let name: LitStr = value_of(input)?;
+        let value = name.value();
+        match FORMATS.iter().find(|(known, _)| *known == value) {
+            Some((_, variant)) => once(&mut self.format, word, (name, variant)),
+            None if ["uri", "url", "uri-reference", "iri", "iri-reference"].contains(&&*value) => {
+                Err(syn::Error::new(name.span(), texts::FORMAT_URI))
+            }
+            None => Err(syn::Error::new(
+                name.span(),
+                texts::format_unknown(&value, FORMATS.iter().map(|(known, _)| *known)),
+            )),
+        }
+    }
+
+    fn multiple_of(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        input.parse::<Token![=]>()?;
+        let (number, tokens) = with_tokens(input, Number::parse)?;
+        if number.as_f64() <= 0.0 {
+            return Err(syn::Error::new_spanned(tokens, texts::MULTIPLE_OF_ZERO));
+        }
+        once(&mut self.multiple_of, word, number)
+    }
+
+    /// Rules between two bounds of one value.
+    pub(crate) fn check(&self, errors: &Errors) {
+        if let (Some((min, _)), Some((max, tokens))) = (&self.min_items, &self.max_items)
+            && min > max
+        {
+            errors.at(tokens, texts::ITEMS_EMPTY);
+        }
+        if let (Some(pattern), Some((format, _))) = (&self.pattern, &self.format) {
+            errors.at(pattern, texts::pattern_and_format(&format.value()));
+        }
+    }
+
+    /// The pattern, where it matches anywhere in the text: some engines anchor it silently, so the rule `pattern-anchors` warns.
+    pub(crate) fn unanchored_pattern(&self) -> Option<&LitStr> {
+        self.pattern.as_ref().filter(|pattern| {
+            let value = pattern.value();
+            !(value.starts_with('^') && value.ends_with('$'))
+        })
+    }
+
+    /// `Constraints { min: Some(…), …, ..Constraints::NONE }`
+    pub(crate) fn tree(&self, paths: &Paths) -> TokenStream {
+        let private = paths.private();
+        let mut fields = TokenStream::new();
+        let mut set = |name: &str, value: TokenStream| {
+            let name = quote::format_ident!("{name}");
+            fields.extend(quote!(#name: #value,));
+        };
+        let some = |value: TokenStream| quote!(::core::option::Option::Some(#value));
+        if let Some(range) = &self.range {
+            for (name, end) in [("min", &range.min), ("max", &range.max)] {
+                if let Some(end) = end {
+                    set(name, some(end.tree(paths)));
+                }
+            }
+            if range.exclusive_max {
+                set("exclusive_max", quote!(true));
+            }
+        }
+        if let Some(length) = &self.length {
+            for (name, end) in [("min_length", length.min), ("max_length", length.max)] {
+                if let Some(end) = end {
+                    set(name, some(quote!(#end)));
+                }
+            }
+        }
+        for (name, end) in [
+            ("min_items", &self.min_items),
+            ("max_items", &self.max_items),
+        ] {
+            if let Some((end, _)) = end {
+                set(name, some(quote!(#end)));
+            }
+        }
+        if let Some(number) = &self.multiple_of {
+            set("multiple_of", some(number.tree(paths)));
+        }
+        if let Some(pattern) = &self.pattern {
+            // A pattern that no engine takes panics in const evaluation, at the literal.
+            let at = paths.private_at(pattern.span());
+            let new = quote::quote_spanned!(pattern.span()=> #at::Pattern::new(#pattern));
+            set("pattern", some(quote!(&#new)));
+        }
+        if let Some((_, variant)) = &self.format {
+            let variant = quote::format_ident!("{variant}");
+            set("format", some(quote!(#private::Format::#variant)));
+        }
+        if self.unique.is_some() {
+            set("unique", quote!(true));
+        }
+        quote!(#private::Constraints { #fields ..#private::Constraints::NONE })
+    }
+}
+
+impl ToTokens for Bounds {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.tokens.to_tokens(tokens);
+    }
+}
+
+/// String formats that a user may state: those every strict mode takes. The second word is the variant of `Format`.
+const FORMATS: &[(&str, &str)] = &[
+    ("date-time", "DateTime"),
+    ("date", "Date"),
+    ("time", "Time"),
+    ("duration", "Duration"),
+    ("email", "Email"),
+    ("hostname", "Hostname"),
+    ("ipv4", "Ipv4"),
+    ("ipv6", "Ipv6"),
+    ("uuid", "Uuid"),
+];
+
+/// `a..b`, `a..=b`, `a..`, `..b`, `..=b`: both ends, and whether the upper one is exclusive.
+fn ends_of<T>(
+    input: ParseStream<'_>,
+    mut end: impl FnMut(ParseStream<'_>) -> syn::Result<T>,
+    expected: &'static str,
+) -> syn::Result<(Option<T>, Option<T>, bool)> {
+    let min = if input.peek(Token![..]) {
+        None
+    } else {
+        Some(end(input)?)
+    };
+    let exclusive = if input.peek(Token![..=]) {
+        input.parse::<Token![..=]>()?;
+        false
+    } else if input.peek(Token![..]) {
+        input.parse::<Token![..]>()?;
+        true
+    } else {
+        return Err(input.error(expected));
+    };
+    let max = if exclusive && (input.is_empty() || input.peek(Token![,])) {
+        None
+    } else {
+        Some(end(input)?)
+    };
+    if min.is_none() && max.is_none() {
+        return Err(input.error(expected));
+    }
+    let exclusive = exclusive && max.is_some();
+    Ok((min, max, exclusive))
+}
+
+fn count(input: ParseStream<'_>) -> syn::Result<usize> {
+    let (number, tokens) = with_tokens(input, Number::parse)?;
+    match number.size {
+        Size::Integer(value) => usize::try_from(value).ok(),
+        Size::Float(_) => None,
+    }
+    .ok_or_else(|| syn::Error::new_spanned(tokens, texts::COUNT_EXPECTED))
+}
+
+fn count_with_tokens(input: ParseStream<'_>) -> syn::Result<(usize, TokenStream)> {
+    input.parse::<Token![=]>()?;
+    with_tokens(input, count)
+}

@@ -1,0 +1,250 @@
+//! Doc comments as description text.
+//!
+//! Lines of a paragraph are joined, paragraphs are kept apart by an empty line, list items and fenced code keep their lines.
+//! A heading loses its marks and keeps a line of its own. Sections that rustdoc addresses to Rust callers (`# Errors`,
+//! `# Panics`, `# Safety`, `# Examples`) are left out: a model has no use for them and pays for every token.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Expr, Lit, Meta};
+
+use crate::errors::Errors;
+use crate::paths::Paths;
+use crate::texts;
+
+/// Description text; empty where there is no doc comment.
+#[derive(Clone, Default)]
+pub(crate) struct Doc {
+    /// As a reader sees it.
+    pub(crate) raw: String,
+    /// The inside of a JSON string.
+    pub(crate) escaped: String,
+}
+
+impl Doc {
+    /// Reads the doc comments among `attrs`.
+    pub(crate) fn of(attrs: &[Attribute], errors: &Errors) -> Self {
+        let mut lines = Vec::new();
+        for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
+            let Meta::NameValue(meta) = &attr.meta else {
+                continue; // `#[doc(hidden)]` and the like
+            };
+            match literal_text(&meta.value) {
+                Some(text) => add_lines(&text, &mut lines),
+                None => errors.at(&meta.value, texts::DOC_NOT_LITERAL),
+            }
+        }
+        Self::from_raw(describe(&lines))
+    }
+
+    /// Takes text as a reader sees it.
+    pub(crate) fn from_raw(raw: String) -> Self {
+        let escaped = escape(&raw);
+        Self { raw, escaped }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    /// `Text::escaped("…")`
+    pub(crate) fn text(&self, paths: &Paths) -> TokenStream {
+        let private = paths.private();
+        let escaped = &self.escaped;
+        if escaped.is_empty() {
+            quote!(#private::Text::EMPTY)
+        } else {
+            quote!(#private::Text::escaped(#escaped))
+        }
+    }
+}
+
+/// Escapes text as the inside of a JSON string.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The text of a string literal, also where `macro_rules!` wrapped it in an invisible group.
+fn literal_text(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Lit(expr) => match &expr.lit {
+            Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
+        Expr::Group(group) => literal_text(&group.expr),
+        _ => None,
+    }
+}
+
+/// Splits one doc attribute into lines, without the space after `///` and without the `*` column of a block comment.
+fn add_lines(text: &str, lines: &mut Vec<String>) {
+    let starred = text.contains('\n')
+        && text
+            .lines()
+            .skip(1)
+            .filter(|line| !line.trim().is_empty())
+            .all(|line| line.trim_start().starts_with('*'));
+    for (number, line) in text.lines().enumerate() {
+        let line = if starred && number > 0 {
+            line.trim_start().strip_prefix('*').unwrap_or("")
+        } else {
+            line
+        };
+        lines.push(line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned());
+    }
+    if text.is_empty() {
+        lines.push(String::new());
+    }
+}
+
+fn describe(lines: &[String]) -> String {
+    let mut out = String::new();
+    let mut gap = Gap::None;
+    let mut fenced = false;
+    let mut left_out = false;
+    for line in lines {
+        let trimmed = line.trim();
+        let fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
+        if !fenced && let Some(heading) = heading(trimmed) {
+            left_out = matches!(
+                heading,
+                "Errors" | "Panics" | "Safety" | "Example" | "Examples"
+            );
+            if !left_out {
+                add(&mut out, gap.max(Gap::Line), heading);
+                gap = Gap::Line;
+            }
+            continue;
+        }
+        if left_out {
+            fenced ^= fence;
+            continue;
+        }
+        if fenced || fence {
+            add(&mut out, gap.max(Gap::Line), line);
+            gap = Gap::Line;
+            fenced ^= fence;
+        } else if trimmed.is_empty() {
+            gap = Gap::Paragraph;
+        } else {
+            if is_item(trimmed) {
+                gap = gap.max(Gap::Line);
+            }
+            add(&mut out, gap, trimmed);
+            gap = Gap::Space;
+        }
+    }
+    out.trim().to_owned()
+}
+
+/// What stands between two pieces of text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    None,
+    Space,
+    Line,
+    Paragraph,
+}
+
+fn add(out: &mut String, gap: Gap, text: &str) {
+    if !out.is_empty() {
+        out.push_str(match gap {
+            Gap::None => "",
+            Gap::Space => " ",
+            Gap::Line => "\n",
+            Gap::Paragraph => "\n\n",
+        });
+    }
+    out.push_str(text);
+}
+
+/// `# Heading` → `Heading`
+fn heading(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches('#');
+    let marks = line.len() - rest.len();
+    ((1..=6).contains(&marks) && rest.starts_with(' ')).then(|| rest.trim())
+}
+
+/// `- item`, `* item`, `+ item`, `1. item`, `1) item`
+fn is_item(line: &str) -> bool {
+    if ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark)) {
+        return true;
+    }
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && (rest.starts_with(". ") || rest.starts_with(") "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{add_lines, describe, escape};
+
+    fn doc(lines: &[&str]) -> String {
+        let mut all = Vec::new();
+        lines.iter().for_each(|line| add_lines(line, &mut all));
+        describe(&all)
+    }
+
+    #[test]
+    fn joins_lines_and_keeps_paragraphs() {
+        assert_eq!(doc(&[" One", " line.", "", " Two."]), "One line.\n\nTwo.");
+        assert_eq!(doc(&["", " One.", "", "", ""]), "One.");
+    }
+
+    #[test]
+    fn keeps_items_and_code_on_their_lines() {
+        assert_eq!(
+            doc(&[" One of:", " - a,", "   more a", " - b", "", " End."]),
+            "One of:\n- a, more a\n- b\n\nEnd."
+        );
+        assert_eq!(
+            doc(&[" See", " ```", " a", "   b", " ```", " end"]),
+            "See\n```\na\n  b\n```\nend"
+        );
+    }
+
+    #[test]
+    fn strips_headings_and_drops_sections_for_rust_callers() {
+        assert_eq!(doc(&[" # Title", "", " Body"]), "Title\n\nBody");
+        assert_eq!(doc(&[" # Title", " Body"]), "Title\nBody");
+        assert_eq!(
+            doc(&[
+                " Body",
+                "",
+                " # Errors",
+                "",
+                " When it fails.",
+                "",
+                " # Notes",
+                " Mind."
+            ]),
+            "Body\n\nNotes\nMind."
+        );
+        assert_eq!(
+            doc(&[" Body", " # Examples", " ```", " # hidden", " ```"]),
+            "Body"
+        );
+    }
+
+    #[test]
+    fn reads_block_comments() {
+        assert_eq!(doc(&[" One.\n * Two.\n "]), "One. Two.");
+        assert_eq!(doc(&["\n One.\n\n Two.\n"]), "One.\n\nTwo.");
+    }
+
+    #[test]
+    fn escapes_for_json() {
+        assert_eq!(escape("a\"b\\c\nd\u{1}é"), "a\\\"b\\\\c\\nd\\u0001é");
+    }
+}

@@ -1,0 +1,70 @@
+//! Absolute paths into the core crate.
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use syn::parse::ParseStream;
+use syn::{LitStr, Path, Token};
+
+/// Where generated code finds the core crate: `::tool_core`, or what `crate = path` says.
+#[derive(Clone, Default)]
+pub(crate) struct Paths {
+    krate: Option<Path>,
+}
+
+impl Paths {
+    /// Parses `= path` (or serde's spelling `= "path"`) after the word `crate`.
+    pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.parse::<Token![=]>()?;
+        let krate = if input.peek(LitStr) {
+            input.parse::<LitStr>()?.parse_with(Path::parse_mod_style)?
+        } else {
+            input.call(Path::parse_mod_style)?
+        };
+        Ok(Self { krate: Some(krate) })
+    }
+
+    /// `::tool_core::private`
+    pub(crate) fn private(&self) -> TokenStream {
+        match &self.krate {
+            None => quote!(::tool_core::private),
+            Some(krate) => quote!(#krate::private),
+        }
+    }
+
+    /// `::tool_core::private`, every token at `span`.
+    pub(crate) fn private_at(&self, span: Span) -> TokenStream {
+        match &self.krate {
+            None => quote_spanned!(span=> ::tool_core::private),
+            Some(krate) => respan(quote!(#krate::private), span),
+        }
+    }
+}
+
+/// The same tokens at another place.
+pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|token| match token {
+            TokenTree::Group(group) => {
+                let mut moved = Group::new(group.delimiter(), respan(group.stream(), span));
+                moved.set_span(span);
+                TokenTree::Group(moved)
+            }
+            mut other => {
+                other.set_span(span);
+                other
+            }
+        })
+        .collect()
+}
+
+/// The first and the last place in `tokens`. An expression whose first and last tokens lie there is underlined from one to
+/// the other: `Span::join` does that on nightly only.
+pub(crate) fn ends(tokens: &TokenStream) -> (Span, Span) {
+    let mut all = tokens.clone().into_iter();
+    let first = all
+        .next()
+        .map_or_else(Span::call_site, |token| token.span());
+    let last = all.last().map_or(first, |token| token.span());
+    (first, last)
+}

@@ -1,0 +1,53 @@
+//! Checks in const evaluation whose errors underline the user's own tokens.
+
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+
+use crate::paths::{Paths, ends};
+
+/// `const _: () = ::tool_core::private::check(arguments);`, underlined as all of `place` when it panics.
+///
+/// The call starts with a token at the first place and ends with a parenthesis at the last: that is how rustc computes the
+/// span of an expression.
+pub(crate) fn check(
+    paths: &Paths,
+    place: &impl ToTokens,
+    check: &str,
+    arguments: TokenStream,
+) -> TokenStream {
+    let call = call(paths, place, check, arguments);
+    let (first, _) = ends(&place.to_token_stream());
+    // A tree of a few thousand nodes takes more steps than the lint's threshold.
+    quote_spanned!(first=> #[allow(long_running_const_eval)] const _: () = #call;)
+}
+
+/// `::tool_core::private::check(arguments)`, as an expression.
+pub(crate) fn call(
+    paths: &Paths,
+    place: &impl ToTokens,
+    check: &str,
+    arguments: TokenStream,
+) -> TokenStream {
+    let (first, last) = ends(&place.to_token_stream());
+    let private = paths.private_at(first);
+    let check = Ident::new(check, first);
+    let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+    arguments.set_span(last);
+    let mut out = quote_spanned!(first=> #private::#check);
+    out.extend([TokenTree::Group(arguments)]);
+    out
+}
+
+/// A warning with the rule's text at `place`: a constant that is deprecated where the condition holds.
+pub(crate) fn warning(
+    paths: &Paths,
+    place: &impl ToTokens,
+    rule: &str,
+    hit: TokenStream,
+) -> TokenStream {
+    let (first, last) = ends(&place.to_token_stream());
+    let private = paths.private_at(first);
+    let rule = Ident::new(rule, first);
+    let name = Ident::new("W", last);
+    quote_spanned!(first=> const _: () = <#private::warn::#rule<{ #hit }>>::#name;)
+}
