@@ -7,6 +7,7 @@
 use crate::schema::pattern::Pattern;
 
 pub mod dialect;
+pub mod dynamic;
 pub mod example;
 pub mod format;
 mod impls;

@@ -1,0 +1,247 @@
+//! JSON with the order of its keys.
+//!
+//! `serde_json::Value` sorts keys unless a feature of it is on somewhere in the build, and providers make a model write its keys
+//! in the order of the schema. So a schema is read into this first.
+
+use core::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Number, Value};
+
+/// A JSON value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Doc {
+    Null,
+    Boolean(bool),
+    Number(Number),
+    String(String),
+    Array(Vec<Doc>),
+    Object(Vec<(String, Doc)>),
+}
+
+impl Doc {
+    /// The value of a key, where this is an object that has it.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        self.entries()
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value)
+    }
+
+    /// Whether this is an object with the key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Keys and values; none where this is no object.
+    pub(super) fn entries(&self) -> &[(String, Self)] {
+        match self {
+            Self::Object(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// Items; none where this is no list.
+    pub(super) fn items(&self) -> &[Self] {
+        match self {
+            Self::Array(items) => items,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A count, as `minItems` has one.
+    pub(super) fn as_count(&self) -> Option<usize> {
+        match self {
+            Self::Number(number) => number
+                .as_u64()
+                .and_then(|count| usize::try_from(count).ok()),
+            _ => None,
+        }
+    }
+
+    /// A whole number, also in the spelling `1.0`.
+    pub(super) fn as_integer(&self) -> Option<i128> {
+        let Self::Number(number) = self else {
+            return None;
+        };
+        if let Some(value) = number.as_i64() {
+            return Some(value.into());
+        }
+        if let Some(value) = number.as_u64() {
+            return Some(value.into());
+        }
+        let value = number.as_f64()?;
+        // Whole and far inside the exact range of a double, so the cast loses nothing.
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "bounded by the line itself"
+        )]
+        (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i128)
+    }
+
+    /// The primitive types that the node says it admits; empty where `type` is absent.
+    pub(super) fn types(&self) -> Vec<&str> {
+        match self.get("type") {
+            Some(Self::String(name)) => vec![name],
+            Some(Self::Array(names)) => names.iter().filter_map(Self::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What stands at a JSON pointer without its leading `#`.
+    pub(super) fn at(&self, pointer: &str) -> Option<&Self> {
+        if pointer.is_empty() {
+            return Some(self);
+        }
+        let mut node = self;
+        for step in pointer.strip_prefix('/')?.split('/') {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            node = match node {
+                Self::Object(_) => node.get(&step)?,
+                Self::Array(items) => items.get(step.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+        }
+        Some(node)
+    }
+
+    /// The same as compact text.
+    pub(super) fn text(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Boolean(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Number(number) => out.push_str(&number.to_string()),
+            Self::String(text) => {
+                out.push('"');
+                out.push_str(&escape(text));
+                out.push('"');
+            }
+            Self::Array(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    item.write(out);
+                }
+                out.push(']');
+            }
+            Self::Object(entries) => {
+                out.push('{');
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    out.push('"');
+                    out.push_str(&escape(key));
+                    out.push_str("\":");
+                    value.write(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Text as it stands between the quotes of a JSON string.
+pub(super) fn escape(text: &str) -> String {
+    let quoted = Value::String(text.to_owned()).to_string();
+    quoted
+        .get(1..quoted.len() - 1)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+impl From<&Value> for Doc {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Boolean(*value),
+            Value::Number(number) => Self::Number(number.clone()),
+            Value::String(text) => Self::String(text.clone()),
+            Value::Array(items) => Self::Array(items.iter().map(Self::from).collect()),
+            Value::Object(map) => Self::Object(
+                map.iter()
+                    .map(|(key, value)| (key.clone(), Self::from(value)))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Doc {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DocVisitor)
+    }
+}
+
+struct DocVisitor;
+
+impl<'de> Visitor<'de> for DocVisitor {
+    type Value = Doc;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Doc, E> {
+        Ok(Doc::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Doc, E> {
+        Ok(Doc::Boolean(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Doc, E> {
+        Ok(Doc::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Doc, E> {
+        Ok(Doc::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Doc, E> {
+        Ok(Number::from_f64(value).map_or(Doc::Null, Doc::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Doc, E> {
+        Ok(Doc::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Doc, E> {
+        Ok(Doc::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Doc, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Doc::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Doc, A::Error> {
+        let mut entries: Vec<(String, Doc)> = Vec::new();
+        while let Some((key, value)) = map.next_entry::<String, Doc>()? {
+            // As everywhere in serde_json, the last of two equal keys wins; it keeps the first one's place.
+            match entries.iter_mut().find(|(name, _)| *name == key) {
+                Some(entry) => entry.1 = value,
+                None => entries.push((key, value)),
+            }
+        }
+        Ok(Doc::Object(entries))
+    }
+}

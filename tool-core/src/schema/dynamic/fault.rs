@@ -1,0 +1,135 @@
+//! What is wrong with a schema, and for whom.
+
+use core::fmt;
+
+/// Where a raw schema text may be sent as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// OpenAI function parameters with `strict: true`.
+    OpenAi,
+    /// Anthropic `input_schema` with `strict: true`.
+    Anthropic,
+    /// Gemini `parametersJsonSchema`.
+    Gemini,
+    /// Gemini `parameters`, the OpenAPI subset.
+    GeminiParameters,
+    /// MCP `inputSchema`, as the clients in use read it.
+    Mcp,
+    /// JSON Schema 2020-12 for a tool's arguments.
+    JsonSchema,
+}
+
+impl Target {
+    /// Every target.
+    pub const ALL: [Self; 6] = [
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::GeminiParameters,
+        Self::Mcp,
+        Self::JsonSchema,
+    ];
+
+    /// A name for messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::GeminiParameters => "gemini_parameters",
+            Self::Mcp => "mcp",
+            Self::JsonSchema => "json_schema",
+        }
+    }
+}
+
+/// A set of targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Targets(u8);
+
+impl Targets {
+    /// None of them.
+    pub const NONE: Self = Self(0);
+    /// All of them.
+    pub const ALL: Self = Self(0b11_1111);
+
+    pub(super) const O: Self = Self::only(Target::OpenAi);
+    pub(super) const A: Self = Self::only(Target::Anthropic);
+    pub(super) const J: Self = Self::only(Target::Gemini);
+    pub(super) const P: Self = Self::only(Target::GeminiParameters);
+    pub(super) const M: Self = Self::only(Target::Mcp);
+
+    /// Just this one.
+    pub const fn only(target: Target) -> Self {
+        Self(1 << target as u8)
+    }
+
+    /// Both sets together.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the target is in the set.
+    pub const fn contains(self, target: Target) -> bool {
+        self.0 & (1 << target as u8) != 0
+    }
+
+    /// Whether the set is empty.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// One thing wrong with a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The rule's id, such as `open-object`.
+    pub rule: &'static str,
+    /// Where in the schema: a JSON pointer, empty for the root.
+    pub pointer: String,
+    /// What is wrong and what to write instead.
+    pub text: String,
+    /// Who refuses it; for a schema that cannot be read into the tree at all, everybody.
+    pub targets: Targets,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() {
+            "/"
+        } else {
+            &self.pointer
+        };
+        write!(f, "`{place}`: [{}] {}", self.rule, self.text)
+    }
+}
+
+/// What the judges say about a schema text as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdicts {
+    faults: Vec<Fault>,
+}
+
+impl Verdicts {
+    pub(super) const fn new(faults: Vec<Fault>) -> Self {
+        Self { faults }
+    }
+
+    /// Whether the target takes the text as it is.
+    pub fn accepts(&self, target: Target) -> bool {
+        self.against(target).next().is_none()
+    }
+
+    /// Everything found, in the order of the schema.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Why the target refuses the text.
+    pub fn against(&self, target: Target) -> impl Iterator<Item = &Fault> {
+        self.faults
+            .iter()
+            .filter(move |fault| fault.targets.contains(target))
+    }
+}

@@ -1,0 +1,149 @@
+//! How much of everything a provider takes.
+
+use crate::schema::dynamic::doc::Doc;
+use crate::schema::dynamic::fault::{Fault, Targets};
+
+/// What a schema uses up.
+#[derive(Default)]
+struct Count {
+    properties: usize,
+    values: usize,
+    characters: usize,
+    /// Properties that may be left out, and properties that are a union: Anthropic counts them without following references.
+    optionals: usize,
+    unions: usize,
+    deepest: usize,
+    /// An enum of more than 250 values with more than 15,000 characters.
+    large_enum: bool,
+}
+
+pub(super) fn faults(root: &Doc) -> Vec<Fault> {
+    let mut count = Count::default();
+    count.node(root, 0, true);
+    let mut faults = Vec::new();
+    let mut over = |broken: bool, rule, targets, text: String| {
+        if broken {
+            faults.push(Fault {
+                rule,
+                pointer: String::new(),
+                text,
+                targets,
+            });
+        }
+    };
+    let Count {
+        properties,
+        values,
+        characters,
+        optionals,
+        unions,
+        deepest,
+        large_enum,
+    } = count;
+    over(
+        deepest > 10,
+        "limit-depth",
+        Targets::O,
+        format!("objects are nested {deepest} deep, 10 is the limit"),
+    );
+    over(
+        deepest > 15,
+        "limit-depth",
+        Targets::P,
+        format!("objects are nested {deepest} deep, about 15 is the limit"),
+    );
+    over(
+        properties > 5000,
+        "limit-size",
+        Targets::O,
+        format!("there are {properties} properties, 5000 is the limit"),
+    );
+    over(
+        characters > 120_000,
+        "limit-size",
+        Targets::O,
+        format!("names and values take {characters} characters, 120000 is the limit"),
+    );
+    over(
+        values > 1000,
+        "limit-enum",
+        Targets::O,
+        format!("enums list {values} values, 1000 is the limit"),
+    );
+    over(
+        large_enum,
+        "limit-enum",
+        Targets::O,
+        "an enum of more than 250 values takes more than 15000 characters".into(),
+    );
+    over(
+        optionals > 24,
+        "limit-optional",
+        Targets::A,
+        format!("{optionals} properties may be left out, 24 is the limit"),
+    );
+    over(
+        unions > 15,
+        "limit-union",
+        Targets::A,
+        format!("{unions} properties are unions, 15 is what works"),
+    );
+    faults
+}
+
+impl Count {
+    /// `open`: reached without a reference.
+    fn node(&mut self, node: &Doc, depth: usize, open: bool) {
+        let depth = depth + usize::from(node.has("properties"));
+        self.deepest = self.deepest.max(depth);
+        if depth > super::DEEPEST {
+            return;
+        }
+        let required = node.get("required").map(Doc::items).unwrap_or_default();
+        for (key, value) in node.entries() {
+            match key.as_str() {
+                "properties" => {
+                    for (name, child) in value.entries() {
+                        self.properties += 1;
+                        self.characters += name.chars().count();
+                        if open {
+                            let needed = required.iter().any(|item| item.as_str() == Some(name));
+                            self.optionals += usize::from(!needed);
+                            self.unions += usize::from(
+                                child.has("anyOf")
+                                    || matches!(child.get("type"), Some(Doc::Array(_))),
+                            );
+                        }
+                        self.node(child, depth, open);
+                    }
+                }
+                "$defs" | "definitions" => {
+                    for (name, child) in value.entries() {
+                        self.characters += name.chars().count();
+                        self.node(child, 0, false);
+                    }
+                }
+                "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
+                    for child in value.items() {
+                        self.node(child, depth, open);
+                    }
+                }
+                "items" | "additionalProperties" => self.node(value, depth, open),
+                "enum" => self.listed(value.items()),
+                "const" => self.characters += value.as_str().map_or(0, |text| text.chars().count()),
+                _ => {}
+            }
+        }
+    }
+
+    fn listed(&mut self, values: &[Doc]) {
+        let characters: usize = values
+            .iter()
+            .filter_map(Doc::as_str)
+            .map(|text| text.chars().count())
+            .sum();
+        self.values += values.len();
+        self.characters += characters;
+        self.large_enum |= values.len() > 250 && characters > 15_000;
+    }
+}

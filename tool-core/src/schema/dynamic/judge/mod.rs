@@ -1,0 +1,143 @@
+//! Judges a raw schema text: would a provider's strict mode take it as it is?
+//!
+//! Only keywords and limits are judged, as providers do; what the schema means is the reader's business. Each rule's evidence is
+//! cited in `docs/strict-rules.md` by its id.
+
+mod keywords;
+mod limits;
+mod references;
+
+use super::doc::Doc;
+use super::fault::{Fault, Targets, Verdicts};
+
+/// Judges a schema.
+pub(super) fn judge(root: &Doc) -> Verdicts {
+    let mut judge = Judge {
+        faults: Vec::new(),
+        pointer: String::new(),
+        depth: 0,
+    };
+    judge.root(root);
+    judge.node(root, Place::Root);
+    let Judge { mut faults, .. } = judge;
+    faults.extend(references::faults(root));
+    faults.extend(limits::faults(root));
+    Verdicts::new(faults)
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Root,
+    Property,
+    Other,
+}
+
+struct Judge {
+    faults: Vec<Fault>,
+    pointer: String,
+    depth: usize,
+}
+
+/// Deeper schemas are refused unread: nobody takes them, and the walk recurses.
+pub(super) const DEEPEST: usize = 200;
+
+impl Judge {
+    fn fault(&mut self, rule: &'static str, targets: Targets, text: impl Into<String>) {
+        self.faults.push(Fault {
+            rule,
+            pointer: self.pointer.clone(),
+            text: text.into(),
+            targets,
+        });
+    }
+
+    fn below(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self)) {
+        let length = self.pointer.len();
+        for step in steps {
+            self.pointer.push('/');
+            self.pointer
+                .push_str(&step.replace('~', "~0").replace('/', "~1"));
+        }
+        if self.depth < DEEPEST {
+            self.depth += 1;
+            visit(self);
+            self.depth -= 1;
+        } else {
+            self.fault("limit-depth", Targets::ALL, "nested too deeply to read");
+        }
+        self.pointer.truncate(length);
+    }
+
+    /// What holds for the arguments as a whole.
+    fn root(&mut self, root: &Doc) {
+        if root.get("type").and_then(Doc::as_str) != Some("object") {
+            self.fault(
+                "root-not-object",
+                Targets::ALL,
+                "a tool's arguments are an object, put `\"type\": \"object\"` at the root",
+            );
+        }
+        for keyword in ["anyOf", "oneOf", "allOf", "enum", "not"] {
+            if root.has(keyword) {
+                self.fault(
+                    "root-union",
+                    Targets::O.and(Targets::A).and(Targets::J).and(Targets::P),
+                    format!("`{keyword}` may not stand at the root, put the choice in a property"),
+                );
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Doc, place: Place) {
+        if !matches!(node, Doc::Object(_)) {
+            let mut targets = Targets::O.and(Targets::A).and(Targets::P);
+            if place == Place::Property {
+                // The MCP TypeScript SDK drops the whole listing.
+                targets = targets.and(Targets::M);
+            }
+            self.fault(
+                "untyped-value",
+                targets,
+                "a boolean is no schema here, say a type",
+            );
+            return;
+        }
+        self.keywords(node);
+        self.types(node);
+        self.object(node, place);
+        self.array(node);
+        self.choices(node);
+        self.text(node);
+        self.children(node);
+    }
+
+    fn children(&mut self, node: &Doc) {
+        for (key, value) in node.entries() {
+            match key.as_str() {
+                "properties" => {
+                    for (name, child) in value.entries() {
+                        self.below(&[key, name], |judge| judge.node(child, Place::Property));
+                    }
+                }
+                "$defs" | "definitions" | "patternProperties" => {
+                    for (name, child) in value.entries() {
+                        self.below(&[key, name], |judge| judge.node(child, Place::Other));
+                    }
+                }
+                "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
+                    for (index, child) in value.items().iter().enumerate() {
+                        self.below(&[key, &index.to_string()], |judge| {
+                            judge.node(child, Place::Other);
+                        });
+                    }
+                }
+                "items" => self.below(&[key], |judge| judge.node(value, Place::Other)),
+                "additionalProperties" if !matches!(value, Doc::Boolean(_)) => {
+                    self.below(&[key], |judge| judge.node(value, Place::Other));
+                }
+                _ => {}
+            }
+        }
+    }
+}

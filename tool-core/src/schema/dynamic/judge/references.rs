@@ -1,0 +1,155 @@
+//! Where `$ref` may point, and what may come round to itself.
+
+use super::DEEPEST;
+use crate::schema::dynamic::doc::Doc;
+use crate::schema::dynamic::fault::{Fault, Targets};
+
+/// A reference and where it stands.
+struct Link<'a> {
+    /// The root or definition that holds it.
+    from: String,
+    to: &'a str,
+    pointer: String,
+    /// A property that may be left out lies between.
+    optional: bool,
+}
+
+pub(super) fn faults(root: &Doc) -> Vec<Fault> {
+    let mut links = Vec::new();
+    gather(root, String::new(), "#", false, &mut links);
+    let mut faults = Vec::new();
+    for link in &links {
+        let target = link.to.strip_prefix('#').and_then(|path| root.at(path));
+        if target.is_none() {
+            faults.push(Fault {
+                rule: "ref-target",
+                pointer: link.pointer.clone(),
+                text: format!("`{}` points at nothing in this schema", link.to),
+                targets: Targets::ALL,
+            });
+        } else if link.to != "#" && definition(link.to).is_none() {
+            faults.push(Fault {
+                rule: "ref-target",
+                pointer: link.pointer.clone(),
+                text: format!("`{}` is not a definition, put it under `$defs`", link.to),
+                targets: Targets::O,
+            });
+        }
+    }
+    if let Some(link) = links.iter().find(|link| returns(link, &links, false)) {
+        faults.push(Fault {
+            rule: "recursive-type",
+            pointer: link.pointer.clone(),
+            text: "the schema holds itself, take a flat list with parent ids".into(),
+            targets: Targets::A.and(Targets::P),
+        });
+    }
+    if let Some(link) = links.iter().find(|link| returns(link, &links, true)) {
+        faults.push(Fault {
+            rule: "recursive-type",
+            pointer: link.pointer.clone(),
+            text:
+                "the schema holds itself through required properties, let one of them be left out"
+                    .into(),
+            targets: Targets::J,
+        });
+    }
+    faults
+}
+
+/// The definition's own pointer, for a reference to exactly a definition.
+fn definition(to: &str) -> Option<&str> {
+    ["#/$defs/", "#/definitions/"]
+        .iter()
+        .any(|prefix| {
+            to.strip_prefix(prefix)
+                .is_some_and(|name| !name.contains('/'))
+        })
+        .then_some(to)
+}
+
+/// Whether following links from this one leads back to its holder; over required properties only, where asked.
+fn returns(start: &Link<'_>, links: &[Link<'_>], required_only: bool) -> bool {
+    if required_only && start.optional {
+        return false;
+    }
+    let mut seen = vec![start.to];
+    let mut next = 0;
+    while next < seen.len() {
+        let here = seen[next];
+        if here == start.from {
+            return true;
+        }
+        for link in links {
+            if link.from == here && !(required_only && link.optional) && !seen.contains(&link.to) {
+                seen.push(link.to);
+            }
+        }
+        next += 1;
+    }
+    false
+}
+
+fn gather<'a>(
+    node: &'a Doc,
+    pointer: String,
+    from: &str,
+    optional: bool,
+    links: &mut Vec<Link<'a>>,
+) {
+    if pointer.len() > 64 * DEEPEST {
+        return;
+    }
+    if let Some(to) = node.get("$ref").and_then(Doc::as_str) {
+        links.push(Link {
+            from: from.to_owned(),
+            to,
+            pointer: pointer.clone(),
+            optional,
+        });
+    }
+    let required = node.get("required").map(Doc::items).unwrap_or_default();
+    for (key, value) in node.entries() {
+        match key.as_str() {
+            "properties" => {
+                for (name, child) in value.entries() {
+                    let needed = required.iter().any(|item| item.as_str() == Some(name));
+                    gather(
+                        child,
+                        format!("{pointer}/{key}/{}", step(name)),
+                        from,
+                        optional || !needed,
+                        links,
+                    );
+                }
+            }
+            "$defs" | "definitions" => {
+                for (name, child) in value.entries() {
+                    let pointer = format!("{pointer}/{key}/{}", step(name));
+                    let holder = format!("#{pointer}");
+                    gather(child, pointer, &holder, false, links);
+                }
+            }
+            "enum" | "const" | "default" | "examples" => {}
+            _ => match value {
+                Doc::Object(_) => gather(value, format!("{pointer}/{key}"), from, optional, links),
+                Doc::Array(items) => {
+                    for (index, child) in items.iter().enumerate() {
+                        gather(
+                            child,
+                            format!("{pointer}/{key}/{index}"),
+                            from,
+                            optional,
+                            links,
+                        );
+                    }
+                }
+                _ => {}
+            },
+        }
+    }
+}
+
+fn step(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,67 @@
+//! Small questions about words of a schema.
+
+use core::mem::discriminant;
+
+use super::doc::Doc;
+
+/// String formats that OpenAI and Anthropic both know.
+pub(super) const FORMATS: [&str; 9] = [
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+];
+
+/// Whether a provider takes the key: Anthropic's rule for the top level, or Gemini's, which is stricter and holds everywhere.
+pub(super) fn key_of(name: &str, loose: bool) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || (loose && matches!(c, '.' | '-'));
+    (1..=64).contains(&name.len())
+        && name.chars().all(fits)
+        && (loose || !name.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether a list of values is of several types; null does not count where the type allows it.
+pub(super) fn mixed(values: &[Doc], nullable: bool) -> bool {
+    let mut kinds = values
+        .iter()
+        .filter(|value| !(nullable && **value == Doc::Null))
+        .map(discriminant);
+    let Some(first) = kinds.next() else {
+        return false;
+    };
+    kinds.any(|kind| kind != first)
+}
+
+/// Whether a pattern uses what no strict mode takes: look-around, back-references, word boundaries.
+pub(super) fn looks_around(pattern: &str) -> bool {
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        match c {
+            '\\' => {
+                let Some(escaped) = after.chars().next() else {
+                    return false;
+                };
+                if matches!(escaped, '1'..='9' | 'b' | 'B' | 'k') {
+                    return true;
+                }
+                rest = &after[escaped.len_utf8()..];
+                continue;
+            }
+            '(' if ["?=", "?!", "?<=", "?<!"]
+                .iter()
+                .any(|look| after.starts_with(look)) =>
+            {
+                return true;
+            }
+            _ => {}
+        }
+        rest = after;
+    }
+    false
+}
