@@ -1,0 +1,162 @@
+//! JSON that keeps what `serde_json::Value` loses: the order of keys, keys told twice, the spelling of numbers.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// A JSON value as a model would write it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Json {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Flag(bool),
+    /// A number in its own spelling.
+    Number(String),
+    /// Text, unescaped.
+    Text(String),
+    /// A list.
+    List(Vec<Json>),
+    /// Keys and values, in order, duplicates included.
+    Record(Vec<(String, Json)>),
+    /// Anything, in its own spelling; never read, only written.
+    Raw(String),
+}
+
+impl Json {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Record(entries) => entries
+                .iter()
+                .find(|(name, _)| name == key)
+                .map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether some record tells a key twice.
+    pub fn tells_twice(&self) -> bool {
+        match self {
+            Self::Record(entries) => entries.iter().enumerate().any(|(at, (key, value))| {
+                entries[..at].iter().any(|(other, _)| other == key) || value.tells_twice()
+            }),
+            Self::List(items) => items.iter().any(Self::tells_twice),
+            _ => false,
+        }
+    }
+
+    /// Kind of value, in the words of JSON Schema.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Flag(_) => "boolean",
+            Self::Number(text) if text.parse::<i64>().is_ok() => "integer",
+            Self::Number(_) => "number",
+            Self::Text(_) => "string",
+            Self::List(_) => "array",
+            Self::Record(_) => "object",
+            Self::Raw(_) => "raw",
+        }
+    }
+}
+
+/// Text as a JSON string, quotes included.
+pub fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Number(text) | Self::Raw(text) => f.write_str(text),
+            Self::Text(text) => f.write_str(&quoted(text)),
+            Self::List(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if at == 0 { "" } else { "," })?;
+                }
+                f.write_str("]")
+            }
+            Self::Record(entries) => {
+                f.write_str("{")?;
+                for (at, (key, value)) in entries.iter().enumerate() {
+                    write!(
+                        f,
+                        "{}{}:{value}",
+                        if at == 0 { "" } else { "," },
+                        quoted(key)
+                    )?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Json, E> {
+        Ok(Json::Flag(flag))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Json, E> {
+        Ok(Json::Number(number.to_string()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Json, E> {
+        Ok(Json::Number(number.to_string()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Json, E> {
+        Ok(Json::Number(serde_json::Value::from(number).to_string()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+        Ok(Json::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Json::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
+        let mut record = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            record.push(entry);
+        }
+        Ok(Json::Record(record))
+    }
+}

@@ -1,0 +1,133 @@
+//! Names: of tools on the wire, of types and fields in Rust.
+
+use std::collections::BTreeSet;
+
+/// Longest name of a tool.
+const LONGEST_TOOL: usize = 64;
+
+/// Longest key of a property.
+const LONGEST_KEY: usize = 64;
+
+/// Words that cannot be a Rust name as they stand.
+const KEYWORDS: [&str; 49] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
+    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield", "union",
+];
+
+/// Words that stay reserved even behind `r#`, and primitives, which the struct of a tool would hide.
+const TAKEN: [&str; 22] = [
+    "self", "crate", "super", "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize",
+    "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "core", "std",
+];
+
+/// Whether every provider takes the key of a property.
+pub fn is_key(key: &str) -> bool {
+    key.len() <= LONGEST_KEY
+        && key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && key
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        // Not even raw identifiers.
+        && !["self", "Self", "crate", "super", "_"].contains(&key)
+}
+
+/// Keys of one record as Rust identifiers: in snake case where that keeps them apart, raw where they are keywords.
+pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
+    let mut names = Names::default();
+    keys.map(|key| {
+        let snake = if is_snake(key) {
+            key.to_owned()
+        } else {
+            words(key).join("_")
+        };
+        let unique = names.unique(&snake, "_");
+        if KEYWORDS.contains(&unique.as_str()) && unique != "union" {
+            format!("r#{unique}")
+        } else {
+            unique
+        }
+    })
+    .collect()
+}
+
+fn is_snake(key: &str) -> bool {
+    key.chars()
+        .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+}
+
+/// The words of a name, lower-case: broken at what is no letter or digit, and where the case says so.
+fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words = vec![String::new()];
+    for (at, &letter) in letters.iter().enumerate() {
+        if !letter.is_ascii_alphanumeric() {
+            words.push(String::new());
+            continue;
+        }
+        let before = at.checked_sub(1).map(|at| letters[at]);
+        let after = letters.get(at + 1);
+        let breaks = letter.is_ascii_uppercase()
+            && before.is_some_and(|before| {
+                before.is_ascii_lowercase()
+                    || before.is_ascii_digit()
+                    || (before.is_ascii_uppercase() && after.is_some_and(char::is_ascii_lowercase))
+            });
+        if breaks {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.push(letter.to_ascii_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The name of a tool in `[a-z0-9_]`, not yet unique.
+pub fn tool(name: &str) -> String {
+    let mut tool = words(name).join("_");
+    if !tool.starts_with(|first: char| first.is_ascii_lowercase()) {
+        tool.insert_str(0, "call_");
+    }
+    tool.truncate(LONGEST_TOOL);
+    if KEYWORDS.contains(&tool.as_str()) || TAKEN.contains(&tool.as_str()) {
+        tool.push('_');
+    }
+    tool
+}
+
+/// A name in camel case, for types and variants; digits first get a letter before them.
+pub fn camel(name: &str) -> String {
+    let mut camel = String::new();
+    for word in words(name) {
+        let mut letters = word.chars();
+        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        camel.push_str(letters.as_str());
+    }
+    if !camel.starts_with(|first: char| first.is_ascii_alphabetic()) || camel == "Self" {
+        camel.insert(0, 'V');
+    }
+    camel
+}
+
+/// Names given so far.
+#[derive(Debug, Default)]
+pub struct Names(BTreeSet<String>);
+
+impl Names {
+    /// The name itself, or with the first free number behind it.
+    pub fn unique(&mut self, name: &str, before_number: &str) -> String {
+        let mut free = name.to_owned();
+        let mut number = 2;
+        while !self.0.insert(free.clone()) {
+            let tail = format!("{before_number}{number}");
+            let head = name.len().min(LONGEST_TOOL - tail.len());
+            free = format!("{}{tail}", &name[..head]);
+            number += 1;
+        }
+        free
+    }
+}

@@ -1,0 +1,294 @@
+//! The comparison: gold calls and their variants, through the dispatcher and past the other judge.
+
+use std::collections::BTreeMap;
+
+use bfcl_gen::plan::{self, Definition, Tool};
+use bfcl_gen::sample::{self, Line};
+use bfcl_gen::shape::{Need, Property, Shape};
+use serde_json::Value;
+use tool_core::prelude::*;
+
+use crate::generated as _;
+use crate::oracle::{Answer, Oracle, Verdict};
+use crate::spoil::{Kind, Spoiler};
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Calls in the sample.
+    pub lines: usize,
+    /// Calls whose function is a tool.
+    pub typed_lines: usize,
+    /// Different definitions.
+    pub definitions: Vec<Definition>,
+    /// Gold calls that the dispatcher accepts.
+    pub gold_accepted: usize,
+    /// Gold calls that both judges refuse: the closed schema has no place for a key that they tell.
+    pub gold_refused: Vec<String>,
+    /// Spoiled calls by kind, in the order of [`Kind::ALL`].
+    pub kinds: BTreeMap<usize, Tally>,
+    /// Everything that is not as it should be.
+    pub misses: Vec<Miss>,
+}
+
+/// Calls of a kind.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Sent.
+    pub sent: usize,
+    /// Refused by the other judge.
+    pub refused: usize,
+    /// Accepted by the other judge.
+    pub accepted: usize,
+    /// Not compared: a whole number beyond 64 bits.
+    pub excluded: usize,
+    /// Judged differently.
+    pub misses: usize,
+}
+
+/// Something that is not as it should be.
+#[derive(Debug)]
+pub struct Miss {
+    /// Line of the sample.
+    pub id: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// What was done to the call; none for a gold call.
+    pub kind: Option<Kind>,
+    /// What is wrong.
+    pub what: String,
+    /// Text of the arguments.
+    pub text: String,
+}
+
+/// Runs the comparison.
+pub async fn compare() -> Result<Findings, Box<dyn std::error::Error>> {
+    let lines = sample::read(bfcl_gen::SAMPLE)?;
+    let toolset = Registry::linked()?.open().repair(Repair::Off);
+    let mut findings = Findings {
+        lines: lines.len(),
+        ..Findings::default()
+    };
+    let definitions = plan::plan(&lines);
+    let mut spoiler = Spoiler::default();
+    for definition in &definitions {
+        let Ok(tool) = &definition.tool else {
+            continue;
+        };
+        let judge = Judge::new(definition, tool, &toolset)?;
+        for &line in &definition.lines {
+            findings.typed_lines += 1;
+            judge
+                .line(line, &lines[line], &mut spoiler, &mut findings)
+                .await;
+        }
+    }
+    findings.definitions = definitions;
+    Ok(findings)
+}
+
+/// Both judges of one function.
+struct Judge<'a> {
+    tool: &'a Tool,
+    toolset: &'a Toolset,
+    cx: ToolContext,
+    oracle: Oracle,
+    /// The same on the schema that the tool publishes.
+    published: Oracle,
+}
+
+/// What the dispatcher made of a call.
+enum Outcome {
+    Refused,
+    /// Accepted, and this is what arrived.
+    Arrived(Value),
+    /// Neither; it should not happen.
+    Otherwise(String),
+}
+
+impl<'a> Judge<'a> {
+    fn new(definition: &Definition, tool: &'a Tool, toolset: &'a Toolset) -> Result<Self, String> {
+        let schema = toolset
+            .get(&tool.name)
+            .ok_or_else(|| format!("tool `{}` is not linked", tool.name))?
+            .schema(Dialect::JsonSchema);
+        let published = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+        Ok(Self {
+            tool,
+            toolset,
+            cx: ToolContext::anonymous(),
+            oracle: Oracle::new(&definition.function.parameters)?,
+            published: Oracle::as_it_is(published)?,
+        })
+    }
+
+    async fn line(&self, at: usize, line: &Line, spoiler: &mut Spoiler, findings: &mut Findings) {
+        let gold = &line.gold_call.args;
+        let text = gold.to_string();
+        let mut miss = |kind: Option<Kind>, text: &str, what: String| {
+            findings.misses.push(Miss {
+                id: line.id.clone(),
+                tool: self.tool.name.clone(),
+                kind,
+                what,
+                text: text.to_owned(),
+            });
+        };
+        let outcome = self.send(&line.id, &text).await;
+        let verdict = match self.oracle.judge(&text) {
+            Answer::Says(verdict) => verdict,
+            Answer::BeyondWords => Verdict::Refused,
+        };
+        match (self.differs(&text, &outcome, verdict), verdict) {
+            (None, Verdict::Accepted) => findings.gold_accepted += 1,
+            (None, Verdict::Refused) => findings.gold_refused.push(format!("{} {text}", line.id)),
+            (Some(what), _) => miss(None, &text, what),
+        }
+        for variant in spoiler.variants(at, gold, &self.tool.parameters) {
+            let tally = findings.kinds.entry(variant.kind as usize).or_default();
+            tally.sent += 1;
+            let Answer::Says(verdict) = self.oracle.judge(&variant.text) else {
+                tally.excluded += 1;
+                continue;
+            };
+            match verdict {
+                Verdict::Accepted => tally.accepted += 1,
+                Verdict::Refused => tally.refused += 1,
+            }
+            let outcome = self.send(&line.id, &variant.text).await;
+            if let Some(what) = self.differs(&variant.text, &outcome, verdict) {
+                tally.misses += 1;
+                miss(Some(variant.kind), &variant.text, what);
+            }
+        }
+    }
+
+    async fn send(&self, id: &str, text: &str) -> Outcome {
+        let call = ToolCall::new(id, self.tool.name.as_str(), text);
+        let result = self.toolset.call(call, &self.cx).await;
+        match (result.error(), result.output()) {
+            (Some(error), _) if error.kind() == ErrorKind::InvalidArguments => Outcome::Refused,
+            (None, Some(output)) if !result.is_error() => {
+                match serde_json::from_str(output.get()) {
+                    Ok(value) => Outcome::Arrived(value),
+                    Err(error) => Outcome::Otherwise(error.to_string()),
+                }
+            }
+            _ => Outcome::Otherwise(format!("{result:?}")),
+        }
+    }
+
+    /// What is wrong with the outcome of a call on which the other judge has this verdict.
+    fn differs(&self, text: &str, outcome: &Outcome, verdict: Verdict) -> Option<String> {
+        if self.published.judge(text) != Answer::Says(verdict) {
+            return Some(format!("published schema: not {verdict:?}"));
+        }
+        match (outcome, verdict) {
+            (Outcome::Refused, Verdict::Refused) => None,
+            (Outcome::Arrived(value), Verdict::Accepted) => self.otherwise(text, value),
+            (Outcome::Refused, _) => Some("refused, and `jsonschema` accepts it".into()),
+            (Outcome::Arrived(_), _) => Some("accepted, and `jsonschema` refuses it".into()),
+            (Outcome::Otherwise(what), _) => Some(what.clone()),
+        }
+    }
+
+    /// What arrived, if it is not what was sent with defaults filled in.
+    fn otherwise(&self, text: &str, arrived: &Value) -> Option<String> {
+        let mut sent: Value = match serde_json::from_str(text) {
+            Ok(sent) => sent,
+            Err(error) => return Some(error.to_string()),
+        };
+        self.oracle.without_nulls(&mut sent);
+        fill(&mut sent, &self.tool.parameters);
+        let mut arrived = arrived.clone();
+        self.oracle.without_nulls(&mut arrived);
+        (!same(&sent, &arrived)).then(|| format!("arrived as {arrived}"))
+    }
+}
+
+/// Writes the stated defaults where a key is absent.
+fn fill(value: &mut Value, properties: &[Property]) {
+    let Value::Object(entries) = value else {
+        return;
+    };
+    for property in properties {
+        if let Need::Default(default) = &property.need
+            && !entries.contains_key(&property.key)
+            && let Ok(default) = serde_json::from_str(&default.to_string())
+        {
+            entries.insert(property.key.clone(), default);
+        }
+        if let Some(value) = entries.get_mut(&property.key) {
+            fill_shape(value, &property.shape);
+        }
+    }
+}
+
+fn fill_shape(value: &mut Value, shape: &Shape) {
+    match (value, shape) {
+        (value @ Value::Object(_), Shape::Record(properties)) => fill(value, properties),
+        (Value::Array(items), Shape::List(shape)) => {
+            for item in items {
+                fill_shape(item, shape);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether two values are the same, with numbers compared as numbers (`1` and `1.0`).
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64() == other.as_f64()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .all(|(key, one)| other.get(key).is_some_and(|other| same(one, other)))
+        }
+        _ => one == other,
+    }
+}
+
+/// Numbers of definitions and lines that a rule forbids, by rule.
+pub fn by_rule(definitions: &[Definition]) -> BTreeMap<&'static str, (usize, usize)> {
+    let mut rules: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+    for definition in definitions {
+        let mut told: Vec<&'static str> = definition
+            .tool
+            .as_ref()
+            .err()
+            .into_iter()
+            .flatten()
+            .map(|fault| fault.rule)
+            .collect();
+        told.sort_unstable();
+        told.dedup();
+        for rule in told {
+            let (definitions, lines) = rules.entry(rule).or_default();
+            *definitions += 1;
+            *lines += definition.lines.len();
+        }
+    }
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same;
+
+    #[test]
+    fn numbers_are_compared_as_numbers() {
+        let value = |text: &str| serde_json::from_str(text).unwrap_or_default();
+        assert!(same(
+            &value("[1, {\"a\": 2.0}]"),
+            &value("[1.0, {\"a\": 2}]")
+        ));
+        assert!(!same(&value("1"), &value("\"1\"")));
+    }
+}

@@ -1,0 +1,134 @@
+//! The other judge: the `jsonschema` crate on the original schema.
+
+use bfcl_gen::json::Json;
+use jsonschema::Validator;
+use serde_json::Value;
+
+/// What a judge says of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The arguments are what the schema asks for.
+    Accepted,
+    /// They are not.
+    Refused,
+}
+
+/// What the other judge says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A verdict to compare with.
+    Says(Verdict),
+    /// Nothing to compare: a whole number beyond 64 bits, which JSON Schema admits and `i64` does not.
+    BeyondWords,
+}
+
+/// Judges the calls of one function.
+#[derive(Debug)]
+pub struct Oracle {
+    schema: Value,
+    validator: Validator,
+}
+
+impl Oracle {
+    /// Reads the schema as it is in the sample and closes every object of it.
+    pub fn new(schema: &Json) -> Result<Self, String> {
+        let mut schema: Value =
+            serde_json::from_str(&schema.to_string()).map_err(|error| error.to_string())?;
+        close(&mut schema);
+        Self::as_it_is(schema)
+    }
+
+    /// Takes a schema without closing it.
+    pub fn as_it_is(schema: Value) -> Result<Self, String> {
+        let validator = jsonschema::options()
+            .should_validate_formats(true)
+            .build(&schema)
+            .map_err(|error| error.to_string())?;
+        Ok(Self { schema, validator })
+    }
+
+    /// Judges the text of a call's arguments.
+    pub fn judge(&self, text: &str) -> Answer {
+        let refused = Answer::Says(Verdict::Refused);
+        // `jsonschema` sees a parsed value, in which a key told twice is gone: that is judged by the text.
+        match serde_json::from_str::<Json>(text) {
+            Ok(json) if !json.tells_twice() => {}
+            _ => return refused,
+        }
+        let Ok(mut value) = serde_json::from_str::<Value>(text) else {
+            return refused;
+        };
+        self.without_nulls(&mut value);
+        if !self.validator.is_valid(&value) {
+            return refused;
+        }
+        if beyond_words(&value, &self.schema) {
+            return Answer::BeyondWords;
+        }
+        Answer::Says(Verdict::Accepted)
+    }
+
+    /// Removes nulls at optional properties, which mean the same as absence.
+    pub fn without_nulls(&self, value: &mut Value) {
+        remove_nulls(value, &self.schema);
+    }
+}
+
+fn close(schema: &mut Value) {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(close);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        close(items);
+    }
+    if schema.get("type").is_some_and(|kind| kind == "object")
+        && let Some(schema) = schema.as_object_mut()
+    {
+        schema.insert("additionalProperties".into(), Value::Bool(false));
+    }
+}
+
+fn remove_nulls(value: &mut Value, schema: &Value) {
+    match value {
+        Value::Object(entries) => {
+            let required = |key: &str| {
+                schema["required"]
+                    .as_array()
+                    .is_some_and(|keys| keys.iter().any(|one| one == key))
+            };
+            entries.retain(|key, value| {
+                !(value.is_null() && schema["properties"].get(key).is_some() && !required(key))
+            });
+            for (key, value) in entries {
+                remove_nulls(value, &schema["properties"][key.as_str()]);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                remove_nulls(item, &schema["items"]);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a whole number that `i64` cannot hold stands where the schema asks for an integer.
+fn beyond_words(value: &Value, schema: &Value) -> bool {
+    match value {
+        Value::Object(entries) => entries
+            .iter()
+            .any(|(key, value)| beyond_words(value, &schema["properties"][key.as_str()])),
+        Value::Array(items) => items
+            .iter()
+            .any(|item| beyond_words(item, &schema["items"])),
+        Value::Number(number) => {
+            const BEYOND: f64 = 9_223_372_036_854_775_808.0; // 2^63, the first that is too large
+            schema["type"] == "integer"
+                && number.as_i64().is_none()
+                && number
+                    .as_f64()
+                    .is_some_and(|float| float >= BEYOND || float < -BEYOND)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,84 @@
+//! Spoiled variants of a call: things that models do, and things that parsers fall for.
+//!
+//! A kind only says what is done to the text. Whether the result is still a valid call is for the judges to say; several kinds
+//! are harmless on purpose.
+
+mod kinds;
+mod sites;
+
+pub use kinds::Kind;
+
+use bfcl_gen::json::Json;
+use bfcl_gen::shape::Property;
+
+/// Variants of each call.
+pub const VARIANTS: usize = 5;
+
+/// A variant of a call.
+#[derive(Debug)]
+pub struct Variant {
+    /// What was done.
+    pub kind: Kind,
+    /// Text of the arguments.
+    pub text: String,
+}
+
+/// Chooses the variants: the same ones in every run, every kind about as often as it applies.
+#[derive(Debug)]
+pub struct Spoiler {
+    used: [usize; Kind::ALL.len()],
+}
+
+impl Default for Spoiler {
+    fn default() -> Self {
+        Self {
+            used: [0; Kind::ALL.len()],
+        }
+    }
+}
+
+impl Spoiler {
+    /// Five variants of different kinds. The line's number decides where and how.
+    pub fn variants(&mut self, line: usize, gold: &Json, properties: &[Property]) -> Vec<Variant> {
+        let mut dice = Dice::new(line);
+        let mut order: Vec<usize> = (0..Kind::ALL.len()).collect();
+        order.sort_by_cached_key(|&kind| (self.used[kind], dice.roll()));
+        let mut variants = Vec::new();
+        for at in order {
+            if variants.len() == VARIANTS {
+                break;
+            }
+            let kind = Kind::ALL[at];
+            if let Some(text) = kind.apply(gold, properties, &mut dice) {
+                self.used[at] += 1;
+                variants.push(Variant { kind, text });
+            }
+        }
+        variants
+    }
+}
+
+/// Chance that comes out the same each time (`SplitMix64`).
+#[derive(Debug)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    fn new(line: usize) -> Self {
+        Self(line as u64)
+    }
+
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// One of several, if there is one.
+    fn one_of<'t, T>(&mut self, several: &'t [T]) -> Option<&'t T> {
+        let length = several.len() as u64;
+        let at = self.roll().checked_rem(length)?;
+        several.get(usize::try_from(at).ok()?)
+    }
+}

@@ -1,0 +1,68 @@
+//! Every gold call is accepted, every spoiled call is judged as `jsonschema` judges it, and the numbers of the sample stay as they are.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends at the first thing it cannot do"
+)]
+
+use bfcl::compare::{by_rule, compare};
+use bfcl::spoil::{Kind, VARIANTS};
+use bfcl_gen::{SAMPLE, plan, render, sample};
+
+#[test]
+fn verdicts_agree_with_jsonschema() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime");
+    let findings = runtime.block_on(compare()).expect("a comparison");
+    println!("{findings}");
+
+    assert!(findings.misses.is_empty(), "{findings}");
+    assert_eq!(findings.lines, 1094);
+    assert!(findings.typed_percent() >= 95.0);
+    assert_eq!(findings.typed_lines, TYPED_LINES);
+    assert_eq!(findings.gold_accepted + INVENTED_KEYS.len(), TYPED_LINES);
+    assert_eq!(findings.gold_refused.len(), INVENTED_KEYS.len());
+    for (call, id) in findings.gold_refused.iter().zip(INVENTED_KEYS) {
+        assert!(call.starts_with(id), "{call}");
+    }
+
+    // Both verdicts occur, and every kind does.
+    assert_eq!(findings.spoiled(|tally| tally.sent), TYPED_LINES * VARIANTS);
+    assert!(findings.spoiled(|tally| tally.refused) > 1000);
+    assert!(findings.spoiled(|tally| tally.accepted) > 1000);
+    for (at, kind) in Kind::ALL.into_iter().enumerate() {
+        let sent = findings.kinds.get(&at).map_or(0, |tally| tally.sent);
+        assert!(sent > 0, "no call of kind `{}`", kind.name());
+    }
+
+    // The rest is forbidden by these rules.
+    let rules: Vec<_> = by_rule(&findings.definitions).into_keys().collect();
+    assert_eq!(rules, ["enum-case-only", "map-type", "untyped-value"]);
+}
+
+/// Lines whose function is a tool.
+const TYPED_LINES: usize = 1069;
+
+/// Gold calls with a key that their own definition does not have (`journey_start_time`): valid while the schema is open, as the
+/// leaderboard has it, and refused by both judges when it is closed.
+const INVENTED_KEYS: [&str; 1] = ["live_multiple_862-181-3#0"];
+
+#[test]
+fn the_generated_source_is_up_to_date() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/generated");
+    let lines = sample::read(SAMPLE).expect("the sample");
+    let files = render::render(&plan::plan(&lines));
+    for file in &files {
+        let path = format!("{folder}/{}", file.name);
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            found == file.text,
+            "`{path}` is out of date, run `cargo run -p bfcl-gen`"
+        );
+    }
+    let found = std::fs::read_dir(folder).expect("the folder").count();
+    assert_eq!(found, files.len(), "a file in `{folder}` is left over");
+}
