@@ -1,0 +1,108 @@
+//! Arguments as bytes from anywhere: no panic, and what one reading admits, the other readings admit too.
+//!
+//! `cargo +nightly fuzz run arguments -- -max_total_time=600`
+
+#![no_main]
+
+use std::{collections::BTreeSet, time::Duration};
+
+use libfuzzer_sys::fuzz_target;
+use tool_core::prelude::*;
+
+/// A shape.
+#[derive(Debug, Serialize, Deserialize, StrictSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Shape {
+    /// A circle.
+    Circle {
+        /// Its radius.
+        radius: f64,
+    },
+    /// A label.
+    Label {
+        /// Its text.
+        #[schema(length = 1..=8, pattern = "^[a-z]+$")]
+        text: String,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+/// A value by its shape.
+#[derive(Debug, Serialize, Deserialize, StrictSchema)]
+#[serde(untagged)]
+#[schema(allow(untagged))]
+pub enum Value {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<bool>),
+}
+
+/// A language.
+#[derive(Debug, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lang {
+    Rust,
+    Go,
+    TypeScript,
+}
+
+/// A record.
+#[derive(Debug, Serialize, Deserialize, StrictSchema)]
+pub struct Record {
+    /// A language.
+    pub lang: Lang,
+    /// Tags.
+    #[schema(max_items = 4)]
+    pub tags: BTreeSet<String>,
+    /// A day.
+    #[schema(format = "date")]
+    pub day: Option<String>,
+    /// Parts of a whole.
+    #[schema(range = 0.0..=1.0, multiple_of = 0.05)]
+    pub part: f64,
+    /// How often.
+    #[schema(default = 3)]
+    pub often: u8,
+}
+
+/// Takes everything.
+#[tool]
+pub fn take(
+    /// A number.
+    #[arg(range = -5..=500)]
+    number: Option<i32>,
+    /// A shape.
+    shape: Option<Shape>,
+    /// Values.
+    values: Vec<Value>,
+    /// A record.
+    record: Record,
+    /// How long.
+    wait: Option<Duration>,
+) -> Result<String, ToolError> {
+    Ok(format!("{number:?} {shape:?} {values:?} {record:?} {wait:?}"))
+}
+
+fuzz_target!(|text: &str| {
+    let cx = ToolContext::anonymous();
+    let strict = toolset![take].repair(Repair::Off);
+    let safe = toolset![take].repair(Repair::Safe);
+    let call = |tools: &Toolset| {
+        futures::executor::block_on(tools.call(ToolCall::new("call_1", "take", text), &cx))
+    };
+    let (first, second) = (call(&strict), call(&safe));
+    assert!(first.model_text().len() < 64 * 1024 + 8 * text.len());
+    if first.is_error() {
+        // Nothing but a refusal of the arguments: what the guard admits, serde reads.
+        assert_eq!(format!("{:?}", first.error().map(ToolError::kind)), "Some(InvalidArguments)", "{text}");
+    } else {
+        assert!(!second.is_error(), "repair refused valid input: {text}");
+        assert_eq!(first.model_text(), second.model_text(), "repair changed valid input: {text}");
+        assert!(second.repairs().is_empty(), "repair reported on valid input: {text}");
+        assert!(serde_json::from_str::<serde_json::Value>(text).is_ok() || text.trim().is_empty(), "not JSON: {text}");
+    }
+});

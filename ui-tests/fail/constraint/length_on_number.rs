@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Query {
+    /// What.
+    #[schema(length = 1..=5)]
+    pub number: Option<u32>,
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lang {
+    Rust,
+    Go,
+}
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Filter {
+    /// Language.
+    #[schema(default = "cobol")]
+    pub lang: Lang,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub enum Nothing {}
+
+fn main() {}

@@ -1,0 +1,17 @@
+use tool_core::prelude::*;
+
+#![deny(warnings)]
+
+#[derive(Debug, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// A circle.
+    Circle {
+        /// Its radius.
+        radius: f64,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+fn main() {}

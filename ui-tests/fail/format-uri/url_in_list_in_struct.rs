@@ -1,0 +1,9 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Hooks {
+    /// Where to call.
+    pub callbacks: Vec<Option<Box<url::Url>>>,
+}
+
+fn main() {}

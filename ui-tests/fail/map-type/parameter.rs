@@ -1,0 +1,14 @@
+use tool_core::prelude::*;
+
+use std::collections::HashMap;
+
+/// Tags a page.
+#[tool]
+pub fn tag(
+    /// Tags.
+    tags: HashMap<String, String>,
+) -> Result<usize, ToolError> {
+    Ok(tags.len())
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use tool_core::prelude::*;
+
+/// A type of the host.
+#[derive(Debug, Deserialize)]
+pub struct Plain {
+    /// A name.
+    pub name: String,
+}
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Query {
+    /// Whom.
+    pub whom: Vec<Plain>,
+}
+
+fn main() {}

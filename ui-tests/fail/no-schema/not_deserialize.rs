@@ -1,0 +1,19 @@
+use tool_core::prelude::*;
+
+/// A type of the host.
+#[derive(Debug, StrictSchema)]
+pub struct Plain {
+    /// A name.
+    pub name: String,
+}
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    whom: Plain,
+) -> Result<String, ToolError> {
+    Ok(whom.name)
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool(categroy = "a", timeout = "soon")]
+pub fn greet(name: String, r: &str) -> Result<String, ToolError> {
+    Ok(name + r)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use tool_core::prelude::*;
+
+fn ten() -> u8 {
+    10
+}
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Query {
+    /// How many.
+    #[serde(default = "ten")]
+    pub limit: u8,
+}
+
+fn main() {}

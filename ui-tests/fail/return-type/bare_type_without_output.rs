@@ -1,0 +1,12 @@
+use tool_core::prelude::*;
+
+#[derive(serde::Serialize)]
+pub struct Plain;
+
+/// Makes one.
+#[tool]
+pub fn make() -> Plain {
+    Plain
+}
+
+fn main() {}

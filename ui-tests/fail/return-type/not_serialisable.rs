@@ -1,0 +1,11 @@
+use tool_core::prelude::*;
+
+pub struct Plain;
+
+/// Makes one.
+#[tool]
+pub fn make() -> Result<Plain, ToolError> {
+    Ok(Plain)
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Serialize, Deserialize, StrictSchema)]
+#[serde(tag = "type")]
+pub struct Colour {
+    /// Red, green, blue.
+    pub rgb: u32,
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use tool_core::prelude::*;
+
+mod hex {
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
+        serde::Deserialize::deserialize(input)
+    }
+}
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Colour {
+    /// Red, green, blue.
+    #[serde(deserialize_with = "hex::deserialize")]
+    pub rgb: u32,
+}
+
+fn main() {}

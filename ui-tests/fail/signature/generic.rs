@@ -1,0 +1,12 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet<T: std::fmt::Display>(
+    /// Whom.
+    whom: T,
+) -> Result<String, ToolError> {
+    Ok(whom.to_string())
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use tool_core::prelude::*;
+
+/// Adds.
+#[tool]
+pub struct Add;
+
+fn main() {}

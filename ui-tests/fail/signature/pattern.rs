@@ -1,0 +1,12 @@
+use tool_core::prelude::*;
+
+/// Adds.
+#[tool]
+pub fn add(
+    /// Two numbers.
+    [a, b]: [i64; 2],
+) -> Result<i64, ToolError> {
+    Ok(a + b)
+}
+
+fn main() {}

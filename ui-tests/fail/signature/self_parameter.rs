@@ -1,0 +1,13 @@
+use tool_core::prelude::*;
+
+pub struct Host;
+
+impl Host {
+    /// Greets.
+    #[tool]
+    pub fn greet(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    whom: &str,
+) -> Result<String, ToolError> {
+    Ok(whom.to_owned())
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use tool_core::prelude::*;
+
+/// Adds.
+#[tool]
+pub unsafe fn add() -> Result<i64, ToolError> {
+    Ok(0)
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use tool_core::prelude::*;
+
+/// Adds.
+#[tool]
+pub fn add() -> Result<i64, ToolError>
+where
+    String: Clone,
+{
+    Ok(0)
+}
+
+fn main() {}

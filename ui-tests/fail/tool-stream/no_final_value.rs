@@ -1,0 +1,11 @@
+use tool_core::prelude::*;
+
+/// Reads.
+#[tool]
+pub fn read() -> ToolStream<u32, String> {
+    tool_stream! {
+        yield 1;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use tool_core::prelude::*;
+
+/// Reads.
+#[tool]
+pub fn read() -> ToolStream<u32, String> {
+    tool_stream! {
+        yield 1;
+        let text = Some("a")?;
+        text.to_owned()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+use tool_core::prelude::*;
+
+#![deny(warnings)]
+
+#[derive(Debug, Deserialize, StrictSchema)]
+#[serde(untagged)]
+pub enum Place {
+    /// By name.
+    Name {
+        /// Its name.
+        name: String,
+    },
+    /// By number.
+    Number {
+        /// Its number.
+        number: u32,
+    },
+}
+
+fn main() {}

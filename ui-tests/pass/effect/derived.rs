@@ -1,0 +1,33 @@
+use tool_core::Effect;
+
+/// Writes.
+#[derive(Clone)]
+pub struct Writer;
+
+impl FromContext for Writer {
+    const EFFECT: Effect = Effect::WRITE;
+
+    fn from_context(_: &ToolContext) -> Result<Self, ToolError> {
+        Ok(Self)
+    }
+}
+
+/// Writes.
+#[tool]
+pub fn write(writer: &Writer) -> Result<(), ToolError> {
+    let _ = writer;
+    Ok(())
+}
+
+/// Computes.
+#[tool]
+pub fn compute() -> Result<u8, ToolError> {
+    Ok(1)
+}
+
+fn main() {
+    const _: () = assert!(<write as Tool>::DEF.effect().contains(Effect::WRITE));
+    let tools = toolset![write, compute];
+    assert!(tools.get("compute").unwrap().schema(Dialect::Mcp).starts_with('{'));
+    assert!(tools.definitions(Dialect::Mcp).contains("\"readOnlyHint\":true"));
+}

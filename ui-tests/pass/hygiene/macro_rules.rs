@@ -1,0 +1,33 @@
+use tool_core::prelude::*;
+
+macro_rules! make {
+    ($name:ident, $ty:ty, $key:ident) => {
+        /// Echoes.
+        #[tool]
+        pub fn $name(
+            /// What.
+            $key: $ty,
+        ) -> Result<$ty, ToolError> {
+            Ok($key)
+        }
+    };
+}
+
+make!(echo_text, String, text);
+make!(echo_numbers, Vec<u32>, numbers);
+
+macro_rules! record {
+    ($name:ident, $ty:ty) => {
+        /// A record.
+        #[derive(Debug, Deserialize, StrictSchema)]
+        pub struct $name {
+            /// What it holds.
+            pub value: $ty,
+        }
+    };
+}
+
+record!(Held, Option<Vec<u8>>);
+record!(Kept, Vec<String>);
+
+fn main() {}

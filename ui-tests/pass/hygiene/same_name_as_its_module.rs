@@ -1,0 +1,21 @@
+mod search_docs {
+    use tool_core::prelude::*;
+
+    /// Searches.
+    #[tool(input = SearchDocs)]
+    pub fn search_docs(
+        /// What.
+        query: String,
+    ) -> Result<String, ToolError> {
+        Ok(query)
+    }
+}
+
+pub use search_docs::{SearchDocs, search_docs};
+
+fn main() {
+    let call = SearchDocs { query: "serde".to_owned() };
+    assert_eq!(call.query, "serde");
+    let _ = search_docs(call.query);
+    let _ = toolset![SearchDocs];
+}

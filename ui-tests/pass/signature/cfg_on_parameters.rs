@@ -1,0 +1,24 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    name: String,
+    /// Absent here.
+    #[cfg(any())]
+    never: Missing,
+    /// Present here.
+    #[cfg(not(any()))]
+    always: u8,
+) -> Result<String, ToolError> {
+    Ok(name.repeat(always.into()))
+}
+
+fn main() {
+    let call = greet { name: "a".to_owned(), always: 2 };
+    assert_eq!(call.always, 2);
+    let tools = toolset![greet];
+    let schema = tools.get("greet").unwrap().schema(Dialect::Mcp);
+    assert!(schema.contains("always") && !schema.contains("never"));
+}

@@ -1,0 +1,34 @@
+use tool_core::Effect;
+
+/// A store.
+#[derive(Clone)]
+pub struct Store;
+
+impl FromContext for Store {
+    const EFFECT: Effect = Effect::READ;
+
+    fn from_context(_: &ToolContext) -> Result<Self, ToolError> {
+        Ok(Self)
+    }
+}
+
+/// Uses everything.
+#[tool(read_only)]
+pub async fn use_all(
+    cx: &ToolContext,
+    store: &Store,
+    #[context] owned: Store,
+    #[context] absent: Option<Store>,
+    #[secret("api_key", label = "Key of the API")] key: SecretString,
+    #[secret("other_key")] other: Option<SecretString>,
+    #[variable("REGION", label = "Region")] region: String,
+    #[variable("ZONE")] zone: Option<String>,
+    /// From the model.
+    mut query: String,
+) -> Result<String, ToolError> {
+    let _ = (cx, store, owned, absent, key, other, zone);
+    query.push_str(&region);
+    Ok(query)
+}
+
+fn main() {}

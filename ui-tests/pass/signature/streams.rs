@@ -1,0 +1,23 @@
+// raw
+use futures::Stream;
+use tool_core::{StreamItem, prelude::*};
+
+/// Counts.
+#[tool]
+pub fn count() -> ToolStream<u32, String> {
+    tool_stream! {
+        for i in 0..3 {
+            yield i;
+        }
+        let text: String = serde_json::from_str("\"done\"")?;
+        text
+    }
+}
+
+/// Counts as well.
+#[tool]
+pub fn plain() -> impl Stream<Item = StreamItem<u32, String>> {
+    futures::stream::iter([StreamItem::Progress(1), StreamItem::Final("done".to_owned())])
+}
+
+fn main() {}

@@ -1,0 +1,28 @@
+use tool_core::prelude::*;
+
+mod hex {
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
+        let text: String = serde::Deserialize::deserialize(input)?;
+        u32::from_str_radix(&text, 16).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A colour.
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Colour {
+    /// Red, green, blue.
+    #[serde(deserialize_with = "hex::deserialize")]
+    #[schema(as = String, pattern = "^[0-9a-f]{6}$")]
+    pub rgb: u32,
+}
+
+/// Paints.
+#[tool(example("Red", { "colour": { "rgb": "ff0000" } }))]
+pub fn paint(
+    /// The colour.
+    colour: Colour,
+) -> Result<u32, ToolError> {
+    Ok(colour.rgb)
+}
+
+fn main() {}
