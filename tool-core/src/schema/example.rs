@@ -1,1 +1,483 @@
-//! example
+//! Examples, results and defaults proven by the compiler: a JSON value of the source against a schema.
+
+use crate::schema::rules::{Fault, Path, Report, Rule, number_value};
+use crate::schema::text::same;
+use crate::schema::{Constraints, Example, Field, Integer, Json, Kind, Number, Schema, Tagging, Union};
+
+mod told;
+
+/// Checks an example call of a tool. It may leave out arguments at the top level; what it states must fit.
+#[track_caller]
+pub const fn check_example(input: &Schema, example: &Example, tool: &str, _number: usize) {
+    let mut report = Report::new();
+    Proof { report: &mut report, rule: &Rule::EXAMPLE, output: false, quiet: false, failed: false }.top(&Path::owner(tool), input, example.value);
+    report.tell();
+}
+
+/// Checks the result of an example against the schema of what the tool returns.
+#[track_caller]
+pub const fn check_result(output: &Schema, result: &Example, tool: &str, _number: usize) {
+    let mut report = Report::new();
+    let path = Path::owner(tool);
+    Proof { report: &mut report, rule: &Rule::RESULT, output: true, quiet: false, failed: false }.value(&path, output, None, result.value);
+    report.tell();
+}
+
+/// Checks a stated default against the field's schema, bounds included.
+#[track_caller]
+pub const fn check_default(schema: &Schema, default: &Example, owner: &str, field: &str) {
+    let mut report = Report::new();
+    let owner = Path::owner(owner);
+    let path = owner.field(field);
+    Proof { report: &mut report, rule: &Rule::DEFAULT_VALUE, output: false, quiet: false, failed: false }.value(&path, schema, None, default.value);
+    report.tell();
+}
+
+/// What is wrong with an example call, at run time.
+pub fn example_faults(input: &Schema, value: &Json, tool: &str) -> Vec<Fault> {
+    let mut report = Report::new();
+    Proof { report: &mut report, rule: &Rule::EXAMPLE, output: false, quiet: false, failed: false }.top(&Path::owner(tool), input, value);
+    report.faults()
+}
+
+/// What is wrong with a value that a model sends (or that we send, with `output`), at run time.
+pub fn value_faults(schema: &Schema, value: &Json, owner: &str, output: bool) -> Vec<Fault> {
+    let mut report = Report::new();
+    let rule = if output { &Rule::RESULT } else { &Rule::DEFAULT_VALUE };
+    Proof { report: &mut report, rule, output, quiet: false, failed: false }.value(&Path::owner(owner), schema, None, value);
+    report.faults()
+}
+
+/// One value being proven.
+struct Proof<'r> {
+    report: &'r mut Report,
+    rule: &'static Rule,
+    /// The value is one that we send.
+    output: bool,
+    /// Only whether it fits is asked: an untagged variant is tried.
+    quiet: bool,
+    failed: bool,
+}
+
+type Entries<'a> = &'a [(&'static str, Json)];
+
+impl Proof<'_> {
+    /// An example call: what it leaves out at the top is not a fault.
+    const fn top(&mut self, path: &Path<'_>, schema: &Schema, value: &Json) {
+        match (&schema.kind, value) {
+            (Kind::Object(fields), Json::Object(entries)) => self.record(&path.at(schema), fields, &[], entries, true),
+            _ => self.value(path, schema, None, value),
+        }
+    }
+
+    /// A value against a schema with the bounds around it.
+    const fn value(&mut self, path: &Path<'_>, schema: &Schema, bounds: Option<&Constraints>, value: &Json) {
+        let fits = match (&schema.kind, value) {
+            (Kind::Constrained(inner, own), _) => {
+                let merged = match bounds {
+                    Some(outer) => own.under(outer),
+                    None => **own,
+                };
+                let merged = if self.output { None } else { Some(&merged) };
+                return self.value(&path.at(schema), inner, merged, value);
+            }
+            (Kind::Optional(_), Json::Null) | (Kind::Null, Json::Null) | (Kind::Boolean, Json::Boolean(_)) | (Kind::Any, _) => true,
+            (Kind::Optional(inner), _) => return self.value(&path.at(schema), inner, bounds, value),
+            (Kind::Refused { .. }, _) => self.output,
+            (Kind::String, Json::String(text)) => text_fits(text, bounds),
+            (Kind::Format(format), Json::String(text)) => format.matches(text.as_bytes()) && text_fits(text, bounds),
+            (Kind::Char, Json::String(text)) => characters(text) == 1,
+            (Kind::Duration, _) => duration_fits(value, self.output),
+            (Kind::Integer(integer), Json::Number(number)) => integer_fits(integer, *number, bounds),
+            (Kind::Number { single }, Json::Number(number)) => number_fits(*single, *number, bounds),
+            (Kind::Enum(values), Json::String(text)) => {
+                let (mut found, mut at) = (false, 0);
+                while at < values.len() && !found {
+                    found = same(values[at].value, text);
+                    at += 1;
+                }
+                found
+            }
+            (Kind::IntegerEnum(values), Json::Number(Number::Integer { value, .. })) => {
+                let (mut found, mut at) = (false, 0);
+                while at < values.len() && !found {
+                    found = values[at].value == *value;
+                    at += 1;
+                }
+                found
+            }
+            (Kind::Array { items, unique, exactly }, Json::Array(values)) => {
+                self.items(&path.at(schema), items, values);
+                count_fits(values, *unique, *exactly, bounds)
+            }
+            (Kind::Tuple(schemas), Json::Array(values)) if schemas.len() == values.len() => {
+                let mut at = 0;
+                while at < values.len() {
+                    self.value(&path.item(at), schemas[at], None, &values[at]);
+                    at += 1;
+                }
+                true
+            }
+            (Kind::Map(schema), Json::Object(entries)) => {
+                let mut at = 0;
+                while at < entries.len() {
+                    self.value(&path.field(entries[at].0), schema, None, &entries[at].1);
+                    at += 1;
+                }
+                true
+            }
+            (Kind::Object(fields), Json::Object(entries)) => return self.record(&path.at(schema), fields, &[], entries, false),
+            (Kind::Union(union), _) => self.union(&path.at(schema), union, value),
+            (Kind::Ref(name), _) => match path.enclosing(name) {
+                Some(target) => return self.value(path, target, None, value),
+                None => false,
+            },
+            _ => false,
+        };
+        if !fits {
+            self.fault(path, schema, bounds, value);
+        }
+    }
+
+    const fn items(&mut self, path: &Path<'_>, items: &Schema, values: &[Json]) {
+        let mut at = 0;
+        while at < values.len() {
+            self.value(&path.item(at), items, None, &values[at]);
+            at += 1;
+        }
+    }
+
+    /// A closed record; `tags` are keys that its union has dealt with.
+    const fn record(&mut self, path: &Path<'_>, fields: &[Field], tags: &[&str], entries: Entries<'_>, partial: bool) {
+        let (mut at, mut met) = (0, 0);
+        while at < entries.len() {
+            let (key, value) = &entries[at];
+            if self.is_repeated(entries, at) {
+                self.note(&path.field(key), "the key once", "it twice");
+            }
+            match self.field(fields, key) {
+                Some(field) => {
+                    met += field.is_required() as usize;
+                    if !matches!((value, field.default), (Json::Null, Some(_))) || self.output {
+                        self.value(&path.field(key), field.schema, None, value);
+                    }
+                }
+                None if is_among(tags, key) => {}
+                None => self.unknown(path, fields, key),
+            }
+            at += 1;
+        }
+        if !partial {
+            self.missing(path, fields, entries, met);
+        }
+    }
+
+    const fn is_repeated(&self, entries: Entries<'_>, at: usize) -> bool {
+        let mut other = 0;
+        while other < at {
+            if same(entries[other].0, entries[at].0) {
+                return true;
+            }
+            other += 1;
+        }
+        false
+    }
+
+    const fn field<'f>(&self, fields: &'f [Field], key: &str) -> Option<&'f Field> {
+        let mut at = 0;
+        while at < fields.len() {
+            let field = &fields[at];
+            let (present, name) = if self.output { (field.output, field.out_name) } else { (field.input, field.name) };
+            if present && same(name, key) {
+                return Some(field);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    const fn missing(&mut self, path: &Path<'_>, fields: &[Field], entries: Entries<'_>, met: usize) {
+        let (mut at, mut needed) = (0, 0);
+        while at < fields.len() {
+            needed += (fields[at].input && fields[at].is_required()) as usize;
+            at += 1;
+        }
+        if needed == met && !self.output {
+            return;
+        }
+        at = 0;
+        while at < fields.len() {
+            let field = &fields[at];
+            let (needed, name) =
+                if self.output { (field.output && !field.may_skip, field.out_name) } else { (field.input && field.is_required(), field.name) };
+            if needed {
+                let (mut found, mut entry) = (false, 0);
+                while entry < entries.len() && !found {
+                    found = same(entries[entry].0, name);
+                    entry += 1;
+                }
+                if !found {
+                    self.absent(&path.field(name), field.schema);
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether a variant was found; its content is proven here.
+    const fn union(&mut self, path: &Path<'_>, union: &Union, value: &Json) -> bool {
+        match union.tagging {
+            Tagging::External => self.external(path, union, value),
+            Tagging::Internal { tag } => {
+                let Json::Object(entries) = value else { return false };
+                let Some(at) = tagged(union, tag, entries) else { return false };
+                let variant = &union.variants[at];
+                let fields: &[Field] = match variant.schema {
+                    Some(Schema { kind: Kind::Object(fields), .. }) => fields,
+                    _ => &[],
+                };
+                self.record(path, fields, &[tag], entries, false);
+                true
+            }
+            Tagging::Adjacent { tag, content } => {
+                let Json::Object(entries) = value else { return false };
+                let Some(at) = tagged(union, tag, entries) else { return false };
+                match union.variants[at].schema {
+                    Some(schema) => self.record(path, &[Field::new(content, crate::schema::Text::EMPTY, schema)], &[tag], entries, false),
+                    None => self.record(path, &[], &[tag], entries, false),
+                }
+                true
+            }
+            Tagging::Untagged => {
+                let mut at = 0;
+                while at < union.variants.len() {
+                    let fits = match union.variants[at].schema {
+                        Some(schema) => self.would_fit(path, schema, value),
+                        None => matches!(value, Json::Null),
+                    };
+                    if fits {
+                        return true;
+                    }
+                    at += 1;
+                }
+                false
+            }
+        }
+    }
+
+    const fn would_fit(&mut self, path: &Path<'_>, schema: &Schema, value: &Json) -> bool {
+        let mut trial = Proof { report: self.report, rule: self.rule, output: self.output, quiet: true, failed: false };
+        trial.value(path, schema, None, value);
+        !trial.failed
+    }
+
+    const fn external(&mut self, path: &Path<'_>, union: &Union, value: &Json) -> bool {
+        let (name, content) = match value {
+            Json::String(name) => (*name, None),
+            Json::Object(entries) if entries.len() == 1 => (entries[0].0, Some(&entries[0].1)),
+            _ => return false,
+        };
+        let mut at = 0;
+        while at < union.variants.len() {
+            if same(union.variants[at].name, name) {
+                return match (union.variants[at].schema, content) {
+                    (None, None) => true,
+                    (Some(schema), Some(content)) => {
+                        self.value(&path.field(name), schema, None, content);
+                        true
+                    }
+                    _ => false,
+                };
+            }
+            at += 1;
+        }
+        false
+    }
+}
+
+/// The variant that the tag names.
+const fn tagged(union: &Union, tag: &str, entries: Entries<'_>) -> Option<usize> {
+    let mut entry = 0;
+    while entry < entries.len() {
+        if same(entries[entry].0, tag) {
+            let Json::String(name) = entries[entry].1 else { return None };
+            let mut at = 0;
+            while at < union.variants.len() {
+                if same(union.variants[at].name, name) {
+                    return Some(at);
+                }
+                at += 1;
+            }
+            return None;
+        }
+        entry += 1;
+    }
+    None
+}
+
+const fn is_among(keys: &[&str], key: &str) -> bool {
+    let mut at = 0;
+    while at < keys.len() {
+        if same(keys[at], key) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn characters(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let (mut count, mut at) = (0, 0);
+    while at < bytes.len() {
+        count += (bytes[at] & 0xC0 != 0x80) as usize;
+        at += 1;
+    }
+    count
+}
+
+const fn text_fits(text: &str, bounds: Option<&Constraints>) -> bool {
+    let Some(bounds) = bounds else { return true };
+    if bounds.min_length.is_some() || bounds.max_length.is_some() {
+        let length = characters(text);
+        if matches!(bounds.min_length, Some(least) if length < least) || matches!(bounds.max_length, Some(most) if length > most) {
+            return false;
+        }
+    }
+    if let Some(format) = bounds.format
+        && !format.matches(text.as_bytes())
+    {
+        return false;
+    }
+    match bounds.pattern {
+        Some(pattern) => pattern.is_match(text),
+        None => true,
+    }
+}
+
+/// ISO 8601 text from a model; `{secs, nanos}` as serde writes it.
+const fn duration_fits(value: &Json, output: bool) -> bool {
+    match value {
+        Json::String(text) => !output && crate::schema::Format::Duration.matches(text.as_bytes()),
+        Json::Object([(secs, Json::Number(Number::Integer { value: whole, .. })), (nanos, Json::Number(Number::Integer { value: rest, .. }))]) => {
+            output && same(secs, "secs") && same(nanos, "nanos") && *whole >= 0 && *rest >= 0 && *rest < 1_000_000_000
+        }
+        _ => false,
+    }
+}
+
+const fn integer_fits(integer: &Integer, number: Number, bounds: Option<&Constraints>) -> bool {
+    let Number::Integer { value, .. } = number else { return false };
+    value >= integer.min
+        && (value < 0 || value.unsigned_abs() <= integer.max)
+        && !(integer.not_zero && value == 0)
+        && range_fits(number, bounds)
+}
+
+const fn number_fits(single: bool, number: Number, bounds: Option<&Constraints>) -> bool {
+    let value = number_value(number);
+    let most = if single { f32::MAX as f64 } else { f64::MAX };
+    value >= -most && value <= most && range_fits(number, bounds)
+}
+
+const fn range_fits(number: Number, bounds: Option<&Constraints>) -> bool {
+    let Some(bounds) = bounds else { return true };
+    if let Some(min) = bounds.min
+        && !(is_less(min, number) || !bounds.exclusive_min && !is_less(number, min))
+    {
+        return false;
+    }
+    if let Some(max) = bounds.max
+        && !(is_less(number, max) || !bounds.exclusive_max && !is_less(max, number))
+    {
+        return false;
+    }
+    match bounds.multiple_of {
+        Some(step) => is_multiple(number, step),
+        None => true,
+    }
+}
+
+const fn is_less(left: Number, right: Number) -> bool {
+    match (left, right) {
+        (Number::Integer { value: left, .. }, Number::Integer { value: right, .. }) => left < right,
+        _ => number_value(left) < number_value(right),
+    }
+}
+
+/// Exact for whole numbers; for fractions as exact as the decimal text of both allows.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the quotient is compared with its whole part")]
+const fn is_multiple(number: Number, step: Number) -> bool {
+    if let (Number::Integer { value, .. }, Number::Integer { value: step, .. }) = (number, step) {
+        return step != 0 && value % step == 0;
+    }
+    let quotient = number_value(number) / number_value(step);
+    let half = if quotient < 0.0 { -0.5 } else { 0.5 };
+    let nearest = (quotient + half) as i128 as f64;
+    let off = quotient - nearest;
+    let size = if quotient < 0.0 { -quotient } else { quotient };
+    let slack = 1e-9 * if size > 1.0 { size } else { 1.0 };
+    off <= slack && off >= -slack
+}
+
+const fn count_fits(values: &[Json], unique: bool, exactly: Option<usize>, bounds: Option<&Constraints>) -> bool {
+    let count = values.len();
+    let mut once = unique;
+    if let Some(bounds) = bounds {
+        once |= bounds.unique;
+        if matches!(bounds.min_items, Some(least) if count < least) || matches!(bounds.max_items, Some(most) if count > most) {
+            return false;
+        }
+    }
+    if matches!(exactly, Some(exactly) if count != exactly) {
+        return false;
+    }
+    let mut at = 1;
+    while once && at < count {
+        let mut other = 0;
+        while other < at {
+            if is_same(&values[other], &values[at]) {
+                return false;
+            }
+            other += 1;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Whether two values are the same JSON.
+const fn is_same(left: &Json, right: &Json) -> bool {
+    match (left, right) {
+        (Json::Null, Json::Null) => true,
+        (Json::Boolean(left), Json::Boolean(right)) => *left == *right,
+        (Json::Number(left), Json::Number(right)) => !is_less(*left, *right) && !is_less(*right, *left),
+        (Json::String(left), Json::String(right)) => same(left, right),
+        (Json::Array(left), Json::Array(right)) => {
+            let mut at = 0;
+            while left.len() == right.len() && at < left.len() && is_same(&left[at], &right[at]) {
+                at += 1;
+            }
+            left.len() == right.len() && at == left.len()
+        }
+        (Json::Object(left), Json::Object(right)) => {
+            if left.len() != right.len() {
+                return false;
+            }
+            let mut at = 0;
+            while at < left.len() {
+                let (mut found, mut other) = (false, 0);
+                while other < right.len() && !found {
+                    found = same(left[at].0, right[other].0) && is_same(&left[at].1, &right[other].1);
+                    other += 1;
+                }
+                if !found {
+                    return false;
+                }
+                at += 1;
+            }
+            true
+        }
+        _ => false,
+    }
+}

@@ -4,17 +4,20 @@
 //! module walks that tree: [`rules`] refuses what a provider would refuse, [`dialect`] writes the JSON text for each provider,
 //! [`example`] proves examples and defaults, and the argument guard checks what a model sends.
 
-use crate::schema::pattern::Pattern;
-
 pub mod dialect;
 pub mod dynamic;
 pub mod example;
+pub mod flatten;
 pub mod format;
 mod impls;
+mod lower;
 pub mod pattern;
 pub mod rules;
+mod text;
+pub mod warn;
 
 pub use format::Format;
+pub use pattern::Pattern;
 
 /// A type whose values a model can be asked for, with a schema that every strict mode accepts.
 ///

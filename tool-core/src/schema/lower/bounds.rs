@@ -1,0 +1,264 @@
+//! Bounds, as keywords and in words.
+
+use crate::schema::lower::describe::{self, Description};
+use crate::schema::lower::masks::{
+    ALL, ANTHROPIC, FINE_RANGE, GEMINI, ITEMS, JSON_SCHEMA, LENGTH, LENGTH_PROSE, ONLY_JSON_SCHEMA, PATTERN, RANGE, WIDTH,
+};
+use crate::schema::text::Out;
+use crate::schema::{Constraints, Integer, Kind, Number, Schema};
+
+/// A whole number's bounds: the stated ones, else those of its width.
+pub(super) const fn integer(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints>, mask: u8) {
+    let (mut stated_min, mut stated_max) = (false, false);
+    if let Some(bounds) = bounds {
+        if let Some(min) = bounds.min {
+            stated_min = true;
+            out.put(mask & RANGE, r#","minimum":"#);
+            inclusive(out, min, bounds.exclusive_min, 1, mask & RANGE);
+        }
+        if let Some(max) = bounds.max {
+            stated_max = true;
+            out.put(mask & RANGE, r#","maximum":"#);
+            inclusive(out, max, bounds.exclusive_max, -1, mask & RANGE);
+        }
+        multiple(out, bounds, mask);
+    }
+    let full = JSON_SCHEMA & mask;
+    let narrow = WIDTH & mask;
+    if !stated_min {
+        let known = if integer.min == 0 || integer.max <= 0xFFFF { full | narrow } else { full };
+        out.put(known, r#","minimum":"#);
+        smallest(out, integer, known);
+    }
+    if !stated_max {
+        let known = if integer.max <= 0xFFFF { full | narrow } else { full };
+        out.put(known, r#","maximum":"#);
+        largest(out, integer.max, known);
+    }
+    if integer.not_zero && integer.min < 0 {
+        out.put(mask & ONLY_JSON_SCHEMA, r#","not":{"const":0}"#);
+    }
+}
+
+/// The smallest value of a type; the common ones without a division per digit.
+const fn smallest(out: &mut Out<'_>, integer: &Integer, mask: u8) {
+    match integer.min {
+        0 => out.put(mask, if integer.not_zero { "1" } else { "0" }),
+        -128 => out.put(mask, "-128"),
+        -32_768 => out.put(mask, "-32768"),
+        -2_147_483_648 => out.put(mask, "-2147483648"),
+        -9_223_372_036_854_775_808 => out.put(mask, "-9223372036854775808"),
+        other => out.put_integer(mask, other),
+    }
+}
+
+const fn largest(out: &mut Out<'_>, value: u128, mask: u8) {
+    match value {
+        127 => out.put(mask, "127"),
+        255 => out.put(mask, "255"),
+        32_767 => out.put(mask, "32767"),
+        65_535 => out.put(mask, "65535"),
+        2_147_483_647 => out.put(mask, "2147483647"),
+        4_294_967_295 => out.put(mask, "4294967295"),
+        9_223_372_036_854_775_807 => out.put(mask, "9223372036854775807"),
+        18_446_744_073_709_551_615 => out.put(mask, "18446744073709551615"),
+        other => out.put_magnitude(mask, other),
+    }
+}
+
+/// A bound of a whole number, moved by one if it is itself refused.
+const fn inclusive(out: &mut Out<'_>, bound: Number, exclusive: bool, step: i128, mask: u8) {
+    match bound {
+        Number::Integer { value, .. } if exclusive => out.put_integer(mask, value.saturating_add(step)),
+        _ => out.put(mask, bound.text()),
+    }
+}
+
+/// A number's bounds.
+pub(super) const fn number(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
+    if let Some(min) = bounds.min {
+        let mask = if bounds.exclusive_min { mask & FINE_RANGE } else { mask & RANGE };
+        out.put(mask, if bounds.exclusive_min { r#","exclusiveMinimum":"# } else { r#","minimum":"# });
+        out.put(mask, min.text());
+    }
+    if let Some(max) = bounds.max {
+        let mask = if bounds.exclusive_max { mask & FINE_RANGE } else { mask & RANGE };
+        out.put(mask, if bounds.exclusive_max { r#","exclusiveMaximum":"# } else { r#","maximum":"# });
+        out.put(mask, max.text());
+    }
+    multiple(out, bounds, mask);
+}
+
+const fn multiple(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
+    if let Some(step) = bounds.multiple_of {
+        out.put(mask & FINE_RANGE, r#","multipleOf":"#);
+        out.put(mask & FINE_RANGE, step.text());
+    }
+}
+
+/// Text's bounds.
+pub(super) const fn string(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
+    if let Some(format) = bounds.format {
+        super::shapes::format(out, format, mask);
+    }
+    if let Some(least) = bounds.min_length {
+        out.put(mask & LENGTH, r#","minLength":"#);
+        out.put_magnitude(mask & LENGTH, least as u128);
+    }
+    if let Some(most) = bounds.max_length {
+        out.put(mask & LENGTH, r#","maxLength":"#);
+        out.put_magnitude(mask & LENGTH, most as u128);
+    }
+    if let Some(pattern) = bounds.pattern {
+        out.put(mask & PATTERN, r#","pattern":""#);
+        out.put_escaped(mask & PATTERN, pattern.source());
+        out.put(mask & PATTERN, "\"");
+    }
+}
+
+/// How many items a list may have.
+pub(super) const fn items(out: &mut Out<'_>, bounds: Option<&Constraints>, exactly: Option<usize>, mask: u8) {
+    let (mut least, mut most) = (exactly, exactly);
+    if let Some(bounds) = bounds {
+        if bounds.min_items.is_some() {
+            least = bounds.min_items;
+        }
+        if bounds.max_items.is_some() {
+            most = bounds.max_items;
+        }
+    }
+    if let Some(least) = least {
+        let mask = if least <= 1 { mask } else { mask & ITEMS };
+        out.put(mask, r#","minItems":"#);
+        out.put_magnitude(mask, least as u128);
+    }
+    if let Some(most) = most {
+        out.put(mask & ITEMS, r#","maxItems":"#);
+        out.put_magnitude(mask & ITEMS, most as u128);
+    }
+}
+
+/// A fixed count in words.
+pub(super) const fn exactly(out: &mut Out<'_>, text: &mut Description, count: usize, mask: u8) {
+    if mask & out.mask == 0 {
+        return;
+    }
+    text.begin(out, mask);
+    out.put(mask, "Exactly ");
+    out.put_magnitude(mask, count as u128);
+    out.put(mask, if count == 1 { " item." } else { " items." });
+}
+
+/// What the dialects without the keyword are told.
+pub(super) const fn prose(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, base: &Schema, mask: u8) {
+    match &base.kind {
+        Kind::Integer(_) => range(out, text, bounds, true, mask),
+        Kind::Number { .. } => range(out, text, bounds, false, mask),
+        Kind::Array { exactly, unique, .. } => {
+            let least = match bounds.min_items {
+                Some(0 | 1) => None,
+                least => least,
+            };
+            if exactly.is_none() {
+                counted(out, text, least, bounds.max_items, " item", mask & !ITEMS);
+            }
+            if bounds.unique && !*unique {
+                text.say(out, mask & !ONLY_JSON_SCHEMA, "Each item once.");
+            }
+        }
+        _ => {
+            if let Some(format) = bounds.format {
+                describe::format(out, text, format, mask);
+            }
+            counted(out, text, bounds.min_length, bounds.max_length, " character", mask & LENGTH_PROSE);
+            if let Some(pattern) = bounds.pattern
+                && mask & !PATTERN & out.mask != 0
+            {
+                let mask = mask & !PATTERN;
+                text.begin(out, mask);
+                out.put(mask, "Pattern: `");
+                out.put_escaped(mask, pattern.source());
+                out.put(mask, "`.");
+            }
+        }
+    }
+}
+
+/// "2 to 5 items.", "At least 2 items.", "At most 5 items."
+const fn counted(out: &mut Out<'_>, text: &mut Description, least: Option<usize>, most: Option<usize>, noun: &str, mask: u8) {
+    if mask & out.mask == 0 || least.is_none() && most.is_none() {
+        return;
+    }
+    text.begin(out, mask);
+    let last = match (least, most) {
+        (Some(least), Some(most)) if least == most => {
+            out.put(mask, "Exactly ");
+            most
+        }
+        (Some(least), Some(most)) => {
+            out.put_magnitude(mask, least as u128);
+            out.put(mask, " to ");
+            most
+        }
+        (Some(least), None) => {
+            out.put(mask, "At least ");
+            least
+        }
+        (None, Some(most)) => {
+            out.put(mask, "At most ");
+            most
+        }
+        (None, None) => 0,
+    };
+    out.put_magnitude(mask, last as u128);
+    out.put(mask, noun);
+    out.put(mask, if last == 1 { "." } else { "s." });
+}
+
+const fn range(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, whole: bool, mask: u8) {
+    // A float's exclusive bound is the one thing that Gemini has no keyword for.
+    let unsaid_min = ANTHROPIC | if bounds.exclusive_min && !whole { GEMINI } else { 0 };
+    let unsaid_max = ANTHROPIC | if bounds.exclusive_max && !whole { GEMINI } else { 0 };
+    match (bounds.min, bounds.max) {
+        (Some(min), Some(max)) if whole || !bounds.exclusive_min && !bounds.exclusive_max => {
+            let mask = mask & ANTHROPIC;
+            if mask & out.mask != 0 {
+                text.begin(out, mask);
+                out.put(mask, "Range: ");
+                inclusive(out, min, bounds.exclusive_min, 1, mask);
+                out.put(mask, " to ");
+                inclusive(out, max, bounds.exclusive_max, -1, mask);
+                out.put(mask, ".");
+            }
+        }
+        (min, max) => {
+            if let Some(min) = min {
+                let words = if bounds.exclusive_min && !whole { "More than " } else { "At least " };
+                one_bound(out, text, words, min, whole && bounds.exclusive_min, 1, mask & unsaid_min);
+            }
+            if let Some(max) = max {
+                let words = if bounds.exclusive_max && !whole { "Less than " } else { "At most " };
+                one_bound(out, text, words, max, whole && bounds.exclusive_max, -1, mask & unsaid_max);
+            }
+        }
+    }
+    if let Some(step) = bounds.multiple_of
+        && mask & ALL & !FINE_RANGE & out.mask != 0
+    {
+        let mask = mask & ALL & !FINE_RANGE;
+        text.begin(out, mask);
+        out.put(mask, "A multiple of ");
+        out.put(mask, step.text());
+        out.put(mask, ".");
+    }
+}
+
+const fn one_bound(out: &mut Out<'_>, text: &mut Description, words: &str, bound: Number, moved: bool, step: i128, mask: u8) {
+    if mask & out.mask == 0 {
+        return;
+    }
+    text.begin(out, mask);
+    out.put(mask, words);
+    inclusive(out, bound, moved, step, mask);
+    out.put(mask, ".");
+}

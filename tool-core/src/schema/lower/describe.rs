@@ -1,0 +1,157 @@
+//! The `description` of a node: documentation first, then what a dialect has no keyword for, then the values' documentation.
+
+use crate::schema::lower::masks::{self, ALL, ANTHROPIC, JSON_SCHEMA};
+use crate::schema::lower::{Peeled, bounds};
+use crate::schema::text::Out;
+use crate::schema::{EnumValue, Example, Format, IntegerValue, Kind, Text};
+
+/// Opens the key with the first text, for each dialect by itself.
+pub(super) struct Description {
+    opened: u8,
+    /// Dialects whose last text ends without a full stop.
+    bare: u8,
+}
+
+impl Description {
+    pub(super) const fn new() -> Self {
+        Self { opened: 0, bare: 0 }
+    }
+
+    /// Dialects that have a description.
+    pub(super) const fn opened(&self) -> u8 {
+        self.opened
+    }
+
+    /// Begins a sentence.
+    pub(super) const fn begin(&mut self, out: &mut Out<'_>, mask: u8) {
+        out.put(mask & !self.opened, r#""description":""#);
+        out.put(mask & self.bare, ".");
+        out.put(mask & self.opened, " ");
+        self.opened |= mask;
+        self.bare &= !mask;
+    }
+
+    /// Begins a line of a list.
+    const fn begin_line(&mut self, out: &mut Out<'_>, mask: u8) {
+        out.put(mask & !self.opened, r#""description":"- `"#);
+        out.put(mask & self.opened, r"\n- `");
+        self.opened |= mask;
+        self.bare &= !mask;
+    }
+
+    /// Adds a line about one value.
+    pub(super) const fn list(&mut self, out: &mut Out<'_>, mask: u8, value: &str, doc: Text) {
+        self.begin_line(out, mask);
+        out.put_escaped(mask, value);
+        out.put(mask, "`: ");
+        out.put(mask, doc.as_json());
+    }
+
+    /// Adds documentation.
+    pub(super) const fn tell(&mut self, out: &mut Out<'_>, mask: u8, text: Text) {
+        if text.is_empty() {
+            return;
+        }
+        self.begin(out, mask);
+        out.put(mask, text.as_json());
+        let bytes = text.as_json().as_bytes();
+        if !matches!(bytes[bytes.len() - 1], b'.' | b'!' | b'?' | b':' | b';' | b'`') {
+            self.bare |= mask;
+        }
+    }
+
+    /// Adds one sentence.
+    pub(super) const fn say(&mut self, out: &mut Out<'_>, mask: u8, text: &str) {
+        if mask & out.mask != 0 {
+            self.begin(out, mask);
+            out.put(mask, text);
+        }
+    }
+
+    /// Ends the text.
+    pub(super) const fn close(&self, out: &mut Out<'_>) {
+        out.put(self.opened, "\"");
+    }
+}
+
+/// Everything that a dialect says in words.
+pub(super) const fn prose(out: &mut Out<'_>, text: &mut Description, peeled: &Peeled<'_>, default: Option<&Example>, mask: u8) {
+    match &peeled.base.kind {
+        Kind::Format(kind) if !out.output => format(out, text, *kind, mask),
+        Kind::Duration if !out.output => text.say(out, mask & !masks::format(Format::Duration), "Format: ISO 8601 duration, such as PT1M30S."),
+        Kind::Char if !out.output => text.say(out, mask & masks::LENGTH_PROSE, "One character."),
+        Kind::Integer(integer) if integer.not_zero => {
+            let worded = if integer.min < 0 { mask & !JSON_SCHEMA } else { mask & ANTHROPIC };
+            text.say(out, worded, "Not 0.");
+        }
+        Kind::Array { unique, exactly, .. } => {
+            if *unique {
+                text.say(out, mask & !masks::ONLY_JSON_SCHEMA, "Each item once.");
+            }
+            if let Some(count) = exactly {
+                bounds::exactly(out, text, *count, mask & !masks::ITEMS);
+            }
+        }
+        _ => {}
+    }
+    if let Some(constraints) = &peeled.bounds {
+        bounds::prose(out, text, constraints, peeled.base, mask);
+    }
+    if let Some(default) = default
+        && !out.output
+    {
+        let worded = mask & !masks::ONLY_JSON_SCHEMA;
+        text.begin(out, worded);
+        out.put(worded, "Default: ");
+        out.put_escaped(worded, default.text);
+        out.put(worded, ".");
+    }
+    match &peeled.base.kind {
+        Kind::Enum(values) => enum_values(out, text, values, mask),
+        Kind::IntegerEnum(values) => integer_values(out, text, values, mask),
+        _ => {}
+    }
+}
+
+/// A format in words.
+pub(super) const fn format(out: &mut Out<'_>, text: &mut Description, format: Format, mask: u8) {
+    let worded = mask & ALL & !masks::format(format);
+    match format {
+        Format::Ip => text.say(out, worded, "Format: ipv4 or ipv6."),
+        Format::Duration => text.say(out, worded, "Format: ISO 8601 duration, such as PT1M30S."),
+        Format::Uri | Format::Unknown(_) => {}
+        _ if worded & out.mask != 0 => {
+            text.begin(out, worded);
+            out.put(worded, "Format: ");
+            out.put(worded, format.name());
+            out.put(worded, ".");
+        }
+        _ => {}
+    }
+}
+
+const fn enum_values(out: &mut Out<'_>, text: &mut Description, values: &[EnumValue], mask: u8) {
+    let mut at = 0;
+    while at < values.len() {
+        if !values[at].description.is_empty() {
+            text.list(out, mask, values[at].value, values[at].description);
+        }
+        at += 1;
+    }
+}
+
+const fn integer_values(out: &mut Out<'_>, text: &mut Description, values: &[IntegerValue], mask: u8) {
+    let mut at = 0;
+    while at < values.len() {
+        text.begin_line(out, mask);
+        out.put_integer(mask, values[at].value);
+        out.put(mask, "`: ");
+        out.put_escaped(mask, values[at].name);
+        out.put(mask, ".");
+        if !values[at].description.is_empty() {
+            out.put(mask, " ");
+            out.put(mask, values[at].description.as_json());
+        }
+        at += 1;
+    }
+}

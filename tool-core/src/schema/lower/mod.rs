@@ -1,0 +1,342 @@
+//! From the tree to JSON text, by the lowering table of the dialects.
+//!
+//! Every decision of the table is a set of dialects ([`masks`]): the same walk counts for all of them and writes for one.
+
+mod bounds;
+mod describe;
+mod masks;
+mod shapes;
+
+use crate::schema::dialect::Spec;
+use crate::schema::lower::describe::Description;
+use crate::schema::lower::masks::{ALL, ANTHROPIC, GEMINI, JSON_SCHEMA, MCP, OPENAI};
+use crate::schema::text::{Out, same};
+use crate::schema::{Constraints, Example, Json, Kind, Schema, Text};
+
+/// A whole definition; returns where its schema starts and ends.
+pub(super) const fn definition(out: &mut Out<'_>, spec: &Spec) -> (usize, usize) {
+    let place = definition_once(out, spec);
+    if !out.has_news() {
+        return place;
+    }
+    out.rewind();
+    definition_once(out, spec)
+}
+
+const fn definition_once(out: &mut Out<'_>, spec: &Spec) -> (usize, usize) {
+    out.put(OPENAI, r#"{"type":"function","function":{"name":""#);
+    out.put(ALL & !OPENAI, r#"{"name":""#);
+    out.put(ALL, spec.name);
+    if let Some(title) = spec.title {
+        out.put(MCP, r#"","title":""#);
+        out.put(MCP, title.as_json());
+    }
+    out.put(ALL, r#"","description":""#);
+    out.put(ALL, spec.description.as_json());
+    let formal = example_prose(out, spec);
+    out.put(OPENAI, r#"","strict":true,"parameters":"#);
+    out.put(ANTHROPIC, r#"","input_schema":"#);
+    out.put(GEMINI, r#"","parametersJsonSchema":"#);
+    out.put(MCP, r#"","inputSchema":"#);
+    out.put(JSON_SCHEMA, r#"","parameters":"#);
+    let start = out.position();
+    root_once(out, spec.input);
+    let end = out.position();
+    out.put(OPENAI, "}}");
+    out.put(ANTHROPIC, r#","strict":true"#);
+    if formal {
+        example_inputs(out, spec);
+    }
+    let hints = spec.hints;
+    out.put(MCP, r#","annotations":{"readOnlyHint":"#);
+    out.put(MCP, boolean(hints.read_only));
+    out.put(MCP, r#","destructiveHint":"#);
+    out.put(MCP, boolean(hints.destructive));
+    out.put(MCP, r#","idempotentHint":"#);
+    out.put(MCP, boolean(hints.idempotent));
+    out.put(MCP, r#","openWorldHint":"#);
+    out.put(MCP, boolean(hints.open_world));
+    out.put(MCP, "}");
+    out.put(ALL & !OPENAI, "}");
+    (start, end)
+}
+
+const fn boolean(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+/// The examples that stand in the description; returns whether some stand in `input_examples` as well.
+///
+/// Anthropic refuses a request whose `input_examples` do not fit the schema: an example that leaves out a required argument or
+/// spells an absent one `null` is told in words there too.
+const fn example_prose(out: &mut Out<'_>, spec: &Spec) -> bool {
+    let (mut told, mut formal, mut at) = (0, false, 0);
+    while at < spec.examples.len() {
+        let example = &spec.examples[at];
+        let mut mask = ALL;
+        if is_formal(spec.input, example.input.value) {
+            formal = true;
+            mask &= !ANTHROPIC;
+        }
+        out.put(mask & !told, r"\n\nExamples:");
+        told |= mask;
+        out.put(mask, r"\n- ");
+        if let Some(label) = example.label {
+            out.put(mask, label.as_json());
+            out.put(mask, ": ");
+        }
+        out.put_escaped(mask, example.input.text);
+        if let Some(result) = example.result {
+            out.put(mask, " → ");
+            out.put_escaped(mask, result.text);
+        }
+        at += 1;
+    }
+    formal
+}
+
+const fn example_inputs(out: &mut Out<'_>, spec: &Spec) {
+    out.put(ANTHROPIC, r#","input_examples":["#);
+    let (mut first, mut at) = (true, 0);
+    while at < spec.examples.len() {
+        let example = &spec.examples[at].input;
+        if is_formal(spec.input, example.value) {
+            if !first {
+                out.put(ANTHROPIC, ",");
+            }
+            first = false;
+            out.put(ANTHROPIC, example.text);
+        }
+        at += 1;
+    }
+    out.put(ANTHROPIC, "]");
+}
+
+/// Whether an example that is proven partially fits the schema as Anthropic reads it.
+const fn is_formal(input: &Schema, value: &Json) -> bool {
+    let (Kind::Object(fields), Json::Object(entries)) = (&input.kind, value) else {
+        return false;
+    };
+    let (mut required, mut at) = (0, 0);
+    while at < fields.len() {
+        if fields[at].input && fields[at].is_required() {
+            required += 1;
+            let mut entry = 0;
+            while entry < entries.len() {
+                if same(entries[entry].0, fields[at].name) {
+                    required -= 1;
+                    break;
+                }
+                entry += 1;
+            }
+        }
+        at += 1;
+    }
+    required == 0 && !holds_null(value)
+}
+
+const fn holds_null(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::Array(items) => {
+            let mut at = 0;
+            while at < items.len() {
+                if holds_null(&items[at]) {
+                    return true;
+                }
+                at += 1;
+            }
+            false
+        }
+        Json::Object(entries) => {
+            let mut at = 0;
+            while at < entries.len() {
+                if holds_null(&entries[at].1) {
+                    return true;
+                }
+                at += 1;
+            }
+            false
+        }
+        Json::Boolean(_) | Json::Number(_) | Json::String(_) => false,
+    }
+}
+
+/// A schema that stands alone.
+pub(super) const fn root(out: &mut Out<'_>, schema: &Schema) {
+    root_once(out, schema);
+    if out.has_news() {
+        out.rewind();
+        root_once(out, schema);
+    }
+}
+
+/// The first walk learns which names a `Ref` uses; only a tree with such names is walked twice, and has `$defs`.
+const fn root_once(out: &mut Out<'_>, schema: &Schema) {
+    let mask = out.mask;
+    // The root is never a `$ref` itself: providers want an object there.
+    open_node(out, schema, Place::ROOT, mask);
+    if out.settled() > 0 {
+        out.put(mask, r#","$defs":{"#);
+        let mut at = 0;
+        while at < out.settled() {
+            let name = out.name(at);
+            if let Some(target) = find(schema, name) {
+                out.put(mask, if at == 0 { "\"" } else { ",\"" });
+                out.put_escaped(mask, name);
+                out.put(mask, "\":");
+                open_node(out, target, Place::ROOT, mask);
+                out.put(mask, "}");
+            }
+            at += 1;
+        }
+        out.put(mask, "}");
+    }
+    out.put(mask, "}");
+}
+
+/// The node of this name.
+const fn find<'a>(schema: &'a Schema, name: &str) -> Option<&'a Schema> {
+    if same(schema.name, name) {
+        return Some(schema);
+    }
+    match &schema.kind {
+        Kind::Optional(inner)
+        | Kind::Constrained(inner, _)
+        | Kind::Array { items: inner, .. }
+        | Kind::Map(inner) => find(inner, name),
+        Kind::Object(fields) => {
+            let mut at = 0;
+            while at < fields.len() {
+                if let Some(found) = find(fields[at].schema, name) {
+                    return Some(found);
+                }
+                at += 1;
+            }
+            None
+        }
+        Kind::Union(union) => {
+            let mut at = 0;
+            while at < union.variants.len() {
+                if let Some(schema) = union.variants[at].schema
+                    && let Some(found) = find(schema, name)
+                {
+                    return Some(found);
+                }
+                at += 1;
+            }
+            None
+        }
+        Kind::Tuple(items) => {
+            let mut at = 0;
+            while at < items.len() {
+                if let Some(found) = find(items[at], name) {
+                    return Some(found);
+                }
+                at += 1;
+            }
+            None
+        }
+        _ => None,
+    }
+}
+
+/// What the surroundings add to a node.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// Documentation of the field or variant.
+    doc: Text,
+    /// Stated default of the field.
+    default: Option<&'a Example>,
+    /// May be a `$ref` to a definition.
+    referable: bool,
+}
+
+impl Place<'_> {
+    const ROOT: Self = Self { doc: Text::EMPTY, default: None, referable: false };
+    const ITEM: Self = Self { doc: Text::EMPTY, default: None, referable: true };
+}
+
+/// A node with its braces, as the value of a key or an item.
+const fn node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u8) {
+    open_node(out, schema, place, mask);
+    out.put(mask, "}");
+}
+
+/// What stands between a field and the kind of its value.
+struct Peeled<'a> {
+    base: &'a Schema,
+    /// Documentation of the outermost type that has some.
+    doc: Text,
+    optional: bool,
+    bounds: Option<Constraints>,
+}
+
+const fn peel(schema: &Schema) -> Peeled<'_> {
+    let mut peeled = Peeled { base: schema, doc: schema.description, optional: false, bounds: None };
+    loop {
+        match &peeled.base.kind {
+            Kind::Optional(inner) => {
+                peeled.base = inner;
+                peeled.optional = true;
+            }
+            Kind::Constrained(inner, bounds) => {
+                peeled.base = inner;
+                peeled.bounds = Some(match &peeled.bounds {
+                    None => **bounds,
+                    Some(outer) => bounds.under(outer),
+                });
+            }
+            _ => return peeled,
+        }
+        if peeled.doc.is_empty() {
+            peeled.doc = peeled.base.description;
+        }
+    }
+}
+
+/// A node without its closing brace.
+const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u8) {
+    let mut peeled = peel(schema);
+    if out.output {
+        // What we send is not proven to keep the bounds on what we receive.
+        peeled.bounds = None;
+    }
+    let referred = match &peeled.base.kind {
+        Kind::Ref(name) => {
+            out.learn(name);
+            Some(*name)
+        }
+        _ if place.referable && out.knows(peeled.base.name) => Some(peeled.base.name),
+        _ => None,
+    };
+    out.put(mask, "{");
+    let mut description = Description::new();
+    description.tell(out, mask, place.doc);
+    if referred.is_none() {
+        description.tell(out, mask, peeled.doc);
+    }
+    describe::prose(out, &mut description, &peeled, place.default, mask);
+    description.close(out);
+    let described = description.opened() & mask;
+    let nullable = if out.output {
+        if peeled.optional { mask } else { 0 }
+    } else if peeled.optional || place.default.is_some() {
+        mask & OPENAI
+    } else {
+        0
+    };
+    match referred {
+        Some(name) => {
+            let beside = if place.default.is_some() { mask } else { described };
+            shapes::reference(out, name, nullable, described, beside, mask);
+        }
+        None => shapes::body(out, &peeled, nullable, described, mask),
+    }
+    if let Some(default) = place.default
+        && !out.output
+    {
+        out.put(mask & JSON_SCHEMA, r#","default":"#);
+        out.put(mask & JSON_SCHEMA, default.text);
+    }
+}

@@ -1,0 +1,305 @@
+//! Sizes: of one tool, and of a set of tools that go into one request.
+
+use crate::schema::dialect::{Dialect, Dialects, Spec};
+use crate::schema::rules::report::{Fact, Path, Report};
+use crate::schema::rules::table::Rule;
+use crate::schema::text::same;
+use crate::schema::{EnumValue, Field, Kind, Schema, Tagging, Union};
+
+/// Optional fields that Anthropic takes in one request.
+const MOST_OPTIONALS: usize = 24;
+/// Unions in one tool: Anthropic documents 16, and 16 hang.
+const MOST_UNIONS: usize = 15;
+/// Unions in one request.
+const MOST_UNIONS_IN_SET: usize = 16;
+/// Tools in one request.
+const MOST_TOOLS: usize = 128;
+/// Strict tools in one request to Anthropic.
+const MOST_STRICT_TOOLS: usize = 20;
+/// Enums above this many values have a limit of their own.
+const LARGE_ENUM: usize = 250;
+
+/// What a tree costs a provider, after everything is inlined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Fields that may be absent.
+    pub optionals: usize,
+    /// Values that are one of several shapes.
+    pub unions: usize,
+    /// Objects inside each other.
+    pub depth: usize,
+    /// Keys.
+    pub properties: usize,
+    /// Values of enums, tags included.
+    pub enum_values: usize,
+    /// Characters in keys, values of enums and names of recursive types.
+    pub characters: usize,
+    /// Characters in the values of the largest enum with more than 250 values.
+    pub largest_enum: usize,
+    /// Whole numbers of 128 bits.
+    pub wide_integer: bool,
+    /// Unions told apart by their only key.
+    pub external: bool,
+    /// Unions with several objects told apart by shape.
+    pub untagged: bool,
+}
+
+/// Counts what a model has to fill in.
+pub const fn survey(schema: &Schema) -> Survey {
+    let mut survey = Survey {
+        optionals: 0,
+        unions: 0,
+        depth: 0,
+        properties: 0,
+        enum_values: 0,
+        characters: 0,
+        largest_enum: 0,
+        wide_integer: false,
+        external: false,
+        untagged: false,
+    };
+    survey.node(schema, 0);
+    survey
+}
+
+impl Survey {
+    const fn node(&mut self, schema: &Schema, depth: usize) {
+        match &schema.kind {
+            Kind::Integer(integer) => self.wide_integer |= integer.max > u64::MAX as u128 || integer.min < i64::MIN as i128,
+            Kind::Optional(inner) | Kind::Constrained(inner, _) | Kind::Array { items: inner, .. } => self.node(inner, depth),
+            Kind::Map(inner) => {
+                self.deepen(depth + 1);
+                self.node(inner, depth + 1);
+            }
+            Kind::Object(fields) => self.fields(fields, depth + 1),
+            Kind::Union(union) => self.union(union, depth),
+            Kind::Enum(values) => self.values(values),
+            Kind::IntegerEnum(values) => self.enum_values += values.len(),
+            Kind::Ref(name) => self.characters += name.len(),
+            _ => {}
+        }
+    }
+
+    const fn deepen(&mut self, depth: usize) {
+        if depth > self.depth {
+            self.depth = depth;
+        }
+    }
+
+    const fn key(&mut self, key: &str) {
+        self.properties += 1;
+        self.characters += key.len();
+    }
+
+    const fn fields(&mut self, fields: &[Field], depth: usize) {
+        self.deepen(depth);
+        let mut at = 0;
+        while at < fields.len() {
+            let field = &fields[at];
+            if field.input {
+                self.properties += 1;
+                self.characters += field.name.len();
+                if !field.is_required() {
+                    self.optionals += 1;
+                }
+                // The leaves without a count, without a call.
+                if !matches!(field.schema.kind, Kind::String | Kind::Boolean | Kind::Number { .. }) {
+                    self.node(field.schema, depth);
+                }
+            }
+            at += 1;
+        }
+    }
+
+    const fn values(&mut self, values: &[EnumValue]) {
+        let (mut characters, mut at) = (0, 0);
+        while at < values.len() {
+            characters += values[at].value.len();
+            at += 1;
+        }
+        self.enum_values += values.len();
+        self.characters += characters;
+        if values.len() > LARGE_ENUM && characters > self.largest_enum {
+            self.largest_enum = characters;
+        }
+    }
+
+    const fn union(&mut self, union: &Union, depth: usize) {
+        self.unions += 1;
+        let (mut objects, mut wrapped, mut at) = (0, false, 0);
+        while at < union.variants.len() {
+            let variant = &union.variants[at];
+            match union.tagging {
+                Tagging::External => {
+                    if variant.schema.is_some() {
+                        self.key(variant.name);
+                        wrapped = true;
+                    } else {
+                        self.value(variant.name);
+                    }
+                }
+                Tagging::Internal { tag } => {
+                    self.key(tag);
+                    self.value(variant.name);
+                    self.deepen(depth + 1);
+                }
+                Tagging::Adjacent { tag, content } => {
+                    self.key(tag);
+                    self.value(variant.name);
+                    self.deepen(depth + 1);
+                    if variant.schema.is_some() {
+                        self.key(content);
+                    }
+                }
+                Tagging::Untagged => {}
+            }
+            if let Some(schema) = variant.schema {
+                if let Kind::Object(_) = schema.kind {
+                    objects += 1;
+                }
+                let inside = matches!(union.tagging, Tagging::External | Tagging::Adjacent { .. });
+                self.node(schema, if inside { depth + 1 } else { depth });
+            }
+            at += 1;
+        }
+        if wrapped {
+            self.deepen(depth + 1);
+        }
+        self.external |= wrapped;
+        self.untagged |= matches!(union.tagging, Tagging::Untagged) && objects > 1;
+    }
+
+    const fn value(&mut self, value: &str) {
+        self.enum_values += 1;
+        self.characters += value.len();
+    }
+}
+
+/// Checks a tool as a whole: what its root is, how deep and how large it is.
+#[track_caller]
+pub const fn check_tool(spec: &Spec) {
+    check_limits(spec, &survey(spec.input));
+}
+
+/// [`check_tool`] with a survey that was made before.
+#[track_caller]
+pub const fn check_limits(spec: &Spec, survey: &Survey) {
+    if fits(spec, survey) {
+        return;
+    }
+    let mut report = Report::new();
+    let path = Path::owner(spec.name);
+    root(&mut report, &path, spec.input);
+    if spec.description.is_empty() {
+        report.add(&path, &Rule::TOOL_DESCRIPTION_MISSING, &[]);
+    }
+    sizes(&mut report, &path, survey, spec.providers);
+    report.tell();
+}
+
+/// The short way through for the tools that are far from every limit.
+const fn fits(spec: &Spec, survey: &Survey) -> bool {
+    matches!(spec.input.kind, Kind::Object(_))
+        && !spec.description.is_empty()
+        && survey.depth <= 10
+        && survey.optionals <= MOST_OPTIONALS
+        && survey.unions <= MOST_UNIONS
+        && survey.properties <= 5_000
+        && survey.enum_values <= 1_000
+        && survey.characters <= 120_000
+        && survey.largest_enum <= 15_000
+}
+
+/// The rules of a root.
+pub(super) const fn root(report: &mut Report, path: &Path<'_>, schema: &Schema) {
+    match &schema.kind {
+        Kind::Object(_) => {}
+        Kind::Union(_) | Kind::Enum(_) | Kind::IntegerEnum(_) => report.add(path, &Rule::ROOT_UNION, &[]),
+        _ => report.add(path, &Rule::ROOT_NOT_OBJECT, &[]),
+    }
+}
+
+/// The rules of size.
+pub(super) const fn sizes(report: &mut Report, path: &Path<'_>, survey: &Survey, providers: Dialects) {
+    if providers.contains(Dialect::Anthropic) {
+        above(report, path, &Rule::LIMIT_OPTIONAL, survey.optionals, MOST_OPTIONALS);
+        above(report, path, &Rule::LIMIT_UNION, survey.unions, MOST_UNIONS);
+    }
+    if providers.contains(Dialect::OpenAi) {
+        above(report, path, &Rule::LIMIT_DEPTH, survey.depth, 10);
+        large(report, path, survey.properties, 5_000, "properties");
+        large(report, path, survey.enum_values, 1_000, "values of enums");
+        large(report, path, survey.characters, 120_000, "characters in keys and values");
+        large(report, path, survey.largest_enum, 15_000, "characters in the values of one enum");
+    } else if providers.contains(Dialect::Gemini) {
+        above(report, path, &Rule::LIMIT_DEPTH, survey.depth, 15);
+    }
+}
+
+const fn above(report: &mut Report, path: &Path<'_>, rule: &Rule, is: usize, most: usize) {
+    if is > most {
+        report.add(path, rule, &[Fact::Number(is), Fact::Number(most)]);
+    }
+}
+
+const fn large(report: &mut Report, path: &Path<'_>, is: usize, most: usize, noun: &str) {
+    if is > most {
+        report.add(path, &Rule::LIMIT_SIZE, &[Fact::Number(is), Fact::Number(most), Fact::Text(noun)]);
+    }
+}
+
+/// Checks tools that go into one request together.
+#[track_caller]
+pub const fn check_toolset(tools: &[&Spec]) {
+    let mut report = Report::new();
+    toolset(&mut report, tools);
+    report.tell();
+}
+
+/// Every fault of tools that go into one request together, for sets that are chosen at run time.
+pub fn toolset_faults(tools: &[&Spec]) -> Vec<super::Fault> {
+    let mut report = Report::new();
+    toolset(&mut report, tools);
+    report.faults()
+}
+
+const fn toolset(report: &mut Report, tools: &[&Spec]) {
+    let path = Path::owner("toolset");
+    let (mut strict, mut optionals, mut unions, mut at) = (0, 0, 0, 0);
+    while at < tools.len() {
+        if tools[at].providers.contains(Dialect::Anthropic) {
+            let survey = survey(tools[at].input);
+            strict += 1;
+            optionals += survey.optionals;
+            unions += survey.unions;
+        }
+        let mut other = 0;
+        while other < at {
+            if same(tools[other].name, tools[at].name) {
+                report.add(&path, &Rule::TOOL_NAME_CLASH, &[Fact::Text(tools[at].name)]);
+            }
+            other += 1;
+        }
+        at += 1;
+    }
+    above(report, &path, &Rule::LIMIT_TOOLS, tools.len(), MOST_TOOLS);
+    above(report, &path, &Rule::LIMIT_STRICT_TOOLS, strict, MOST_STRICT_TOOLS);
+    above(report, &path, &Rule::LIMIT_OPTIONAL, optionals, MOST_OPTIONALS);
+    above(report, &path, &Rule::LIMIT_UNION, unions, MOST_UNIONS_IN_SET);
+}
+
+/// `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`
+pub const fn is_tool_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() || bytes.len() > 64 || !bytes[0].is_ascii_alphabetic() {
+        return false;
+    }
+    let mut at = 0;
+    while at < bytes.len() {
+        if !matches!(bytes[at], b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-') {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}

@@ -1,0 +1,64 @@
+//! What a provider would refuse, refused by the compiler.
+//!
+//! Each `check_*` function is for const evaluation: it panics once, with every fault of its subject, one a line. The same rules
+//! at run time, for schemas that are read then: [`faults`].
+
+mod constraint;
+mod limits;
+mod overlap;
+mod report;
+mod table;
+mod walk;
+
+pub use constraint::{check_constraints, check_optional};
+pub(crate) use constraint::value as number_value;
+pub use limits::{Survey, check_limits, check_tool, check_toolset, is_tool_name, survey, toolset_faults};
+pub use report::Fault;
+pub(crate) use report::{Path, Report};
+pub use table::Rule;
+
+use crate::schema::Schema;
+use crate::schema::dialect::Dialects;
+use walk::Walk;
+
+/// Checks what a field holds against the rules that no provider admits, for its derive.
+///
+/// Descends to where a derive of its own has checked.
+#[track_caller]
+pub const fn check_field(schema: &Schema, owner: &str, field: &str) {
+    if schema.checked {
+        return;
+    }
+    let mut report = Report::new();
+    let owner = Path::owner(owner);
+    Walk { report: &mut report, providers: Dialects::NONE, told: false }.node(&owner.field(field), schema);
+    report.tell();
+}
+
+/// Checks a type as a whole: its keys, its values, its variants. Its fields have [`check_field`].
+#[track_caller]
+pub const fn check_type(schema: &Schema) {
+    let mut report = Report::new();
+    let owner = Path::owner(schema.name);
+    Walk { report: &mut report, providers: Dialects::NONE, told: false }.whole(&owner, schema);
+    report.tell();
+}
+
+/// Checks a parameter of a tool: what [`check_field`] does, and in the whole tree the rules that depend on the providers.
+#[track_caller]
+pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param: &str) {
+    let mut report = Report::new();
+    let owner = Path::owner(tool);
+    Walk { report: &mut report, providers, told: false }.node(&owner.field(param), schema);
+    report.tell();
+}
+
+/// Every fault of a tool's arguments, for schemas that are read at run time.
+pub fn faults(schema: &Schema, providers: Dialects, owner: &str) -> Vec<Fault> {
+    let mut report = Report::new();
+    let path = Path::owner(owner);
+    limits::root(&mut report, &path, schema);
+    Walk { report: &mut report, providers, told: false }.node(&path, schema);
+    limits::sizes(&mut report, &path, &survey(schema), providers);
+    report.faults()
+}

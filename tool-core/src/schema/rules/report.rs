@@ -1,0 +1,273 @@
+//! Where faults are gathered: in const evaluation for one panic, at run time for a list.
+
+use crate::schema::rules::Rule;
+use crate::schema::{Schema, text};
+
+/// A fault found at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Which rule.
+    pub rule: &'static str,
+    /// Where, such as `Filter.tags[]`.
+    pub path: String,
+    /// What, and what to write instead.
+    pub text: String,
+}
+
+/// The way from the owner to a node; it lives on the stack of the walk.
+#[derive(Clone, Copy)]
+pub(crate) struct Path<'a> {
+    parent: Option<&'a Path<'a>>,
+    step: Step<'a>,
+    /// The node that stands here, for `Kind::Ref`.
+    node: Option<&'a Schema>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Owner(&'a str),
+    Field(&'a str),
+    Items,
+    Item(usize),
+    Values,
+}
+
+impl<'a> Path<'a> {
+    pub(crate) const fn owner(name: &'a str) -> Self {
+        Self { parent: None, step: Step::Owner(name), node: None }
+    }
+
+    pub(crate) const fn field(&'a self, name: &'a str) -> Self {
+        Self { parent: Some(self), step: Step::Field(name), node: None }
+    }
+
+    pub(crate) const fn items(&'a self) -> Self {
+        Self { parent: Some(self), step: Step::Items, node: None }
+    }
+
+    pub(crate) const fn item(&'a self, index: usize) -> Self {
+        Self { parent: Some(self), step: Step::Item(index), node: None }
+    }
+
+    pub(crate) const fn values(&'a self) -> Self {
+        Self { parent: Some(self), step: Step::Values, node: None }
+    }
+
+    /// Notes which node stands here.
+    pub(crate) const fn at(mut self, node: &'a Schema) -> Self {
+        self.node = Some(node);
+        self
+    }
+
+    /// The nearest node of this name on the way here.
+    pub(crate) const fn enclosing(&self, name: &str) -> Option<&'a Schema> {
+        let mut path = self;
+        loop {
+            if let Some(node) = path.node
+                && text::same(node.name, name)
+            {
+                return Some(node);
+            }
+            match path.parent {
+                Some(parent) => path = parent,
+                None => return None,
+            }
+        }
+    }
+}
+
+/// A fact in a message.
+#[derive(Clone, Copy)]
+pub(crate) enum Fact<'a> {
+    Text(&'a str),
+    Number(usize),
+}
+
+/// One fault's place in the text.
+#[derive(Clone, Copy)]
+struct Mark {
+    rule: &'static str,
+    path: usize,
+    text: usize,
+    end: usize,
+}
+
+const MOST_BYTES: usize = 4096;
+const MOST_FAULTS: usize = 24;
+
+/// The faults of one walk, as one text with a line for each.
+pub(crate) struct Report {
+    bytes: [u8; MOST_BYTES],
+    len: usize,
+    marks: [Mark; MOST_FAULTS],
+    count: usize,
+    /// Where the line that is being written begins.
+    start: usize,
+}
+
+impl Report {
+    pub(crate) const fn new() -> Self {
+        Self {
+            bytes: [0; MOST_BYTES],
+            len: 0,
+            marks: [Mark { rule: "", path: 0, text: 0, end: 0 }; MOST_FAULTS],
+            count: 0,
+            start: 0,
+        }
+    }
+
+    pub(crate) const fn is_clean(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many faults there are, those without room included.
+    pub(crate) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Ends const evaluation with all faults.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a compile error")]
+    pub(crate) const fn tell(&self) {
+        if self.count > 0 {
+            panic!("{}", self.as_str());
+        }
+    }
+
+    const fn as_str(&self) -> &str {
+        // Lines end where characters end, so this only fails where the text was cut; then the whole lines are enough.
+        match core::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => "too many faults to tell",
+        }
+    }
+
+    /// The faults, one by one.
+    pub(crate) fn faults(&self) -> Vec<Fault> {
+        let text = |from: usize, to: usize| String::from_utf8_lossy(&self.bytes[from..to]).into_owned();
+        self.marks[..self.count.min(MOST_FAULTS)]
+            .iter()
+            .map(|mark| Fault { rule: mark.rule, path: text(mark.path, mark.text), text: text(mark.text, mark.end) })
+            .map(|fault| Fault {
+                path: fault.path.split('`').nth(1).unwrap_or_default().to_owned(),
+                ..fault
+            })
+            .collect()
+    }
+
+    /// A fault in the words of the table.
+    pub(crate) const fn add(&mut self, path: &Path<'_>, rule: &Rule, facts: &[Fact<'_>]) {
+        if !self.begin(path, rule.id) {
+            return;
+        }
+        let text = rule.text.as_bytes();
+        let (mut rest, mut at) = (0, 0);
+        while at < text.len() {
+            if text[at] == b'{' && at + 2 < text.len() && text[at + 2] == b'}' && text[at + 1].wrapping_sub(b'0') < 3 {
+                self.push_range(rule.text, rest, at);
+                let fact = (text[at + 1] - b'0') as usize;
+                if fact < facts.len() {
+                    self.push_fact(facts[fact]);
+                }
+                at += 3;
+                rest = at;
+            } else {
+                at += 1;
+            }
+        }
+        self.push_range(rule.text, rest, at);
+        self.end();
+    }
+
+    /// A fault in the words of a type.
+    pub(crate) const fn add_worded(&mut self, path: &Path<'_>, rule: &'static str, text: &str) {
+        if self.begin(path, rule) {
+            self.push(text);
+            self.end();
+        }
+    }
+
+    /// Begins a line: "`path`: [rule] ".
+    pub(crate) const fn begin(&mut self, path: &Path<'_>, rule: &'static str) -> bool {
+        self.count += 1;
+        if self.count > MOST_FAULTS {
+            return false;
+        }
+        self.start = self.len;
+        if self.len > 0 {
+            self.push("\n");
+        }
+        let mark = self.len;
+        self.push("`");
+        self.push_path(path);
+        self.push("`: [");
+        self.push(rule);
+        self.push("] ");
+        self.marks[self.count - 1] = Mark { rule, path: mark, text: self.len, end: self.len };
+        true
+    }
+
+    /// Ends a line.
+    pub(crate) const fn end(&mut self) {
+        self.marks[self.count - 1].end = self.len;
+    }
+
+    pub(crate) const fn push_fact(&mut self, fact: Fact<'_>) {
+        match fact {
+            Fact::Text(text) => self.push(text),
+            Fact::Number(number) => self.push_number(number),
+        }
+    }
+
+    const fn push_path(&mut self, path: &Path<'_>) {
+        if let Some(parent) = path.parent {
+            self.push_path(parent);
+        }
+        match path.step {
+            Step::Owner(name) => self.push(name),
+            Step::Field(name) => {
+                self.push(".");
+                self.push(name);
+            }
+            Step::Items => self.push("[]"),
+            Step::Item(index) => {
+                self.push("[");
+                self.push_number(index);
+                self.push("]");
+            }
+            Step::Values => self.push("{}"),
+        }
+    }
+
+    pub(crate) const fn push_number(&mut self, number: usize) {
+        if number >= 10 {
+            self.push_number(number / 10);
+        }
+        #[allow(clippy::cast_possible_truncation, reason = "one digit")]
+        let digit = [b'0' + (number % 10) as u8];
+        self.push_bytes(&digit, 0, 1);
+    }
+
+    pub(crate) const fn push(&mut self, text: &str) {
+        self.push_bytes(text.as_bytes(), 0, text.len());
+    }
+
+    pub(crate) const fn push_range(&mut self, text: &str, from: usize, to: usize) {
+        self.push_bytes(text.as_bytes(), from, to);
+    }
+
+    /// Copies byte by byte: only a failing build gets here.
+    const fn push_bytes(&mut self, bytes: &[u8], from: usize, to: usize) {
+        let mut at = from;
+        while at < to && self.len < MOST_BYTES {
+            self.bytes[self.len] = bytes[at];
+            self.len += 1;
+            at += 1;
+        }
+        // A cut in the middle of a character would lose the whole text.
+        while self.len == MOST_BYTES && at < to && bytes[at] & 0xC0 == 0x80 {
+            self.len -= 1;
+            at -= 1;
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The one table of rules: what a message says, and why the rule exists. `docs/rules.md` is written from it.
+
+/// A rule of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Name in messages, in `allow(…)` and in the documentation.
+    pub id: &'static str,
+    /// What the message says; `{0}`, `{1}` and `{2}` are facts of the case.
+    pub text: &'static str,
+    /// Who refuses it, and with what.
+    pub evidence: &'static str,
+}
+
+macro_rules! rules {
+    ($($name:ident = $id:literal, $text:literal, $evidence:literal;)*) => {
+        /// Every rule that const evaluation checks.
+        impl Rule {
+            $(#[doc = concat!("`", $id, "`: ", $text)] pub const $name: Self = Self { id: $id, text: $text, evidence: $evidence };)*
+            /// The whole table, in the catalogue's order; a rule with several messages stands once for each.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+rules! {
+    ROOT_NOT_OBJECT = "root-not-object", "the arguments of a tool are an object, take a struct with named fields", "every provider: `got 'type: \"array\"'`, `input_schema.type: Field required`";
+    ROOT_UNION = "root-union", "the arguments of a tool cannot be an enum, put it into a field: `struct Args { command: Command }`", "every provider: no `anyOf`, `oneOf` or `enum` at the top level";
+    TOOL_NAME = "tool-name", "a tool's name matches `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`, rename it with `#[tool(name = \"…\")]`", "OpenAI, Anthropic, Bedrock, Mistral; Gemini (first character)";
+    TOOL_DESCRIPTION_MISSING = "tool-description-missing", "a tool needs a description, add a doc comment", "Bedrock: description has at least one character";
+    PROPERTY_KEY = "property-key", "the key `{0}` does not match `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`, rename it with `#[serde(rename = \"…\")]`", "Anthropic, Bedrock (top level), Gemini, Claude Code";
+    DUPLICATE_KEY = "duplicate-key", "two fields have the key `{0}`, rename one", "silent loss of one of them";
+    MAP_TYPE = "map-type", "maps are open records, take a `Vec` of a struct with a key and a value, or narrow `providers(…)` to gemini, mcp, json_schema", "OpenAI, Anthropic, Bedrock: `'additionalProperties' must be explicitly set to false`";
+    UNTYPED_VALUE = "untyped-value", "any JSON has no schema, take a concrete type", "OpenAI: `schema must have a 'type' key`; MCP clients drop the whole list of tools";
+    OPTIONAL_NOT_NULLABLE = "optional-not-nullable", "the field may be absent and cannot be null, make it an `Option` or state the default with `#[schema(default = …)]`", "OpenAI: `'required' is required to be supplied`";
+    DEFAULT_VALUE = "default-value", "the default does not fit: expected {0}, found {1}", "a default is written for null and for absence, so it must be valid itself";
+    NULL_AMBIGUITY = "null-ambiguity", "null has two meanings here, name them in an enum", "every provider: the two cannot be told apart";
+    NULL_ITEM = "null-item", "items cannot be optional, take a `Vec` without `Option`", "null in a list survives no dialect in which optional means absent";
+    UNIT_TYPE = "unit-type", "a unit holds nothing, remove it", "`type: null` is useless to a model";
+    LIMIT_OPTIONAL = "limit-optional", "the tool has {0} optional fields and Anthropic takes at most {1} in a request, split it or require some", "Anthropic: `too many optional parameters … (limit: 24)`";
+    LIMIT_UNION = "limit-union", "the tool has {0} unions and Anthropic takes at most {1} in a request, split it or use fewer", "Anthropic: `too many parameters with union types … limit: 16`; 16 hang";
+    LIMIT_STRICT_TOOLS = "limit-strict-tools", "the set has {0} tools and Anthropic takes at most {1} strict ones in a request, select fewer", "Anthropic: `Too many strict tools`";
+    LIMIT_DEPTH = "limit-depth", "the arguments nest {0} objects deep and at most {1} are taken, flatten them", "OpenAI: `11 levels of nesting exceeds limit of 10.`; Gemini: about 15";
+    LIMIT_SIZE = "limit-size", "the arguments have {0} {2} and at most {1} are taken, split the tool", "OpenAI: 5,000 properties, 1,000 enum values, 120,000 characters, 15,000 characters in a large enum";
+    LIMIT_TOOLS = "limit-tools", "the set has {0} tools and at most {1} are taken, select fewer", "OpenAI: `Expected an array with maximum length 128`; VS Code";
+    TOOL_NAME_CLASH = "tool-name-clash", "two tools have the name `{0}`, rename one", "every provider";
+    FLATTEN_ENUM = "flatten-enum", "an enum cannot be flattened, put it into a field of its own", "OpenAI, Anthropic, Gemini: a union beside properties";
+    FLATTEN_MAP = "flatten-map", "a map cannot be flattened, it makes the record open", "as map-type; silently dropped under `deny_unknown_fields`";
+    FLATTEN_OPTIONAL = "flatten-optional", "an optional record cannot be flattened, its fields would be there all or none, put it into a field of its own", "no dialect can say it";
+    FLATTEN_TYPE = "flatten-type", "only a struct with named fields can be flattened", "the type has no keys";
+    UNION_OVERLAP = "union-overlap", "the variants `{0}` and `{1}` cannot be told apart, add `#[serde(tag = \"kind\")]`", "`anyOf` loses which one was meant, serde takes the first";
+    TAGGED_NEWTYPE = "tagged-newtype-ref", "the variant `{0}` of an internally tagged enum must hold a struct, add `content = \"…\"` beside `tag`", "OpenAI: `$ref cannot have keywords`; Anthropic drops the tag silently";
+    ENUM_EMPTY_STRING = "enum-empty-string", "a value of an enum cannot be empty, rename the variant", "Gemini: `cannot be empty`";
+    ENUM_CASE_ONLY = "enum-case-only", "the values `{0}` and `{1}` differ in case only, rename one", "Anthropic does not guarantee the case of enum values";
+    ENUM_DUPLICATE = "enum-duplicate", "two variants have the value `{0}`, rename one", "one of them is unreachable";
+    ENUM_EMPTY = "enum-empty", "an enum without a variant has no value", "every provider";
+    FORMAT_URI = "format-uri", "`url` formats are refused, take a `String` and check it in the body", "the user's wish; OpenAI: `'uri' is not a valid format`; Gemini; llama.cpp";
+    FORMAT_UNKNOWN = "format-unknown", "no provider knows the format `{0}`, take a `String` or a type with an offset such as `chrono::DateTime<Utc>`", "OpenAI, Anthropic, Gemini, llguidance, outlines";
+    ARRAY_NO_ITEMS = "array-no-items", "an array without items has one value only, remove it", "OpenAI, Gemini, VS Code: `tool parameters array type must have items`";
+    TUPLE = "tuple", "tuples are lists of mixed types, take a struct with named fields", "OpenAI: `array schema missing items`; Anthropic, Gemini";
+    BYTES = "bytes", "bytes would be a list of numbers, take a `String` in base64", "a list of numbers wastes tokens; bounds are refused by Anthropic";
+    RECURSIVE_TYPE = "recursive-type", "the type holds itself, take a flat list with parent ids or narrow `providers(…)` to openai, json_schema", "Anthropic, Bedrock, Gemini: 400";
+    REF_TARGET = "ref-target", "`{0}` is not around this field, so it cannot be referred to", "every provider: `reference to undefined schema`";
+    REF_NAMES = "ref-target", "the type refers to more than {0} types by name, make it simpler", "a limit of this crate";
+    CONSTRAINT = "constraint", "{0}", "the bound cannot hold for the type";
+    EXAMPLE = "example", "expected {0}, found {1}", "Anthropic refuses a request whose examples do not fit; a stale example misleads";
+    RESULT = "example-result", "expected {0}, found {1}", "a stale example misleads";
+    INT_RANGE = "int-range", "whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`", "JavaScript clients, models";
+}

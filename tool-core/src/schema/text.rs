@@ -1,0 +1,328 @@
+//! JSON text in const evaluation.
+//!
+//! One [`Out`] serves both passes: without a buffer it counts for all dialects at once, with one it writes for one dialect.
+//! Const evaluation pays about 5 µs for a call or a step over one byte, so fragments are copied whole, bytes are compared eight
+//! at a time, and the five counters share one integer.
+
+#[allow(unsafe_code, reason = "const evaluation has no cheap safe copy, and no unchecked view of bytes as text")]
+mod raw {
+    /// Copies `text` to `into[at..]`; `false` if it does not fit.
+    pub(super) const fn copy(into: &mut [u8], at: usize, text: &str) -> bool {
+        let count = text.len();
+        if count > into.len() || at > into.len() - count {
+            return false;
+        }
+        // SAFETY: `at + count <= into.len()` was just checked, and a shared text cannot overlap an exclusive buffer.
+        unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), into.as_mut_ptr().add(at), count) };
+        true
+    }
+
+    /// The eight bytes from `at` on, which must lie inside the text.
+    pub(super) const fn word(text: &str, at: usize) -> u64 {
+        debug_assert!(at + 8 <= text.len());
+        // SAFETY: callers pass `at + 8 <= text.len()`; the read is unaligned on purpose and any bit pattern is a `u64`.
+        unsafe { text.as_ptr().add(at).cast::<u64>().read_unaligned() }
+    }
+
+    /// Views bytes as text.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` must be UTF-8.
+    pub(super) const unsafe fn text(bytes: &[u8]) -> &str {
+        // SAFETY: promised by the caller.
+        unsafe { core::str::from_utf8_unchecked(bytes) }
+    }
+}
+
+/// Bits of one counter; five of them share a `u128`, so a text may have 32 MiB.
+const BITS: u32 = 25;
+
+/// For each set of dialects: a one in the counter of each member.
+const SPREAD: [u128; 32] = {
+    let mut table = [0; 32];
+    let mut set = 0;
+    while set < 32 {
+        let mut dialect = 0;
+        while dialect < 5 {
+            if set >> dialect & 1 == 1 {
+                table[set] |= 1 << (BITS * dialect);
+            }
+            dialect += 1;
+        }
+        set += 1;
+    }
+    table
+};
+
+/// Recursive types of the tree that is written, at most this many.
+pub(super) const MOST_DEFINITIONS: usize = 16;
+
+/// Where JSON text goes: to five counters, or into the buffer of one dialect.
+pub(super) struct Out<'a> {
+    counts: u128,
+    buffer: Option<&'a mut [u8]>,
+    len: usize,
+    overflow: bool,
+    /// Dialects that are counted or written, as a set.
+    pub(super) mask: u8,
+    /// We send the value, rather than a model.
+    pub(super) output: bool,
+    /// Keys have not passed the rule `property-key`, so they may need escaping.
+    pub(super) foreign_keys: bool,
+    /// Names that a `Kind::Ref` was seen to use.
+    names: [&'static str; MOST_DEFINITIONS],
+    named: usize,
+    /// How many of the names were known when the walk began; only those are definitions.
+    settled: usize,
+}
+
+impl<'a> Out<'a> {
+    /// Counts for all dialects in `mask`.
+    pub(super) const fn count(mask: u8) -> Self {
+        Self { counts: 0, buffer: None, len: 0, overflow: false, mask, output: false, foreign_keys: false, names: [""; MOST_DEFINITIONS], named: 0, settled: 0 }
+    }
+
+    /// Writes for the one dialect in `mask`.
+    pub(super) const fn write(mask: u8, buffer: &'a mut [u8]) -> Self {
+        let mut out = Self::count(mask);
+        out.buffer = Some(buffer);
+        out
+    }
+
+    /// Starts over, keeping what was learnt about names.
+    pub(super) const fn rewind(&mut self) {
+        self.counts = 0;
+        self.len = 0;
+        self.overflow = false;
+        self.settled = self.named;
+    }
+
+    /// Notes that the tree refers to a type by name.
+    pub(super) const fn learn(&mut self, name: &'static str) {
+        let mut at = 0;
+        while at < self.named {
+            if same(self.names[at], name) {
+                return;
+            }
+            at += 1;
+        }
+        if self.named < MOST_DEFINITIONS {
+            self.names[self.named] = name;
+            self.named += 1;
+        }
+    }
+
+    /// Whether this walk met names that it should have known when it began.
+    pub(super) const fn has_news(&self) -> bool {
+        self.named != self.settled
+    }
+
+    /// How many types are definitions.
+    pub(super) const fn settled(&self) -> usize {
+        self.settled
+    }
+
+    /// Name of the definition at this place.
+    pub(super) const fn name(&self, at: usize) -> &'static str {
+        self.names[at]
+    }
+
+    /// Whether a type of this name is a definition.
+    pub(super) const fn knows(&self, name: &str) -> bool {
+        let mut at = 0;
+        while at < self.settled {
+            if same(self.names[at], name) {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// How many bytes each dialect takes.
+    pub(super) const fn counted(&self) -> [usize; 5] {
+        let mut counts = [0; 5];
+        let mut dialect = 0;
+        while dialect < 5 {
+            #[allow(clippy::cast_possible_truncation, reason = "masked to 25 bits")]
+            let count = (self.counts >> (BITS * dialect)) as usize & ((1 << BITS) - 1);
+            counts[dialect as usize] = count;
+            dialect += 1;
+        }
+        counts
+    }
+
+    /// Bytes written so far.
+    pub(super) const fn position(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the buffer was filled to the last byte: anything else means that the two passes disagree.
+    pub(super) const fn is_exact(&self) -> bool {
+        match &self.buffer {
+            Some(buffer) => !self.overflow && self.len == buffer.len(),
+            None => false,
+        }
+    }
+
+    /// Adds `text` as it is, for the dialects in `mask`.
+    pub(super) const fn put(&mut self, mask: u8, text: &str) {
+        let mask = mask & self.mask;
+        if mask == 0 {
+            return;
+        }
+        match &mut self.buffer {
+            None => self.counts += SPREAD[(mask & 31) as usize] * text.len() as u128,
+            Some(buffer) => {
+                if raw::copy(buffer, self.len, text) {
+                    self.len += text.len();
+                } else {
+                    self.overflow = true;
+                }
+            }
+        }
+    }
+
+    /// Adds `text` as the inside of a JSON string.
+    pub(super) const fn put_escaped(&mut self, mask: u8, text: &str) {
+        if mask & self.mask == 0 {
+            return;
+        }
+        if !needs_escape(text) {
+            self.put(mask, text);
+            return;
+        }
+        let mut rest = text;
+        while !rest.is_empty() {
+            let bytes = rest.as_bytes();
+            let mut plain = 0;
+            while plain < bytes.len() && !is_special(bytes[plain]) {
+                plain += 1;
+            }
+            // Special bytes are ASCII, so both cuts fall between characters.
+            let (head, tail) = rest.split_at(plain);
+            self.put(mask, head);
+            rest = tail;
+            if !rest.is_empty() {
+                self.put_special(mask, bytes[plain]);
+                rest = rest.split_at(1).1;
+            }
+        }
+    }
+
+    const fn put_special(&mut self, mask: u8, byte: u8) {
+        match byte {
+            b'"' => self.put(mask, "\\\""),
+            b'\\' => self.put(mask, "\\\\"),
+            b'\n' => self.put(mask, "\\n"),
+            b'\r' => self.put(mask, "\\r"),
+            b'\t' => self.put(mask, "\\t"),
+            _ => {
+                let digits = "0123456789abcdef";
+                self.put(mask, if byte < 16 { "\\u000" } else { "\\u001" });
+                let nibble = (byte & 15) as usize;
+                self.put(mask, digits.split_at(nibble).1.split_at(1).0);
+            }
+        }
+    }
+
+    /// Adds a whole number.
+    pub(super) const fn put_integer(&mut self, mask: u8, value: i128) {
+        if value >= 0 && value < 10 {
+            #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "one digit")]
+            self.put(mask, "0123456789".split_at(value as usize).1.split_at(1).0);
+            return;
+        }
+        if value < 0 {
+            self.put(mask, "-");
+        }
+        self.put_magnitude(mask, value.unsigned_abs());
+    }
+
+    /// Adds a whole number without a sign.
+    pub(super) const fn put_magnitude(&mut self, mask: u8, value: u128) {
+        let mut digits = [0_u8; 39];
+        let mut at = digits.len();
+        let mut rest = value;
+        loop {
+            at -= 1;
+            #[allow(clippy::cast_possible_truncation, reason = "one digit")]
+            let digit = (rest % 10) as u8;
+            digits[at] = b'0' + digit;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        #[allow(unsafe_code, reason = "const evaluation pays per byte for a check")]
+        // SAFETY: the bytes are ASCII digits.
+        let text = unsafe { raw::text(digits.split_at(at).1) };
+        self.put(mask, text);
+    }
+}
+
+/// Views a buffer that [`Out`] filled as text.
+///
+/// # Safety
+///
+/// The buffer was filled by an [`Out`] alone and [`Out::is_exact`] holds: it was filled with whole texts.
+#[allow(unsafe_code, reason = "const evaluation pays 5 µs per byte for a check")]
+pub(super) const unsafe fn filled(bytes: &[u8]) -> &str {
+    // SAFETY: `Out` copies whole `&str`s only; promised by the caller.
+    unsafe { raw::text(bytes) }
+}
+
+const fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// Whether text changes when it becomes the inside of a JSON string.
+pub(super) const fn needs_escape(text: &str) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let mut at = 0;
+    while at + 8 <= text.len() {
+        let word = raw::word(text, at);
+        let quote = word ^ (ONES * b'"' as u64);
+        let slash = word ^ (ONES * b'\\' as u64);
+        // The usual zero-byte test, and its variant for bytes below a bound; both may only err towards `true`.
+        let found = (quote.wrapping_sub(ONES) & !quote)
+            | (slash.wrapping_sub(ONES) & !slash)
+            | (word.wrapping_sub(ONES * 0x20) & !word);
+        if found & HIGH != 0 {
+            return true;
+        }
+        at += 8;
+    }
+    let bytes = text.as_bytes();
+    while at < bytes.len() {
+        if is_special(bytes[at]) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Whether two texts are the same.
+pub(super) const fn same(left: &str, right: &str) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at + 8 <= left.len() {
+        if raw::word(left, at) != raw::word(right, at) {
+            return false;
+        }
+        at += 8;
+    }
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    while at < left.len() {
+        if left[at] != right[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}

@@ -1,0 +1,46 @@
+//! Compiler warnings that depend on const evaluation.
+//!
+//! `const _: () = <LimitOptional<{ CONDITION }>>::W;` warns exactly when the condition holds: the constant of the `true` side is
+//! deprecated, and its note is the message.
+
+macro_rules! warnings {
+    ($($name:ident: $note:literal;)*) => {$(
+        #[doc = $note]
+        pub struct $name<const HIT: bool>;
+        impl $name<true> {
+            /// Warns where it is named.
+            #[deprecated(note = $note)]
+            pub const W: () = ();
+        }
+        impl $name<false> {
+            /// Says nothing.
+            pub const W: () = ();
+        }
+    )*};
+}
+
+warnings! {
+    LimitOptional: "[limit-optional] more than 10 optional fields: Anthropic refuses some tools from 11 on, group the rarely used ones in a struct or require some";
+    LimitUnion: "[limit-union] more than 8 unions: Anthropic takes 16 in a whole request, use fewer";
+    IntRange: "[int-range] whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`";
+    ToolNameClient: "[tool-name-client] names above 50 characters, with capitals or with dots are cut or refused by some clients, shorten it";
+    ToolDescriptionLong: "[tool-description-long] more than 1024 characters: some clients cut the description, move detail to the fields";
+    Untagged: "[untagged] variants that only their keys tell apart are guessed by models, add `#[serde(tag = \"kind\")]`";
+    VariantAlias: "[variant-alias] an alias is not in the schema, a model will not use it";
+    VariantOther: "[variant-other] `other` stands in the schema as a value that a model may send";
+    ExternalTag: "[external-tag] variants as keys are harder for models, add `#[serde(tag = \"kind\")]`";
+    PatternAnchors: "[pattern-anchors] a pattern without `^` and `$` matches a part of the text, and llama.cpp refuses it";
+}
+
+use crate::schema::dialect::{Dialect, Spec};
+use crate::schema::rules::Survey;
+
+/// Whether [`LimitOptional`] warns.
+pub const fn many_optionals(spec: &Spec, survey: &Survey) -> bool {
+    survey.optionals > 10 && spec.providers.contains(Dialect::Anthropic)
+}
+
+/// Whether [`LimitUnion`] warns.
+pub const fn many_unions(spec: &Spec, survey: &Survey) -> bool {
+    survey.unions > 8 && spec.providers.contains(Dialect::Anthropic)
+}
