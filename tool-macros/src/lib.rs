@@ -1,10 +1,21 @@
 //! The macros of tool-core. Use them through that crate.
 
+mod allow;
+mod case;
 mod constraint;
+mod derive;
 mod docs;
 mod errors;
 mod json;
 mod paths;
+mod serde_attr;
 mod spans;
 mod texts;
 mod words;
+
+/// Gives a type a schema that every strict mode accepts, or says at the right token why there is none.
+#[doc = include_str!("../docs/strict_schema.md")]
+#[proc_macro_derive(StrictSchema, attributes(schema, serde))]
+pub fn derive_strict_schema(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    derive::derive(input.into()).into()
+}

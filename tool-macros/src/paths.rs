@@ -3,7 +3,10 @@
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
-use syn::{LitStr, Path, Token};
+use syn::{Attribute, LitStr, Path, Token};
+
+use crate::errors::Errors;
+use crate::words;
 
 /// Where generated code finds the core crate: `::tool_core`, or what `crate = path` says.
 #[derive(Clone, Default)]
@@ -21,6 +24,22 @@ impl Paths {
             input.call(Path::parse_mod_style)?
         };
         Ok(Self { krate: Some(krate) })
+    }
+
+    /// Finds `#[schema(crate = path)]` where the attribute may hold errors besides.
+    pub(crate) fn of(attrs: &[Attribute]) -> Self {
+        let quiet = Errors::new();
+        let mut paths = Self::default();
+        for attr in attrs.iter().filter(|attr| attr.path().is_ident("schema")) {
+            words::of_attribute(attr, &quiet, |word, input| {
+                if word == "crate" {
+                    paths = Self::parse(input)?;
+                }
+                Ok(())
+            });
+        }
+        let _ = quiet.finish();
+        paths
     }
 
     /// `::tool_core::private`

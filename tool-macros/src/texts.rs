@@ -75,3 +75,109 @@ pub(crate) fn pattern_and_format(format: &str) -> String {
         "[constraint] the format `{format}` fixes the text already, drop the pattern or the format"
     )
 }
+
+// serde's words.
+pub(crate) const STRUCT_TAG: &str = "[struct-tag] `tag` on a struct writes a key that serde then ignores when reading, make it a field of an enum type with one variant";
+pub(crate) const VARIANT_UNTAGGED: &str = "[untagged] one variant without a tag makes the whole enum ambiguous, tag every variant or none";
+pub(crate) const SERDE_GETTER: &str = "[serde-type] `getter` belongs to `remote`, whose type is not this one, describe the remote type with `#[schema(as = Type)]` where it is used";
+pub(crate) const DEFAULT_PATH: &str = "[default-value] the compiler cannot read this function's value, and a model may send null as well as leave the key out: state the value with `#[schema(default = …)]`";
+pub(crate) const VARIANT_SKIP: &str = "[variant-skip] a variant that is sent but never read cannot be stated, use `#[serde(skip)]` or let it be read";
+pub(crate) const VARIANT_SPLIT: &str =
+    "[variant-rename] a variant has one name in both directions, drop `serialize`/`deserialize`";
+pub(crate) const UNIT_UNTAGGED: &str = "[null-ambiguity] without a tag a unit variant is `null` on the wire, the same as an absent value, give it a tag";
+pub(crate) const CONTENT_WITHOUT_TAG: &str = "`content` needs a `tag`";
+pub(crate) const TAG_AND_UNTAGGED: &str = "an enum is tagged or untagged, not both";
+
+pub(crate) fn serde_unknown(word: impl Display) -> String {
+    format!(
+        "[serde-unknown] what `{word}` does to the wire here is not known, so no schema can agree with it, remove it"
+    )
+}
+
+pub(crate) fn serde_identifier(word: impl Display) -> String {
+    format!(
+        "[serde-type] `{word}` is for keys of a hand-written `Deserialize`, not for a value that a model fills in"
+    )
+}
+
+pub(crate) fn serde_other_type(word: impl Display) -> String {
+    format!(
+        "[serde-type] `{word}` puts another type on the wire, say which with `#[schema(as = Type)]`"
+    )
+}
+
+pub(crate) fn unknown_case(case: &str, known: &[&str]) -> String {
+    format!(
+        "serde knows no convention `{case}`, known are {}",
+        list(known)
+    )
+}
+
+// Shapes.
+pub(crate) const UNION: &str = "[union] a `union` has no wire format, use an enum";
+pub(crate) const UNIT_STRUCT: &str = "[unit-type] a unit struct carries nothing and is `null` on the wire, remove the field that has it or write `struct Name {}`";
+pub(crate) const TUPLE_STRUCT: &str =
+    "[tuple] a list of different types has no strict schema, use named fields";
+pub(crate) const TUPLE_VARIANT: &str =
+    "[tuple] a list of different types has no strict schema, use named fields: `Variant { … }`";
+pub(crate) const EMPTY_ENUM: &str =
+    "[enum-empty] no value of this enum exists, add a variant that is not skipped";
+pub(crate) const TRANSPARENT_FIELDS: &str =
+    "`transparent` needs exactly one field that is not skipped";
+pub(crate) const INTEGER_DATA: &str =
+    "`integer` needs variants without data and without a tag: each is its discriminant on the wire";
+pub(crate) const FLATTEN_GENERIC: &str = "[flatten] flattening is computed before type parameters are known, write the fields out or make the type concrete";
+pub(crate) const RECURSIVE_GENERIC: &str = "[recursive-type] a generic type cannot hold itself: its schema would have no name, make the type concrete or use a flat list with parent ids";
+pub(crate) const RECURSIVE_TYPE: &str =
+    "`recursive` needs a field type that ends in a named type, such as `Option<Box<Folder>>`";
+pub(crate) const BOUNDS_ON_CONTAINER: &str =
+    "bounds belong on a field, only a newtype takes them on the type";
+pub(crate) const BOUNDS_TWICE: &str =
+    "the field inside states bounds already, keep them in one place";
+pub(crate) const DEFAULT_ON_CONTAINER: &str =
+    "`default` belongs on a field, a type alone is never absent";
+pub(crate) const SKIPPED_WORDS: &str = "a skipped field is no part of the schema, remove this";
+pub(crate) const FLATTEN_WORDS: &str =
+    "a flattened field has no value of its own on the wire, state this on the fields inside";
+pub(crate) const VALUE_WORDS_UNIT: &str = "a variant without data takes no `as`";
+
+// Names and documentation.
+pub(crate) fn property_key(key: &str) -> String {
+    let what = if key.is_empty() {
+        "an empty key cannot".to_owned()
+    } else if key.len() > 64 {
+        format!("`{key}` is longer than 64 characters and cannot")
+    } else {
+        format!("`{key}` cannot")
+    };
+    format!(
+        "[property-key] {what} be a key for every provider, rename it to snake_case with `#[serde(rename = \"…\")]`"
+    )
+}
+
+pub(crate) fn duplicate_key(key: &str) -> String {
+    format!("[duplicate-key] the key `{key}` is taken by another field, rename one")
+}
+
+pub(crate) fn duplicate_variant(name: &str) -> String {
+    format!("[duplicate-key] the name `{name}` is taken by another variant, rename one")
+}
+
+pub(crate) fn tag_key(key: &str) -> String {
+    format!("[duplicate-key] the key `{key}` is the enum's tag, rename the field or the tag")
+}
+
+pub(crate) const EMPTY_VARIANT: &str =
+    "[enum-empty-string] an empty name cannot be a value for every provider, rename the variant";
+
+pub(crate) fn case_only(name: &str, other: &str) -> String {
+    format!(
+        "[enum-case-only] `{name}` and `{other}` differ in case only, which a model may not keep apart, rename one"
+    )
+}
+
+pub(crate) fn field_description(name: &str) -> String {
+    format!(
+        "[field-description-missing] a model does not know what `{name}` is for, say so in a `///` doc comment"
+    )
+}

@@ -1,0 +1,83 @@
+//! `allow(rule, …)`: the warnings that a user has read and does not want again.
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{LitStr, Token, parenthesized};
+
+use crate::texts;
+
+/// A rule that warns: its id in messages, and its type in `tool_core::private::warn`.
+pub(crate) struct Rule {
+    pub(crate) id: &'static str,
+    pub(crate) warn: &'static str,
+}
+
+pub(crate) const EXTERNAL_TAG: &Rule = &Rule {
+    id: "external-tag",
+    warn: "ExternalTag",
+};
+pub(crate) const UNTAGGED: &Rule = &Rule {
+    id: "untagged",
+    warn: "Untagged",
+};
+pub(crate) const VARIANT_ALIAS: &Rule = &Rule {
+    id: "variant-alias",
+    warn: "VariantAlias",
+};
+pub(crate) const VARIANT_OTHER: &Rule = &Rule {
+    id: "variant-other",
+    warn: "VariantOther",
+};
+pub(crate) const PATTERN_ANCHORS: &Rule = &Rule {
+    id: "pattern-anchors",
+    warn: "PatternAnchors",
+};
+
+/// The warnings of `#[derive(StrictSchema)]`.
+pub(crate) const SCHEMA_RULES: &[&Rule] = &[
+    EXTERNAL_TAG,
+    UNTAGGED,
+    VARIANT_ALIAS,
+    VARIANT_OTHER,
+    PATTERN_ANCHORS,
+];
+
+/// The ids of allowed warnings.
+#[derive(Clone, Default)]
+pub(crate) struct Allowed(Vec<String>);
+
+impl Allowed {
+    /// Reads `(rule, …)`: ids as they stand in messages (`variant-alias`), in quotes or not.
+    pub(crate) fn take(&mut self, input: ParseStream<'_>, known: &[&Rule]) -> syn::Result<()> {
+        let content;
+        parenthesized!(content in input);
+        while !content.is_empty() {
+            let (id, span) = if content.peek(LitStr) {
+                let text: LitStr = content.parse()?;
+                (text.value(), text.span())
+            } else {
+                let first = Ident::parse_any(&content)?;
+                let mut id = first.to_string();
+                while content.peek(Token![-]) {
+                    content.parse::<Token![-]>()?;
+                    id = format!("{id}-{}", Ident::parse_any(&content)?);
+                }
+                (id, first.span())
+            };
+            if !known.iter().any(|rule| rule.id == id) {
+                let known: Vec<&str> = known.iter().map(|rule| rule.id).collect();
+                return Err(syn::Error::new(span, texts::unknown_rule(id, &known)));
+            }
+            self.0.push(id);
+            if !content.is_empty() {
+                content.parse::<Token![,]>()?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn contains(&self, rule: &Rule) -> bool {
+        self.0.iter().any(|id| id == rule.id)
+    }
+}

@@ -1,0 +1,111 @@
+//! Names on the wire: what serde makes of them, and which no provider takes.
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::Ident;
+use syn::ext::IdentExt;
+
+use super::Check;
+use crate::case::Case;
+use crate::derive::model::{Entry, Flow};
+use crate::serde_attr::{Serde, Split};
+use crate::texts;
+
+/// A name in both directions, and the token that a user changes to change it.
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) out_name: String,
+    pub(super) place: TokenStream,
+}
+
+/// Applies `rename` and the convention around it.
+pub(super) fn named(
+    ident: &Ident,
+    serde: &Serde,
+    cases: &Split<Case>,
+    apply: fn(Case, &str) -> String,
+) -> Named {
+    let rust = ident.unraw().to_string();
+    let by_case = |case: Option<Case>| case.map_or_else(|| rust.clone(), |case| apply(case, &rust));
+    let rename = &serde.rename;
+    Named {
+        name: rename
+            .deserialize
+            .as_ref()
+            .map_or_else(|| by_case(cases.deserialize), syn::LitStr::value),
+        out_name: rename
+            .serialize
+            .as_ref()
+            .map_or_else(|| by_case(cases.serialize), syn::LitStr::value),
+        place: rename
+            .deserialize
+            .as_ref()
+            .map_or_else(|| ident.to_token_stream(), ToTokens::to_token_stream),
+    }
+}
+
+impl Check<'_> {
+    /// `[property-key]`
+    pub(super) fn key(&self, key: &str, place: &TokenStream) {
+        let mut bytes = key.bytes();
+        let first = bytes.next();
+        let fits = first.is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+            && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && key.len() <= 64;
+        if !fits {
+            self.errors.at(place, texts::property_key(key));
+        }
+    }
+
+    /// `[duplicate-key]` among the fields of one record.
+    pub(super) fn distinct_keys(&self, entries: &[Entry<'_>], tag: Option<&str>) {
+        let read = |entry: &Entry<'_>| (entry.flow != Flow::Output).then(|| entry.name.clone());
+        let sent = |entry: &Entry<'_>| (entry.flow != Flow::Input).then(|| entry.out_name.clone());
+        if !self.distinct(entries, tag, read) {
+            self.distinct(entries, tag, sent);
+        }
+    }
+
+    /// Whether a key is told as taken, in one direction.
+    fn distinct(
+        &self,
+        entries: &[Entry<'_>],
+        tag: Option<&str>,
+        key: impl Fn(&Entry<'_>) -> Option<String>,
+    ) -> bool {
+        let mut told = false;
+        let mut seen = HashSet::new();
+        for entry in entries.iter().filter(|entry| !entry.flatten) {
+            let Some(key) = key(entry) else { continue };
+            if tag == Some(&*key) {
+                self.errors.at(&entry.original.ident, texts::tag_key(&key));
+                told = true;
+            } else if !seen.insert(key.clone()) {
+                self.errors
+                    .at(&entry.original.ident, texts::duplicate_key(&key));
+                told = true;
+            }
+        }
+        told
+    }
+
+    /// `[enum-empty-string]`, `[enum-case-only]` and `[duplicate-key]` among the variants of one enum.
+    pub(super) fn distinct_variants(&self, names: &[Named]) {
+        let mut seen: HashMap<String, &str> = HashMap::new();
+        for Named { name, place, .. } in names {
+            if name.is_empty() {
+                self.errors.at(place, texts::EMPTY_VARIANT);
+                continue;
+            }
+            match seen.insert(name.to_lowercase(), name) {
+                Some(other) if other == name => {
+                    self.errors.at(place, texts::duplicate_variant(name));
+                }
+                Some(other) => self.errors.at(place, texts::case_only(name, other)),
+                None => {}
+            }
+        }
+    }
+}

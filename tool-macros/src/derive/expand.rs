@@ -1,0 +1,110 @@
+//! The generated code. Nothing here can fail.
+
+mod checks;
+mod impls;
+mod schema;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Data;
+
+use crate::allow::UNTAGGED;
+use crate::derive::model::{Decided, Payload, Shape};
+use crate::spans;
+
+/// ```ignore
+/// const _: () = {
+///     enum __NodeAgain {}                                 // only where the type holds itself
+///     impl StrictSchema for __NodeAgain { … Kind::Ref("Node") … }
+///     const __BOUNDS_0: &Constraints = &Constraints { … };
+///     impl StrictSchema for Node { const SCHEMA: &'static Schema = &Schema::new(…).named("Node").checked(); }
+///     const _: () = check_field(<String as StrictSchema>::SCHEMA, "Node", "label");
+///     const _: () = check_type(<Node as StrictSchema>::SCHEMA);
+///     impl IntoOutput for Node where for<'__a> Node: Serialize { … }
+/// };
+/// const _: () = <warn::VariantAlias<true>>::W;            // only where a rule warns
+/// ```
+pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
+    let markers = impls::markers(decided);
+    let constants = schema::constants(decided);
+    let strict_schema = impls::strict_schema(decided);
+    let checks = (!decided.is_generic()).then(|| checks::beside(decided));
+    let output = impls::into_output(decided);
+    let json_schema = decided.json_schema.then(|| impls::json_schema(decided));
+    let deprecated = is_deprecated(decided).then(|| quote!(#[allow(deprecated)]));
+    let warnings = warnings(decided);
+    quote! {
+        #[doc(hidden)]
+        #[allow(
+            non_camel_case_types,
+            unused_qualifications,
+            long_running_const_eval,
+            clippy::absolute_paths,
+            reason = "generated from names and types that the user chose"
+        )]
+        #deprecated
+        const _: () = {
+            #markers
+            #constants
+            #strict_schema
+            #checks
+            #output
+            #json_schema
+        };
+        #warnings
+    }
+}
+
+/// Warnings lie outside of the block, whose `allow` would silence them.
+fn warnings(decided: &Decided<'_>) -> TokenStream {
+    decided
+        .warnings
+        .iter()
+        .map(|warning| {
+            let hit = if std::ptr::eq(warning.rule, UNTAGGED) {
+                object_variants(decided)
+            } else {
+                quote!(true)
+            };
+            spans::warning(&decided.paths, &warning.place, warning.rule.warn, hit)
+        })
+        .collect()
+}
+
+/// Whether more than one variant is a record, so that only its keys tell it from the next.
+fn object_variants(decided: &Decided<'_>) -> TokenStream {
+    let Shape::Union(_, branches) = &decided.shape else {
+        return quote!(true);
+    };
+    let records = branches
+        .iter()
+        .filter(|branch| matches!(branch.payload, Payload::Record(_)))
+        .count();
+    if records > 1 || decided.is_generic() {
+        return quote!(true);
+    }
+    let private = decided.paths.private();
+    let others = branches.iter().filter_map(|branch| match &branch.payload {
+        Payload::Value(value) => Some(&value.place),
+        _ => None,
+    });
+    quote! {{
+        let mut records = #records;
+        #(if let #private::Kind::Object(_) = <#others as #private::StrictSchema>::SCHEMA.kind { records += 1; })*
+        records > 1
+    }}
+}
+
+fn is_deprecated(decided: &Decided<'_>) -> bool {
+    let input = decided.input;
+    let marked =
+        |attrs: &[syn::Attribute]| attrs.iter().any(|attr| attr.path().is_ident("deprecated"));
+    marked(&input.attrs)
+        || match &input.data {
+            Data::Struct(data) => data.fields.iter().any(|field| marked(&field.attrs)),
+            Data::Enum(data) => data.variants.iter().any(|variant| {
+                marked(&variant.attrs) || variant.fields.iter().any(|field| marked(&field.attrs))
+            }),
+            Data::Union(_) => false,
+        }
+}

@@ -1,0 +1,162 @@
+//! The impls, one fn each.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+use syn::{Generics, Type, parse_quote};
+
+use super::{checks, schema};
+use crate::derive::model::{Decided, Marker};
+
+/// `enum __NodeAgain {}` with the schema `Kind::Ref("Node")`
+pub(super) fn markers(decided: &Decided<'_>) -> TokenStream {
+    let private = decided.paths.private();
+    decided
+        .markers
+        .iter()
+        .map(|Marker { ident, name }| {
+            quote! {
+                enum #ident {}
+                impl #private::StrictSchema for #ident {
+                    const SCHEMA: &'static #private::Schema = &#private::Schema::new(#private::Kind::Ref(#name));
+                }
+            }
+        })
+        .collect()
+}
+
+pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
+    let private = decided.paths.private();
+    let ident = &decided.input.ident;
+    let generics = bounded(decided);
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let tree = schema::of(decided);
+    let tree = if decided.is_generic() {
+        let checks = checks::inside(decided);
+        if checks.is_empty() {
+            tree
+        } else {
+            quote!({ #checks #tree })
+        }
+    } else {
+        tree
+    };
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::StrictSchema for #ident #ty_generics #where_clause {
+            const SCHEMA: &'static #private::Schema = #tree;
+        }
+    }
+}
+
+/// A tool may return the type where it is `Serialize`. The `for` keeps the bound from being checked here.
+pub(super) fn into_output(decided: &Decided<'_>) -> TokenStream {
+    let private = decided.paths.private();
+    let ident = &decided.input.ident;
+    let mut generics = decided.input.generics.clone();
+    generics.make_where_clause().predicates.push(parse_quote! {
+        for<'__serialize> Self: #private::Serialize + ::core::marker::Send + 'static
+    });
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::IntoOutput for #ident #ty_generics #where_clause {
+            type Value = Self;
+            fn into_returned(self) -> ::core::result::Result<#private::Returned<Self>, #private::ToolError> {
+                ::core::result::Result::Ok(#private::Returned::Value(self))
+            }
+        }
+    }
+}
+
+/// schemars' trait, from the same tree. A generic type has no one name, so it is written out where it is used.
+pub(super) fn json_schema(decided: &Decided<'_>) -> TokenStream {
+    let private = decided.paths.private();
+    let ident = &decided.input.ident;
+    let name = &decided.name;
+    let generics = bounded(decided);
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let identity = if decided.is_generic() {
+        quote! {
+            fn inline_schema() -> bool {
+                true
+            }
+        }
+    } else {
+        quote! {
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed(::core::concat!(::core::module_path!(), "::", #name))
+            }
+        }
+    };
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::schemars::JsonSchema for #ident #ty_generics #where_clause {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed(#name)
+            }
+            #identity
+            fn json_schema(generator: &mut #private::schemars::SchemaGenerator) -> #private::schemars::Schema {
+                #private::json_schema::<Self>(generator)
+            }
+        }
+    }
+}
+
+/// The type's parameters, those that a field names bound by `StrictSchema`; a field of `T::Item` is bound as a whole.
+fn bounded(decided: &Decided<'_>) -> Generics {
+    let private = decided.paths.private();
+    let mut generics = decided.input.generics.clone();
+    let params: Vec<_> = generics
+        .type_params()
+        .map(|param| param.ident.clone())
+        .collect();
+    if params.is_empty() {
+        return generics;
+    }
+    let mut named = BTreeSet::new();
+    let mut whole: Vec<Type> = Vec::new();
+    for site in decided.sites() {
+        let ty = &site.value.ty;
+        let mut projected = false;
+        names(ty.clone(), &mut |ident, is_path| {
+            projected |= is_path && params.contains(ident);
+            if !is_path {
+                named.insert(ident.clone());
+            }
+        });
+        if projected {
+            whole.push(parse_quote!(#ty));
+        }
+    }
+    for param in generics.type_params_mut() {
+        if named.contains(&param.ident) {
+            param.bounds.push(parse_quote!(#private::StrictSchema));
+        }
+    }
+    if !whole.is_empty() {
+        let clause = generics.make_where_clause();
+        for ty in whole {
+            clause
+                .predicates
+                .push(parse_quote!(#ty: #private::StrictSchema));
+        }
+    }
+    generics
+}
+
+/// Every name in `tokens`, and whether `::` follows it.
+fn names(tokens: TokenStream, seen: &mut impl FnMut(&proc_macro2::Ident, bool)) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) => names(group.stream(), seen),
+            TokenTree::Ident(ident) => {
+                let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+                seen(&ident, is_path);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The tree, as a constant expression.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::derive::model::{Branch, Decided, Entry, Flow, Name, Payload, Shape, Tagging, Value};
+use crate::paths::Paths;
+use crate::spans;
+
+/// Bounds and defaults, each a constant of its own: the tree and the checks name it.
+pub(super) fn constants(decided: &Decided<'_>) -> TokenStream {
+    let paths = &decided.paths;
+    let private = paths.private();
+    let mut out = TokenStream::new();
+    for site in decided.sites() {
+        if let Some(name) = site.value.bounds_name() {
+            let tree = site.value.bounds.tree(paths);
+            out.extend(quote!(const #name: &#private::Constraints = &#tree;));
+        }
+        if let Some(default) = site.entry.and_then(|entry| entry.default.as_ref()) {
+            let name = site.value.default_name();
+            let example = default.example(paths);
+            out.extend(quote!(const #name: #private::Example = #example;));
+        }
+    }
+    out
+}
+
+/// `&Schema::new(…).named("Name").described(…).checked()`
+pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
+    let paths = &decided.paths;
+    let private = paths.private();
+    let kind = match &decided.shape {
+        Shape::Record(entries) => object(paths, entries),
+        Shape::Wrapper(value) => {
+            let inner = plain(paths, value);
+            let bounds = match value.bounds_name() {
+                Some(name) => quote!(#name),
+                None => quote!(&#private::Constraints::NONE),
+            };
+            quote!(#private::Kind::Constrained(#inner, #bounds))
+        }
+        Shape::Enum(values) => {
+            let values = values.iter().map(|Name { name, doc }| {
+                let doc = doc.text(paths);
+                quote!(#private::EnumValue { value: #name, description: #doc })
+            });
+            quote!(#private::Kind::Enum(&[#(#values),*]))
+        }
+        Shape::IntegerEnum(values) => {
+            let values = values.iter().map(|(ident, Name { name, doc })| {
+                let doc = doc.text(paths);
+                quote!(#private::IntegerValue { value: Self::#ident as i128, name: #name, description: #doc })
+            });
+            quote!(#private::Kind::IntegerEnum(&[#(#values),*]))
+        }
+        Shape::Union(tagging, branches) => union(paths, tagging, branches),
+    };
+    let name = &decided.name;
+    let described = (!decided.doc.is_empty()).then(|| {
+        let doc = decided.doc.text(paths);
+        quote!(.described(#doc))
+    });
+    let checked = (!decided.is_generic()).then(|| quote!(.checked()));
+    quote!(&#private::Schema::new(#kind).named(#name) #described #checked)
+}
+
+/// `<Type as StrictSchema>::SCHEMA`
+pub(super) fn plain(paths: &Paths, value: &Value) -> TokenStream {
+    let private = paths.private();
+    let ty = &value.ty;
+    quote!(<#ty as #private::StrictSchema>::SCHEMA)
+}
+
+/// The same, with bounds added.
+pub(super) fn bounded(paths: &Paths, value: &Value) -> TokenStream {
+    let private = paths.private();
+    let inner = plain(paths, value);
+    match value.bounds_name() {
+        None => inner,
+        Some(name) => quote!(&#private::Schema::new(#private::Kind::Constrained(#inner, #name))),
+    }
+}
+
+/// `Kind::Object(&[…])`; with flattened fields, an array whose length only const evaluation knows.
+fn object(paths: &Paths, entries: &[Entry<'_>]) -> TokenStream {
+    let private = paths.private();
+    let Some(flattened) = entries.iter().find(|entry| entry.flatten) else {
+        let fields = entries.iter().map(|entry| field(paths, entry));
+        return quote!(#private::Kind::Object(&[#(#fields),*]));
+    };
+    let parts = entries.iter().map(|entry| {
+        if entry.flatten {
+            let inner = plain(paths, &entry.value);
+            quote!(#private::Flat::Inner(#inner))
+        } else {
+            let field = field(paths, entry);
+            quote!(#private::Flat::One(#field))
+        }
+    });
+    // Anything but a record inside panics here, so the call lies on the flattened type.
+    let place = &flattened.value.place;
+    let length = spans::call(paths, place, "flat_len", quote!(PARTS));
+    quote! {
+        #private::Kind::Object({
+            const PARTS: &[#private::Flat] = &[#(#parts),*];
+            const LENGTH: usize = #length;
+            const FIELDS: [#private::Field; LENGTH] = #private::flatten(PARTS);
+            &FIELDS
+        })
+    }
+}
+
+/// `Field::new("key", Text::escaped("…"), …).default_value(…)`
+fn field(paths: &Paths, entry: &Entry<'_>) -> TokenStream {
+    let private = paths.private();
+    let Entry { name, out_name, .. } = entry;
+    let doc = entry.doc.text(paths);
+    let schema = bounded(paths, &entry.value);
+    let mut field = quote!(#private::Field::new(#name, #doc, #schema));
+    if entry.default.is_some() {
+        let default = entry.value.default_name();
+        field.extend(quote!(.default_value(#default)));
+    }
+    if out_name != name {
+        field.extend(quote!(.out_name(#out_name)));
+    }
+    match entry.flow {
+        Flow::Both => {}
+        Flow::Input => field.extend(quote!(.input_only())),
+        Flow::Output => field.extend(quote!(.output_only())),
+    }
+    if entry.may_skip {
+        field.extend(quote!(.may_skip()));
+    }
+    field
+}
+
+fn union(paths: &Paths, tagging: &Tagging, branches: &[Branch<'_>]) -> TokenStream {
+    let private = paths.private();
+    let tagging = match tagging {
+        Tagging::External => quote!(#private::Tagging::External),
+        Tagging::Internal(tag) => quote!(#private::Tagging::Internal { tag: #tag }),
+        Tagging::Adjacent(tag, content) => {
+            quote!(#private::Tagging::Adjacent { tag: #tag, content: #content })
+        }
+        Tagging::Untagged => quote!(#private::Tagging::Untagged),
+    };
+    let variants = branches.iter().map(|branch| {
+        let Name { name, doc } = &branch.name;
+        let doc = doc.text(paths);
+        let schema = match &branch.payload {
+            Payload::Nothing => quote!(::core::option::Option::None),
+            Payload::Value(value) => {
+                let schema = bounded(paths, value);
+                quote!(::core::option::Option::Some(#schema))
+            }
+            Payload::Record(entries) => {
+                let object = object(paths, entries);
+                quote!(::core::option::Option::Some(&#private::Schema::new(#object)))
+            }
+        };
+        quote!(#private::Variant { name: #name, description: #doc, schema: #schema })
+    });
+    quote!(#private::Kind::Union(#private::Union { tagging: #tagging, variants: &[#(#variants),*] }))
+}

@@ -1,0 +1,328 @@
+//! serde's attributes: each is honoured, known to leave the wire alone, or refused with a reason. None is passed over.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, LitStr, Token, parenthesized, token};
+
+use crate::case::{CASES, Case};
+use crate::constraint::value_of;
+use crate::errors::Errors;
+use crate::texts;
+use crate::words::{self, once, whole, with_tokens};
+
+/// Where an attribute stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Struct,
+    Enum,
+    Variant,
+    Field,
+}
+
+/// What serde's attributes at one place say.
+#[derive(Clone, Default)]
+pub(crate) struct Serde {
+    pub(crate) rename: Split<LitStr>,
+    pub(crate) rename_all: Split<Case>,
+    pub(crate) rename_all_fields: Split<Case>,
+    pub(crate) tag: Option<LitStr>,
+    pub(crate) content: Option<LitStr>,
+    pub(crate) untagged: Option<Ident>,
+    pub(crate) transparent: Option<Ident>,
+    pub(crate) default: Option<ByDefault>,
+    pub(crate) flatten: Option<Ident>,
+    pub(crate) skip_serializing: Option<Ident>,
+    pub(crate) skip_deserializing: Option<Ident>,
+    pub(crate) skip_serializing_if: Option<Ident>,
+    /// `alias = "…"` of the first of them.
+    pub(crate) alias: Option<TokenStream>,
+    pub(crate) other: Option<Ident>,
+    /// Words that put another type on the wire: `with`, `from`, …
+    pub(crate) other_type: Vec<OtherType>,
+}
+
+/// One value for each direction.
+#[derive(Clone)]
+pub(crate) struct Split<T> {
+    pub(crate) deserialize: Option<T>,
+    pub(crate) serialize: Option<T>,
+}
+
+impl<T> Default for Split<T> {
+    fn default() -> Self {
+        Self {
+            deserialize: None,
+            serialize: None,
+        }
+    }
+}
+
+impl<T: Clone> Split<T> {
+    /// These values, and those of `other` where there is none.
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        Self {
+            deserialize: self
+                .deserialize
+                .clone()
+                .or_else(|| other.deserialize.clone()),
+            serialize: self.serialize.clone().or_else(|| other.serialize.clone()),
+        }
+    }
+}
+
+/// `default` or `default = "path"`
+#[derive(Clone)]
+pub(crate) struct ByDefault {
+    /// The path, whose value only run time knows.
+    pub(crate) path: Option<LitStr>,
+}
+
+/// A word that puts another type on the wire.
+#[derive(Clone)]
+pub(crate) struct OtherType {
+    pub(crate) word: Ident,
+    /// The word and its value.
+    pub(crate) tokens: TokenStream,
+}
+
+impl Serde {
+    /// Reads all `#[serde(…)]` among `attrs`.
+    pub(crate) fn of(attrs: &[Attribute], place: Place, errors: &Errors) -> Self {
+        let mut serde = Self::default();
+        for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
+            words::of_attribute(attr, errors, |word, input| serde.take(word, input, place));
+        }
+        serde
+    }
+
+    /// Whether the field or variant never reaches the wire.
+    pub(crate) fn is_skipped(&self) -> bool {
+        self.skip_serializing.is_some() && self.skip_deserializing.is_some()
+    }
+
+    fn take(&mut self, word: &Ident, input: ParseStream<'_>, place: Place) -> syn::Result<()> {
+        match place {
+            Place::Struct => self.take_struct(word, input),
+            Place::Enum => self.take_enum(word, input),
+            Place::Variant => self.take_variant(word, input),
+            Place::Field => self.take_field(word, input),
+        }
+    }
+
+    fn take_struct(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match &*word.to_string() {
+            "default" => self.by_default(word, input),
+            "transparent" => once(&mut self.transparent, word, word.clone()),
+            "tag" => once(&mut self.tag, word, value_of(input)?),
+            "rename_all" => split(&mut self.rename_all, input, case),
+            _ => self.take_container(word, input),
+        }
+    }
+
+    fn take_enum(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match &*word.to_string() {
+            "rename_all" => split(&mut self.rename_all, input, case),
+            "rename_all_fields" => split(&mut self.rename_all_fields, input, case),
+            "tag" => once(&mut self.tag, word, value_of(input)?),
+            "content" => once(&mut self.content, word, value_of(input)?),
+            "untagged" => once(&mut self.untagged, word, word.clone()),
+            "field_identifier" | "variant_identifier" => {
+                Err(syn::Error::new(word.span(), texts::serde_identifier(word)))
+            }
+            _ => self.take_container(word, input),
+        }
+    }
+
+    /// Words that structs and enums share.
+    fn take_container(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match &*word.to_string() {
+            // Every record is closed here anyway; the others do not touch the wire.
+            "deny_unknown_fields" | "expecting" | "bound" | "crate" | "rename" => {
+                pass_value(input);
+                Ok(())
+            }
+            "from" | "try_from" | "into" | "remote" => {
+                self.other_type(word, input);
+                Ok(())
+            }
+            _ => Err(unknown(word)),
+        }
+    }
+
+    fn take_variant(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match &*word.to_string() {
+            "rename_all" => split(&mut self.rename_all, input, case),
+            "other" => once(&mut self.other, word, word.clone()),
+            "untagged" => Err(syn::Error::new(word.span(), texts::VARIANT_UNTAGGED)),
+            _ => self.take_inner(word, input),
+        }
+    }
+
+    fn take_field(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match &*word.to_string() {
+            "default" => self.by_default(word, input),
+            "flatten" => once(&mut self.flatten, word, word.clone()),
+            "skip_serializing_if" => {
+                pass_value(input);
+                once(&mut self.skip_serializing_if, word, word.clone())
+            }
+            "getter" => Err(syn::Error::new(word.span(), texts::SERDE_GETTER)),
+            _ => self.take_inner(word, input),
+        }
+    }
+
+    /// Words that variants and fields share.
+    fn take_inner(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match &*word.to_string() {
+            "rename" => {
+                let more = split_names(&mut self.rename, input)?;
+                self.alias = self.alias.take().or(more);
+                Ok(())
+            }
+            "alias" => {
+                let (_, rest) = with_tokens(input, value_of::<LitStr>)?;
+                self.alias.get_or_insert_with(|| whole(word, rest));
+                Ok(())
+            }
+            "skip" => {
+                once(&mut self.skip_serializing, word, word.clone())?;
+                once(&mut self.skip_deserializing, word, word.clone())
+            }
+            "skip_serializing" => once(&mut self.skip_serializing, word, word.clone()),
+            "skip_deserializing" => once(&mut self.skip_deserializing, word, word.clone()),
+            "bound" | "borrow" => {
+                pass_value(input);
+                Ok(())
+            }
+            "with" | "serialize_with" | "deserialize_with" => {
+                self.other_type(word, input);
+                Ok(())
+            }
+            _ => Err(unknown(word)),
+        }
+    }
+
+    fn by_default(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        let path = if input.peek(Token![=]) {
+            Some(value_of(input)?)
+        } else {
+            None
+        };
+        once(&mut self.default, word, ByDefault { path })
+    }
+
+    fn other_type(&mut self, word: &Ident, input: ParseStream<'_>) {
+        let tokens = whole(word, pass_value(input));
+        self.other_type.push(OtherType {
+            word: word.clone(),
+            tokens,
+        });
+    }
+}
+
+/// A word that this crate has not heard of may change the wire.
+fn unknown(word: &Ident) -> syn::Error {
+    syn::Error::new(word.span(), texts::serde_unknown(word))
+}
+
+/// Passes over `= value` or `(…)`.
+fn pass_value(input: ParseStream<'_>) -> TokenStream {
+    let mut passed = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        match input.parse::<TokenTree>() {
+            Ok(token) => passed.extend([token]),
+            Err(_) => break,
+        }
+    }
+    passed
+}
+
+/// `= "…"` or `(serialize = "…", deserialize = "…")`
+fn split<T: Clone>(
+    slot: &mut Split<T>,
+    input: ParseStream<'_>,
+    read: impl Fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<()> {
+    if !input.peek(token::Paren) {
+        input.parse::<Token![=]>()?;
+        let value = read(input)?;
+        *slot = Split {
+            deserialize: Some(value.clone()),
+            serialize: Some(value),
+        };
+        return Ok(());
+    }
+    each_direction(input, |direction, content| match direction {
+        Direction::Deserialize => {
+            slot.deserialize = Some(read(content)?);
+            Ok(())
+        }
+        Direction::Serialize => {
+            slot.serialize = Some(read(content)?);
+            Ok(())
+        }
+    })
+}
+
+/// Like [`split`]; serde takes a second `deserialize = "…"` as an alias, which is handed back.
+fn split_names(
+    slot: &mut Split<LitStr>,
+    input: ParseStream<'_>,
+) -> syn::Result<Option<TokenStream>> {
+    if !input.peek(token::Paren) {
+        split(slot, input, |input| input.parse())?;
+        return Ok(None);
+    }
+    let mut alias = None;
+    each_direction(input, |direction, content| {
+        let name: LitStr = content.parse()?;
+        match direction {
+            Direction::Serialize => slot.serialize = Some(name),
+            Direction::Deserialize if slot.deserialize.is_none() => slot.deserialize = Some(name),
+            Direction::Deserialize => alias = Some(quote::quote!(#name)),
+        }
+        Ok(())
+    })?;
+    Ok(alias)
+}
+
+enum Direction {
+    Serialize,
+    Deserialize,
+}
+
+fn each_direction(
+    input: ParseStream<'_>,
+    mut take: impl FnMut(Direction, ParseStream<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    let content;
+    parenthesized!(content in input);
+    while !content.is_empty() {
+        let word = Ident::parse_any(&content)?;
+        let direction = match &*word.to_string() {
+            "serialize" => Direction::Serialize,
+            "deserialize" => Direction::Deserialize,
+            _ => return Err(unknown(&word)),
+        };
+        content.parse::<Token![=]>()?;
+        take(direction, &content)?;
+        if !content.is_empty() {
+            content.parse::<Token![,]>()?;
+        }
+    }
+    Ok(())
+}
+
+fn case(input: ParseStream<'_>) -> syn::Result<Case> {
+    let name: LitStr = input.parse()?;
+    let value = name.value();
+    CASES
+        .iter()
+        .find(|(known, _)| *known == value)
+        .map(|(_, case)| *case)
+        .ok_or_else(|| {
+            let known: Vec<&str> = CASES.iter().map(|(known, _)| *known).collect();
+            syn::Error::new(name.span(), texts::unknown_case(&value, &known))
+        })
+}
