@@ -1,0 +1,229 @@
+//! A call, what happens during it, and what comes of it.
+
+use std::time::Duration;
+
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::args::RepairNote;
+use crate::error::{ErrorKind, ToolError};
+use crate::output::{Citation, ModelOutput, Output};
+
+/// What a model asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The provider's id of the call; the result carries it back.
+    pub id: String,
+    /// Name of the tool.
+    pub name: String,
+    /// JSON text, as the model wrote it.
+    pub arguments: String,
+}
+
+impl ToolCall {
+    /// A call; `arguments` is JSON text, unread until the tool is known.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+}
+
+/// What happens during a call, in order: `Started`, any number of `Progress`, one `Done`.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one `Done` per call, a box would cost it an allocation")]
+pub enum ToolEvent {
+    /// The call passed the gate and runs. A refused call has no such event.
+    Started,
+    /// A step of the tool, for the client; never for the model.
+    Progress(Box<RawValue>),
+    /// The end. Nothing follows.
+    Done(CallResult),
+}
+
+/// What came of a call. Errors, panics, timeouts and cancellations are results.
+#[derive(Debug)]
+pub struct CallResult {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) outcome: Result<Output, ToolError>,
+    pub(crate) citations: Vec<Citation>,
+    pub(crate) repairs: Vec<RepairNote>,
+    pub(crate) duration: Duration,
+}
+
+impl CallResult {
+    /// Result of a call that the host answers itself, without a tool: an approval that was refused, a call that was interrupted.
+    pub fn refused(call: ToolCall, error: ToolError) -> Self {
+        Self {
+            id: call.id,
+            name: call.name,
+            outcome: Err(error),
+            citations: Vec::new(),
+            repairs: Vec::new(),
+            duration: Duration::ZERO,
+        }
+    }
+
+    /// The provider's id of the call.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Name of the tool, as the model wrote it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether there is no output.
+    pub fn is_error(&self) -> bool {
+        self.outcome.is_err()
+    }
+
+    /// The full payload, for the client.
+    pub fn output(&self) -> Option<&RawValue> {
+        self.outcome.as_ref().ok().map(|output| &*output.payload)
+    }
+
+    /// Why there is no output.
+    pub fn error(&self) -> Option<&ToolError> {
+        self.outcome.as_ref().err()
+    }
+
+    /// What the tool wants the model to read instead of the payload, if it says so.
+    pub fn model_output(&self) -> Option<&ModelOutput> {
+        self.outcome.as_ref().ok().and_then(|output| output.model.as_ref())
+    }
+
+    /// Where the output comes from, for the client.
+    pub fn citations(&self) -> &[Citation] {
+        &self.citations
+    }
+
+    /// What was repaired in the arguments before the tool saw them.
+    pub fn repairs(&self) -> &[RepairNote] {
+        &self.repairs
+    }
+
+    /// How long it took, from the call to the result.
+    pub fn duration(&self) -> Duration {
+        self.duration
+    }
+
+    /// What the model reads: the tool's model output, else a JSON string as bare text, else the JSON; of an error, sentences that
+    /// let it repair the call.
+    pub fn model_text(&self) -> String {
+        match &self.outcome {
+            Err(error) => error.model_text(),
+            Ok(output) => output.model.as_ref().map_or_else(|| bare_text(&output.payload), ModelOutput::to_text),
+        }
+    }
+
+    /// The result as one JSON object: `{"success":true,…payload}` or `{"success":false,"error":"…"}`. A payload that is no object
+    /// stands under `result`.
+    ///
+    /// A payload with a key `success` or `error` of its own is put under `result` as well, so that the two can be told apart.
+    pub fn envelope(&self) -> String {
+        serde_json::to_string(&Envelope(self)).unwrap_or_else(|error| {
+            // Both parts are JSON already; only a payload beyond serde_json's depth comes here.
+            format!("{{\"success\":false,\"error\":{}}}", serde_json::Value::from(error.to_string()))
+        })
+    }
+
+    /// Takes a payload of the form `{"error": "…"}`, with no other key or with `"success": false` beside it, for the failure it is.
+    ///
+    /// For tools of other systems, which report failures in their output.
+    #[must_use]
+    pub fn bare_error(mut self) -> Self {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Bare {
+            error: String,
+            #[serde(default)]
+            success: bool,
+        }
+        if let Ok(output) = &self.outcome
+            && let Ok(bare) = serde_json::from_str::<Bare>(output.payload.get())
+            && !bare.success
+        {
+            self.outcome = Err(ToolError::of(ErrorKind::Failed, bare.error));
+        }
+        self
+    }
+
+    /// Takes the result apart: payload and model output, or the error.
+    pub fn into_parts(self) -> Result<(Box<RawValue>, Option<ModelOutput>), ToolError> {
+        self.outcome.map(|output| (output.payload, output.model))
+    }
+}
+
+/// A JSON string without its quotes, and any other JSON as it is.
+fn bare_text(payload: &RawValue) -> String {
+    let text = payload.get();
+    if text.starts_with('"')
+        && let Ok(bare) = serde_json::from_str(text)
+    {
+        return bare;
+    }
+    text.to_owned()
+}
+
+/// Writes the envelope; the payload's entries are copied, not rebuilt.
+struct Envelope<'a>(&'a CallResult);
+
+impl Serialize for Envelope<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match &self.0.outcome {
+            Err(error) => {
+                map.serialize_entry("success", &false)?;
+                map.serialize_entry("error", &error.model_text())?;
+            }
+            Ok(output) => {
+                map.serialize_entry("success", &true)?;
+                match entries(&output.payload) {
+                    Some(entries) => {
+                        for (key, value) in &entries.0 {
+                            map.serialize_entry(key, value)?;
+                        }
+                    }
+                    None => map.serialize_entry("result", &output.payload)?,
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+/// An object's entries in their order.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+/// The entries of a payload that can be spread into the envelope.
+fn entries(payload: &RawValue) -> Option<Entries<'_>> {
+    let entries: Entries<'_> = serde_json::from_str(payload.get()).ok()?;
+    let taken = entries.0.iter().any(|(key, _)| key == "success" || key == "error");
+    (!taken).then_some(entries)
+}
+
+impl<'de> Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Entries<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}

@@ -1,0 +1,282 @@
+//! What a tool knows about the call it serves, and what the host gives it.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::channel::mpsc::UnboundedSender;
+use secrecy::SecretString;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::call::ToolCall;
+use crate::error::{ErrorKind, ToolError};
+use crate::output::Citation;
+use crate::schema::dialect::Dialect;
+use crate::tool::ToolDef;
+
+mod builder;
+mod extract;
+
+pub use builder::ToolContextBuilder;
+pub use extract::{FromContext, FromSecret, FromVariable};
+
+/// Who is asking, for how long, and with what: one per turn, cheap to clone.
+///
+/// A host builds it once and passes it to every call of the turn; inside a call it also knows that call.
+///
+/// ```
+/// use std::time::Duration;
+/// use tool_core::{SecretString, ToolContext};
+///
+/// let cx = ToolContext::builder()
+///     .agent("support")
+///     .user("u-17")
+///     .workspace("acme")
+///     .timeout(Duration::from_secs(30))
+///     .secret("docs_api_key", SecretString::from("sk-…"))
+///     .build();
+/// assert_eq!(cx.user(), Some("u-17"));
+/// assert!(cx.remaining().is_some_and(|left| left <= Duration::from_secs(30)));
+/// assert_eq!(cx.session(), None);
+/// ```
+#[derive(Clone)]
+pub struct ToolContext {
+    host: Arc<Host>,
+    call: Option<Arc<CallScope>>,
+    /// Host values may be read: true where `FromContext` runs, and outside of a call.
+    open: bool,
+}
+
+/// What holds for the whole turn.
+#[derive(Default)]
+pub(crate) struct Host {
+    agent: Option<String>,
+    user: Option<String>,
+    workspace: Option<String>,
+    session: Option<String>,
+    conversation: Option<String>,
+    provider: Option<Dialect>,
+    cancellation: Option<CancellationToken>,
+    deadline: Option<Instant>,
+    secrets: HashMap<String, SecretString>,
+    variables: HashMap<String, String>,
+    extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+}
+
+/// What holds for one call.
+pub(crate) struct CallScope {
+    pub(crate) call: ToolCall,
+    pub(crate) def: ToolDef,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) progress: Option<UnboundedSender<Box<RawValue>>>,
+    pub(crate) citations: Mutex<Vec<Citation>>,
+    /// The run is over, or was dropped: what still works in the background should stop.
+    pub(crate) ended: AtomicBool,
+    /// Blocking work was left behind.
+    pub(crate) detached: AtomicBool,
+}
+
+impl ToolContext {
+    /// Starts a context.
+    pub fn builder() -> ToolContextBuilder {
+        ToolContextBuilder::default()
+    }
+
+    /// A context that knows nobody and holds nothing.
+    pub fn anonymous() -> Self {
+        Self::builder().build()
+    }
+
+    fn of(host: Host) -> Self {
+        Self {
+            host: Arc::new(host),
+            call: None,
+            open: true,
+        }
+    }
+
+    /// The same host, serving `scope`.
+    pub(crate) fn enter(&self, scope: Arc<CallScope>) -> Self {
+        Self {
+            host: Arc::clone(&self.host),
+            call: Some(scope),
+            open: false,
+        }
+    }
+
+    pub(crate) fn scope(&self) -> Option<&Arc<CallScope>> {
+        self.call.as_ref()
+    }
+
+    pub(crate) fn cancellation(&self) -> Option<&CancellationToken> {
+        self.host.cancellation.as_ref()
+    }
+
+    /// The agent that asks.
+    pub fn agent(&self) -> Option<&str> {
+        self.host.agent.as_deref()
+    }
+
+    /// The user on whose behalf it asks.
+    pub fn user(&self) -> Option<&str> {
+        self.host.user.as_deref()
+    }
+
+    /// The workspace: the slug of the instance.
+    pub fn workspace(&self) -> Option<&str> {
+        self.host.workspace.as_deref()
+    }
+
+    /// The session.
+    pub fn session(&self) -> Option<&str> {
+        self.host.session.as_deref()
+    }
+
+    /// The conversation.
+    pub fn conversation(&self) -> Option<&str> {
+        self.host.conversation.as_deref()
+    }
+
+    /// The provider whose model asks.
+    pub fn provider(&self) -> Option<Dialect> {
+        self.host.provider
+    }
+
+    /// The id of the call that is served; `None` outside of a call.
+    pub fn call_id(&self) -> Option<&str> {
+        self.call.as_ref().map(|scope| scope.call.id.as_str())
+    }
+
+    /// The tool that is running; `None` outside of a call.
+    pub fn tool_name(&self) -> Option<&str> {
+        self.call.as_ref().map(|scope| scope.def.name())
+    }
+
+    /// A secret that the running tool has declared; `None` where it has not, or the host has none.
+    pub fn secret(&self, key: &str) -> Option<&SecretString> {
+        let declared = self
+            .call
+            .as_ref()
+            .is_none_or(|scope| scope.def.secrets().iter().any(|need| need.key == key));
+        declared.then(|| self.host.secrets.get(key)).flatten()
+    }
+
+    /// A variable that the running tool has declared; `None` where it has not, or the host has none.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        let declared = self
+            .call
+            .as_ref()
+            .is_none_or(|scope| scope.def.variables().iter().any(|need| need.name == name));
+        declared.then(|| self.host.variables.get(name)).flatten().map(String::as_str)
+    }
+
+    /// A host value, if the running tool's effect covers that of the value.
+    pub fn get<T: FromContext>(&self) -> Result<T, ToolError> {
+        if let Some(scope) = &self.call {
+            let missing = T::EFFECT.beyond(scope.def.effect());
+            if !missing.is_none() {
+                return Err(ToolError::of(ErrorKind::Denied, "the tool asked for more than it may do").operator(format!(
+                    "`{}` asked for `{}`, whose effect `{missing}` it does not have: take it as a parameter, or declare the effect",
+                    scope.def.name(),
+                    type_name::<T>()
+                )));
+            }
+        }
+        self.extract()
+    }
+
+    /// Runs `FromContext` with the host's values open to it.
+    pub(crate) fn extract<T: FromContext>(&self) -> Result<T, ToolError> {
+        T::from_context(&Self {
+            open: true,
+            ..self.clone()
+        })
+    }
+
+    /// A value that the host put in with [`ToolContextBuilder::with`].
+    ///
+    /// This is for implementations of [`FromContext`]. In the body of a tool it gives `None`, because a value taken here would
+    /// not count towards the tool's effect: there, say [`get`](ToolContext::get) or take a parameter.
+    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
+        if !self.open {
+            return None;
+        }
+        let value = self.host.extensions.get(&TypeId::of::<T>())?;
+        value.downcast_ref::<T>().cloned()
+    }
+
+    /// Tells the client how far the call is; the model never sees it. Does nothing where nobody listens.
+    pub fn progress<T: Serialize + ?Sized>(&self, step: &T) {
+        if self.call.as_ref().is_some_and(|scope| scope.progress.is_some())
+            && let Ok(json) = serde_json::value::to_raw_value(step)
+        {
+            self.send_progress(json);
+        }
+    }
+
+    /// Whether somebody listens and was told.
+    pub(crate) fn send_progress(&self, step: Box<RawValue>) -> bool {
+        let sender = self.call.as_ref().and_then(|scope| scope.progress.as_ref());
+        sender.is_some_and(|sender| sender.unbounded_send(step).is_ok())
+    }
+
+    /// Says where the output comes from. Kept beside the output, for the client.
+    pub fn cite(&self, citation: Citation) {
+        if let Some(scope) = &self.call {
+            scope.citations.lock().unwrap_or_else(PoisonError::into_inner).push(citation);
+        }
+    }
+
+    /// When the call has to end, as what is left of it.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.call.as_ref().map_or(self.host.deadline, |scope| scope.deadline)
+    }
+
+    /// Whether the work should stop: cancelled, past its deadline, or given up by its caller.
+    ///
+    /// Async code is dropped and need not ask. Blocking code cannot be dropped and should.
+    pub fn is_cancelled(&self) -> bool {
+        self.host.cancellation.as_ref().is_some_and(CancellationToken::is_cancelled)
+            || self.call.as_ref().is_some_and(|scope| scope.ended.load(Ordering::Relaxed))
+            || self.deadline().is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    /// Waits until the turn is cancelled or the deadline passes; for ever where there is neither.
+    pub async fn cancelled(&self) {
+        let cancelled = async {
+            match &self.host.cancellation {
+                Some(token) => token.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        match self.deadline() {
+            Some(deadline) => {
+                let _ = tokio::time::timeout_at(deadline, cancelled).await;
+            }
+            None => cancelled.await,
+        }
+    }
+}
+
+/// Names who asks; never what they hold.
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("agent", &self.host.agent)
+            .field("user", &self.host.user)
+            .field("workspace", &self.host.workspace)
+            .field("call_id", &self.call_id())
+            .field("tool", &self.tool_name())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,99 @@
+//! How a host makes a context.
+
+use std::any::TypeId;
+use std::sync::Arc;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Host, ToolContext};
+use crate::schema::dialect::Dialect;
+
+/// Makes a [`ToolContext`]. Everything is optional.
+#[derive(Default)]
+#[must_use]
+pub struct ToolContextBuilder(Host);
+
+impl ToolContextBuilder {
+    /// The agent that asks.
+    pub fn agent(mut self, agent: impl Into<String>) -> Self {
+        self.0.agent = Some(agent.into());
+        self
+    }
+
+    /// The user on whose behalf it asks.
+    pub fn user(mut self, user: impl Into<String>) -> Self {
+        self.0.user = Some(user.into());
+        self
+    }
+
+    /// The workspace: the slug of the instance.
+    pub fn workspace(mut self, workspace: impl Into<String>) -> Self {
+        self.0.workspace = Some(workspace.into());
+        self
+    }
+
+    /// The session.
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.0.session = Some(session.into());
+        self
+    }
+
+    /// The conversation.
+    pub fn conversation(mut self, conversation: impl Into<String>) -> Self {
+        self.0.conversation = Some(conversation.into());
+        self
+    }
+
+    /// The provider whose model asks.
+    pub fn provider(mut self, provider: Dialect) -> Self {
+        self.0.provider = Some(provider);
+        self
+    }
+
+    /// Cancels every call of the turn.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.0.cancellation = Some(token);
+        self
+    }
+
+    /// When every call of the turn has to end.
+    pub fn deadline(mut self, deadline: impl Into<Instant>) -> Self {
+        self.0.deadline = Some(deadline.into());
+        self
+    }
+
+    /// How long the calls of the turn may take from now.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        // A time that no clock reaches is no deadline.
+        match Instant::now().checked_add(timeout) {
+            Some(deadline) => self.deadline(deadline),
+            None => self,
+        }
+    }
+
+    /// A secret; a tool sees it only if it declares the key.
+    pub fn secret(mut self, key: impl Into<String>, secret: impl Into<SecretString>) -> Self {
+        self.0.secrets.insert(key.into(), secret.into());
+        self
+    }
+
+    /// A variable; a tool sees it only if it declares the name.
+    pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.0.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// A host value, one of each type, for [`FromContext`](crate::FromContext) to find. See [`host_value!`](crate::host_value).
+    pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.0.extensions.insert(TypeId::of::<T>(), Arc::new(value));
+        self
+    }
+
+    /// The context.
+    pub fn build(self) -> ToolContext {
+        ToolContext::of(self.0)
+    }
+}

@@ -1,0 +1,171 @@
+//! Parameters that the host supplies.
+
+use std::any::type_name;
+
+use secrecy::SecretString;
+
+use super::ToolContext;
+use crate::effect::Effect;
+use crate::error::ToolError;
+
+/// A value that the host gives to a tool: a parameter `index: &DocIndex` or `#[context] index: DocIndex`.
+///
+/// Owned and cheap to clone: a handle, not the thing.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tool_core::{Effect, FromContext, ToolContext, ToolError};
+///
+/// #[derive(Clone)]
+/// struct DocIndex(Arc<Vec<String>>);
+///
+/// impl FromContext for DocIndex {
+///     const EFFECT: Effect = Effect::READ;
+///
+///     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+///         cx.extension().ok_or_else(|| ToolError::unavailable("the index of documents"))
+///     }
+/// }
+///
+/// let cx = ToolContext::builder().with(DocIndex(Arc::default())).build();
+/// assert!(cx.get::<DocIndex>().is_ok());
+/// assert!(ToolContext::anonymous().get::<DocIndex>().is_err());
+/// assert!(ToolContext::anonymous().get::<Option<DocIndex>>().unwrap().is_none());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the host cannot supply `{Self}`",
+    label = "not a host value",
+    note = "implement `FromContext` for `{Self}`, or say `tool_core::host_value!({Self}, Effect::READ);`",
+    note = "a parameter that the model fills in is taken by value, without `&` and without `#[context]`"
+)]
+pub trait FromContext: Sized {
+    /// What a tool may do that holds this value. There is no default: say it.
+    const EFFECT: Effect;
+
+    /// Takes it from the context.
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError>;
+}
+
+impl FromContext for ToolContext {
+    const EFFECT: Effect = Effect::NONE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(Self {
+            // Inside a call, what the tool holds is closed again.
+            open: cx.call.is_none(),
+            ..cx.clone()
+        })
+    }
+}
+
+/// `None` where the host has none.
+impl<T: FromContext> FromContext for Option<T> {
+    const EFFECT: Effect = T::EFFECT;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(T::from_context(cx).ok())
+    }
+}
+
+/// Makes a type a host value: what [`ToolContextBuilder::with`](crate::ToolContextBuilder::with) put in comes out as a parameter.
+///
+/// ```
+/// use tool_core::{Effect, ToolContext};
+///
+/// #[derive(Clone)]
+/// struct Clock;
+/// tool_core::host_value!(Clock, Effect::READ);
+///
+/// assert!(ToolContext::builder().with(Clock).build().get::<Clock>().is_ok());
+/// ```
+#[macro_export]
+macro_rules! host_value {
+    ($type:ty, $effect:expr $(,)?) => {
+        impl $crate::FromContext for $type {
+            const EFFECT: $crate::Effect = $effect;
+
+            fn from_context(cx: &$crate::ToolContext) -> ::core::result::Result<Self, $crate::ToolError> {
+                $crate::ToolContext::extension::<Self>(cx)
+                    .ok_or_else(|| $crate::ToolError::unavailable(::core::concat!("`", ::core::stringify!($type), "`")))
+            }
+        }
+    };
+}
+
+/// A parameter that holds a declared secret: `SecretString` or `Option<SecretString>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot hold a secret",
+    label = "not a type for secrets",
+    note = "write `SecretString`, or `Option<SecretString>` where the tool can do without"
+)]
+pub trait FromSecret: Sized {
+    /// The tool can do without it.
+    const OPTIONAL: bool;
+
+    /// The host's value, or what stands for none.
+    fn from_secret(secret: Option<&SecretString>, key: &str) -> Result<Self, ToolError>;
+}
+
+impl FromSecret for SecretString {
+    const OPTIONAL: bool = false;
+
+    fn from_secret(secret: Option<&SecretString>, key: &str) -> Result<Self, ToolError> {
+        secret.cloned().ok_or_else(|| ToolError::unavailable(format_args!("the secret `{key}`")))
+    }
+}
+
+impl FromSecret for Option<SecretString> {
+    const OPTIONAL: bool = true;
+
+    fn from_secret(secret: Option<&SecretString>, _: &str) -> Result<Self, ToolError> {
+        Ok(secret.cloned())
+    }
+}
+
+/// A parameter that holds a declared variable: text, a number, `bool`, a secret, or an `Option` of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot hold a variable",
+    label = "not a type for variables",
+    note = "write `String`, a number, `bool`, or `Option` of these where the tool can do without"
+)]
+pub trait FromVariable: Sized {
+    /// The tool can do without it.
+    const OPTIONAL: bool;
+
+    /// The host's text, or what stands for none.
+    fn from_variable(text: Option<&str>, name: &str) -> Result<Self, ToolError>;
+}
+
+impl<T: FromVariable> FromVariable for Option<T> {
+    const OPTIONAL: bool = true;
+
+    fn from_variable(text: Option<&str>, name: &str) -> Result<Self, ToolError> {
+        text.map(|text| T::from_variable(Some(text), name)).transpose()
+    }
+}
+
+impl FromVariable for SecretString {
+    const OPTIONAL: bool = false;
+
+    fn from_variable(text: Option<&str>, name: &str) -> Result<Self, ToolError> {
+        String::from_variable(text, name).map(Self::from)
+    }
+}
+
+macro_rules! parsed {
+    ($($type:ty),+ $(,)?) => {$(
+        impl FromVariable for $type {
+            const OPTIONAL: bool = false;
+
+            fn from_variable(text: Option<&str>, name: &str) -> Result<Self, ToolError> {
+                let text = text.ok_or_else(|| ToolError::unavailable(format_args!("the variable `{name}`")))?;
+                // The value itself stays out of the message: it may be secret.
+                text.parse().map_err(|_| {
+                    ToolError::unavailable(format_args!("a usable value of the variable `{name}` (`{}`)", type_name::<$type>()))
+                })
+            }
+        }
+    )+};
+}
+
+parsed!(String, bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64);

@@ -1,0 +1,153 @@
+//! What a tool may do to the world, as a value known at compile time.
+
+use std::fmt;
+
+use crate::schema::dialect::Hints;
+
+/// A set of things that a tool may do.
+///
+/// A host value states its effect at [`FromContext::EFFECT`](crate::FromContext::EFFECT); a tool's effect is the union over its host
+/// parameters and the words on its attribute.
+///
+/// ```
+/// use tool_core::Effect;
+///
+/// let effect = Effect::READ.union(Effect::EXTERNAL);
+/// assert!(effect.contains(Effect::READ));
+/// assert!(!effect.changes_state());
+/// assert_eq!(effect.to_string(), "read, external");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Effect(u8);
+
+impl Effect {
+    /// Computes only.
+    pub const NONE: Self = Self(0);
+    /// Reads state that outlives the call.
+    pub const READ: Self = Self(1);
+    /// Changes state.
+    pub const WRITE: Self = Self(1 << 1);
+    /// Removes or overwrites state, so that it cannot be had back.
+    pub const DESTROY: Self = Self(1 << 2);
+    /// Reaches beyond the host: the network, other people.
+    pub const EXTERNAL: Self = Self(1 << 3);
+    /// Everything.
+    pub const ALL: Self = Self(0b1111);
+
+    const NAMES: [(Self, &'static str); 4] = [
+        (Self::READ, "read"),
+        (Self::WRITE, "write"),
+        (Self::DESTROY, "destroy"),
+        (Self::EXTERNAL, "external"),
+    ];
+
+    /// Both sets together.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether everything in `other` is in this set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// What this set has beyond `other`.
+    #[must_use]
+    pub const fn beyond(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether the set is empty.
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether state may be different afterwards.
+    pub const fn changes_state(self) -> bool {
+        self.0 & (Self::WRITE.0 | Self::DESTROY.0) != 0
+    }
+
+    /// The set's bits, for stores.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_none() {
+            return f.write_str("none");
+        }
+        let mut first = true;
+        for (effect, name) in Self::NAMES {
+            if self.contains(effect) {
+                f.write_str(if first { "" } else { ", " })?;
+                f.write_str(name)?;
+                first = false;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The effect words on a tool's attribute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one word of the attribute")]
+pub struct Declared {
+    /// `read_only`
+    pub read_only: bool,
+    /// `destructive`
+    pub destructive: bool,
+    /// `idempotent`
+    pub idempotent: bool,
+    /// `open_world`
+    pub open_world: bool,
+}
+
+impl Declared {
+    /// No word.
+    pub const NONE: Self = Self {
+        read_only: false,
+        destructive: false,
+        idempotent: false,
+        open_world: false,
+    };
+
+    /// The union of the words' effects and those of the host parameters.
+    ///
+    /// A tool that declares nothing and takes nothing from the host may still do anything that Rust can; it is taken as one that
+    /// has no effect on the host, but not as read-only (see [`Declared::hints`]).
+    pub const fn effect(self, host: &[Effect]) -> Effect {
+        let mut effect = Effect::NONE;
+        let mut i = 0;
+        while i < host.len() {
+            effect = effect.union(host[i]);
+            i += 1;
+        }
+        if self.read_only {
+            effect = effect.union(Effect::READ);
+        }
+        if self.destructive {
+            effect = effect.union(Effect::WRITE).union(Effect::DESTROY);
+        }
+        if self.open_world {
+            effect = effect.union(Effect::EXTERNAL);
+        }
+        effect
+    }
+
+    /// The annotations that MCP clients read.
+    ///
+    /// Read-only is claimed only where it is declared or where every host value that the tool takes can but read.
+    pub const fn hints(self, host: &[Effect]) -> Hints {
+        let effect = self.effect(host);
+        let read_only = !effect.changes_state() && (self.read_only || effect.contains(Effect::READ));
+        Hints {
+            read_only,
+            destructive: effect.contains(Effect::DESTROY),
+            idempotent: self.idempotent || read_only,
+            open_world: effect.contains(Effect::EXTERNAL),
+        }
+    }
+}

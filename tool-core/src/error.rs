@@ -1,0 +1,321 @@
+//! Errors with two faces: what the model may read, and what the operator reads.
+
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a call did not give an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// No tool of this name is visible.
+    UnknownTool,
+    /// The arguments do not fit the schema.
+    InvalidArguments,
+    /// Policy refuses the call.
+    Denied,
+    /// The call waits for an approval.
+    Pending,
+    /// The tool itself failed.
+    Failed,
+    /// The deadline passed.
+    TimedOut,
+    /// The turn was cancelled.
+    Cancelled,
+    /// The tool panicked.
+    Panicked,
+    /// Too many calls.
+    RateLimited,
+    /// The process ended while the call ran; whether it took effect is not known.
+    Interrupted,
+    /// The tool lacks something that the host has to supply.
+    Unavailable,
+}
+
+impl ErrorKind {
+    /// The kind as a word, for stores and telemetry.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UnknownTool => "unknown_tool",
+            Self::InvalidArguments => "invalid_arguments",
+            Self::Denied => "denied",
+            Self::Pending => "pending",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed_out",
+            Self::Cancelled => "cancelled",
+            Self::Panicked => "panicked",
+            Self::RateLimited => "rate_limited",
+            Self::Interrupted => "interrupted",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// One problem with the arguments of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Issue {
+    /// JSON pointer to the value; empty for the whole.
+    pub pointer: String,
+    /// What the schema admits there.
+    pub expected: String,
+    /// What stood there.
+    pub found: String,
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() { "the arguments" } else { &self.pointer };
+        write!(f, "`{place}`: expected {}, found {}", self.expected, self.found)
+    }
+}
+
+/// Why a call did not give an output, in two faces.
+///
+/// The model reads [`model_text`](ToolError::model_text) and nothing else. `?` on a foreign error keeps that error for the operator
+/// and gives the model a general sentence with an audit id, because texts of foreign errors hold paths, queries and keys. Showing
+/// more is an explicit call: [`ToolError::new`], [`ToolError::shown`] or [`ToolError::expose`].
+///
+/// ```
+/// use tool_core::{ErrorKind, ToolError};
+///
+/// fn read() -> Result<String, ToolError> {
+///     Ok(std::fs::read_to_string("/nowhere/at/all")?)
+/// }
+/// let error = read().unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Failed);
+/// assert!(!error.model_text().contains("No such file"));
+/// assert!(error.operator_text().contains("No such file"));
+/// assert!(error.expose().model_text().contains("No such file"));
+///
+/// let own = ToolError::new("the index is being rebuilt, try again in a minute");
+/// assert_eq!(own.model_text(), "the index is being rebuilt, try again in a minute");
+/// ```
+///
+/// `ToolError` is not itself a [`std::error::Error`], so that it can be made from every type that is one.
+pub struct ToolError(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    model: Face,
+    operator: Option<String>,
+    source: Option<Box<dyn StdError + Send + Sync + 'static>>,
+    issues: Vec<Issue>,
+    audit_id: u64,
+    retry_after: Option<Duration>,
+}
+
+/// What the model reads.
+enum Face {
+    /// This text.
+    Own(Cow<'static, str>),
+    /// A general sentence with the audit id.
+    General,
+    /// What the source says.
+    Source,
+    /// One sentence per issue.
+    Issues,
+}
+
+impl ToolError {
+    /// An expected failure, in words that the model reads.
+    pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::of(ErrorKind::Failed, text)
+    }
+
+    /// An error of a kind, in words that the model reads.
+    pub fn of(kind: ErrorKind, text: impl Into<Cow<'static, str>>) -> Self {
+        Self::with_face(kind, Face::Own(text.into()))
+    }
+
+    /// A foreign error whose text the model may read.
+    pub fn shown(error: impl Into<Box<dyn StdError + Send + Sync + 'static>>) -> Self {
+        Self::foreign(error).expose()
+    }
+
+    /// A foreign error that the model must not read; `?` does this for every [`std::error::Error`].
+    ///
+    /// This also takes what is none, such as `anyhow::Error` and `Box<dyn Error + Send + Sync>`.
+    pub fn foreign(error: impl Into<Box<dyn StdError + Send + Sync + 'static>>) -> Self {
+        let mut this = Self::with_face(ErrorKind::Failed, Face::General);
+        this.0.source = Some(error.into());
+        this
+    }
+
+    /// Something that the host has to supply is absent. The model reads that the tool is not available, the operator what is absent.
+    pub fn unavailable(what: impl fmt::Display) -> Self {
+        let mut this = Self::of(
+            ErrorKind::Unavailable,
+            "the tool is not available here: the host has not set it up",
+        );
+        this.0.operator = Some(format!("{what} is absent"));
+        this
+    }
+
+    /// The arguments do not fit the schema.
+    pub fn invalid_arguments(issues: Vec<Issue>) -> Self {
+        let mut this = Self::with_face(ErrorKind::InvalidArguments, Face::Issues);
+        this.0.issues = issues;
+        this
+    }
+
+    fn with_face(kind: ErrorKind, model: Face) -> Self {
+        let audit_id = if matches!(model, Face::General) { audit::next() } else { 0 };
+        Self(Box::new(Inner {
+            kind,
+            model,
+            operator: None,
+            source: None,
+            issues: Vec::new(),
+            audit_id,
+            retry_after: None,
+        }))
+    }
+
+    /// Adds what only the operator reads.
+    #[must_use]
+    pub fn operator(mut self, text: impl Into<String>) -> Self {
+        self.0.operator = Some(text.into());
+        self
+    }
+
+    /// Says when another try may work.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after = Some(wait);
+        self
+    }
+
+    /// Lets the model read what a foreign error says, with its causes.
+    #[must_use]
+    pub fn expose(mut self) -> Self {
+        if self.0.source.is_some() {
+            self.0.model = Face::Source;
+        }
+        self
+    }
+
+    /// Why there is no output.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Every problem with the arguments; empty for other kinds.
+    pub fn issues(&self) -> &[Issue] {
+        &self.0.issues
+    }
+
+    /// When another try may work.
+    pub fn wait(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
+    /// The id under which the operator finds the cause, where the model reads only a general sentence.
+    pub fn audit_id(&self) -> Option<String> {
+        (self.0.audit_id != 0).then(|| format!("{:016x}", self.0.audit_id))
+    }
+
+    /// What the model reads.
+    pub fn model_text(&self) -> String {
+        let inner = &*self.0;
+        let mut text = match &inner.model {
+            Face::Issues => issues_text(&inner.issues),
+            Face::Own(text) => text.to_string(),
+            Face::Source => inner.source.as_deref().map_or_else(String::new, chain),
+            Face::General => format!(
+                "the tool failed and its cause is not shown here, the operator finds it under audit id {:016x}",
+                inner.audit_id
+            ),
+        };
+        if let Some(wait) = inner.retry_after {
+            text.push_str(&format!(" (try again after {} s)", wait.as_secs().max(1)));
+        }
+        text
+    }
+
+    /// What the operator reads: all there is.
+    pub fn operator_text(&self) -> String {
+        let inner = &*self.0;
+        let mut text = match &inner.model {
+            Face::Own(_) | Face::Issues => self.model_text(),
+            Face::General | Face::Source => String::new(),
+        };
+        for part in [inner.operator.clone(), inner.source.as_deref().map(chain)].into_iter().flatten() {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&part);
+        }
+        if let Some(id) = self.audit_id() {
+            text.push_str(&format!(" (audit id {id})"));
+        }
+        text
+    }
+
+    /// The foreign error behind it.
+    pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        self.0.source.as_deref()
+    }
+}
+
+/// One sentence per problem.
+fn issues_text(issues: &[Issue]) -> String {
+    let mut text = String::from("the arguments do not fit the schema: ");
+    for (i, issue) in issues.iter().enumerate() {
+        text.push_str(if i == 0 { "" } else { "; " });
+        text.push_str(&issue.to_string());
+    }
+    text
+}
+
+/// An error with its causes, as anyhow prints them.
+fn chain(error: &(dyn StdError + Send + Sync + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        // Many errors repeat their cause in their own text.
+        if !text.ends_with(&next) {
+            text.push_str(": ");
+            text.push_str(&next);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::foreign(error)
+    }
+}
+
+/// The model's face, so that printing an error into a message leaks nothing.
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.model_text())
+    }
+}
+
+/// The operator's face.
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolError")
+            .field("kind", &self.0.kind)
+            .field("text", &self.operator_text())
+            .finish_non_exhaustive()
+    }
+}
+
+mod audit {
+    //! Ids that differ between calls and between processes. They name a row, they guard nothing.
+
+    use std::hash::{BuildHasher, RandomState};
+    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+    pub(super) fn next() -> u64 {
+        SEED.hash_one(COUNT.fetch_add(1, Ordering::Relaxed)).max(1)
+    }
+}

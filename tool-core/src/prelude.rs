@@ -1,0 +1,9 @@
+//! Everything that a crate of tools needs: `use tool_core::prelude::*;`.
+
+pub use crate::args::Repair;
+pub use crate::schema::dialect::Dialect;
+pub use crate::{
+    CallResult, Citation, FromContext, ModelOutput, Registry, SecretString, StrictSchema, ToModelOutput, Tool, ToolCall, ToolContext,
+    ToolError, ToolEvent, ToolStream, Toolset, toolset,
+};
+pub use serde::{Deserialize, Serialize};

@@ -1,0 +1,105 @@
+//! What generated code names. No promises: the macros and this module move together.
+
+#[cfg(feature = "stream")]
+pub use async_stream;
+pub use linkme;
+pub use schemars;
+pub use secrecy;
+pub use serde;
+pub use serde_json;
+
+pub use crate::context::{FromSecret, FromVariable};
+pub use crate::effect::Declared;
+pub use crate::output::{IntoOutput, Returned, Step};
+pub use crate::registry::{Link, TOOLS};
+pub use crate::run::{DecodeError, Pass, Ticket, blocking, start};
+pub use crate::schema::{
+    Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind, Number, Schema, Tagging, Text, Union, Variant,
+};
+pub use crate::schema::dialect::{Dialect, Dialects, HasSpec, Hints, Lowered, Render, RenderSchema, Spec, ToolExample, measure, measure_schema};
+pub use crate::schema::example::{check_default, check_example, check_result};
+pub use crate::schema::flatten::{Flat, flat_len, flatten};
+pub use crate::schema::rules::{
+    Survey, check_constraints, check_field, check_limits, check_optional, check_param, check_tool, check_toolset,
+    check_type, survey,
+};
+pub use crate::schema::{Pattern, StrictSchema, warn};
+pub use crate::stream::Item;
+pub use crate::tool::{
+    Approval, Finished, Origin, SecretKind, SecretNeed, StaticDef, VariableKind, VariableNeed, check_secrets, check_variables,
+};
+pub use std::borrow::Cow;
+pub use std::option::Option;
+pub use std::result::Result;
+pub use std::string::String;
+pub use std::time::Duration;
+
+use crate::context::{FromContext, ToolContext};
+pub use crate::error::ToolError;
+use crate::stream::ToolStream;
+use crate::tool::ToolDef;
+use crate::toolset::Toolset;
+
+pub mod probe;
+
+/// A host parameter.
+pub fn host<T: FromContext>(cx: &ToolContext) -> Result<T, ToolError> {
+    cx.get()
+}
+
+/// A declared secret.
+pub fn secret<T: FromSecret>(cx: &ToolContext, key: &str) -> Result<T, ToolError> {
+    T::from_secret(cx.secret(key), key)
+}
+
+/// A declared variable.
+pub fn variable<T: FromVariable>(cx: &ToolContext, name: &str) -> Result<T, ToolError> {
+    T::from_variable(cx.variable(name), name)
+}
+
+/// What a tool fn returned.
+pub fn returned<T: IntoOutput>(output: T) -> Result<Returned<T::Value>, ToolError> {
+    output.into_returned()
+}
+
+/// A tool fn's `impl Stream`.
+pub fn streamed<S>(stream: S) -> ToolStream<<S::Item as Item>::Progress, <S::Item as Item>::Final>
+where
+    S: futures::Stream + Send + 'static,
+    S::Item: Item<Progress: 'static, Final: 'static>,
+{
+    ToolStream::of(stream)
+}
+
+/// `toolset![…]`, whose names were compared at compile time.
+pub fn toolset_of<const N: usize>(defs: [ToolDef; N]) -> Toolset {
+    Toolset::of(defs.into())
+}
+
+/// Runs a predicate of `approval = …` on typed arguments.
+pub fn predicate<T: serde::de::DeserializeOwned, A: Answer>(
+    text: &str,
+    cx: &ToolContext,
+    asks: impl FnOnce(&T, &ToolContext) -> A,
+) -> Result<bool, ToolError> {
+    let input: T = serde_json::from_str(text)?;
+    asks(&input, cx).answer()
+}
+
+/// What a predicate may return: whether to ask, or an error, which asks.
+pub trait Answer {
+    /// Whether to ask.
+    fn answer(self) -> Result<bool, ToolError>;
+}
+
+impl Answer for bool {
+    fn answer(self) -> Result<bool, ToolError> {
+        Ok(self)
+    }
+}
+
+impl<E: Into<ToolError>> Answer for Result<bool, E> {
+    fn answer(self) -> Result<bool, ToolError> {
+        self.map_err(Into::into)
+    }
+}

@@ -1,0 +1,99 @@
+//! What a type can do, asked of the type: the inherent method applies where its bound holds, else the method of a trait does.
+//!
+//! Only for concrete types, as in the expansion of a macro: `{ use probe::*; OutputSchema::<Hits>::NEW.get() }`.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use serde::Serialize;
+
+use crate::output::{ModelOutput, ToModelOutput};
+use crate::schema::StrictSchema;
+use crate::schema::dialect::output_schema_text;
+
+/// `OutputSchema::<T>::NEW.get()`: from `StrictSchema`, else from `JsonSchema`, else none.
+pub struct OutputSchema<T: ?Sized>(PhantomData<T>);
+
+impl<T: ?Sized> OutputSchema<T> {
+    /// The question.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl<T: StrictSchema + ?Sized> OutputSchema<T> {
+    /// Its schema.
+    pub fn get(&self) -> Option<Cow<'static, str>> {
+        Some(Cow::Owned(output_schema_text(T::SCHEMA)))
+    }
+}
+
+/// The answer of schemars.
+pub trait ByJsonSchema {
+    /// Its schema.
+    fn get(&self) -> Option<Cow<'static, str>>;
+}
+
+impl<T: schemars::JsonSchema + ?Sized> ByJsonSchema for OutputSchema<T> {
+    fn get(&self) -> Option<Cow<'static, str>> {
+        let schema = schemars::generate::SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator()
+            .into_root_schema_for::<T>();
+        serde_json::to_string(&schema).ok().map(Cow::Owned)
+    }
+}
+
+/// The answer of a type without a schema.
+pub trait BySilence {
+    /// No schema.
+    fn get(&self) -> Option<Cow<'static, str>>;
+}
+
+impl<T: ?Sized> BySilence for &OutputSchema<T> {
+    fn get(&self) -> Option<Cow<'static, str>> {
+        None
+    }
+}
+
+/// `ModelView(&output).get()`: from `ToModelOutput`, else none.
+pub struct ModelView<'a, T: ?Sized>(pub &'a T);
+
+impl<T: ToModelOutput + ?Sized> ModelView<'_, T> {
+    /// What the model reads.
+    pub fn get(&self) -> Option<ModelOutput> {
+        Some(self.0.to_model_output())
+    }
+}
+
+/// The answer of a type that does not say what the model reads.
+pub trait WholeView {
+    /// No view.
+    fn get(&self) -> Option<ModelOutput>;
+}
+
+impl<T: ?Sized> WholeView for ModelView<'_, T> {
+    fn get(&self) -> Option<ModelOutput> {
+        None
+    }
+}
+
+/// `Arguments(&input).get()`: JSON text of a typed call, where it can be written.
+pub struct Arguments<'a, T: ?Sized>(pub &'a T);
+
+impl<T: Serialize + ?Sized> Arguments<'_, T> {
+    /// The text.
+    pub fn get(&self) -> Option<String> {
+        serde_json::to_string(self.0).ok()
+    }
+}
+
+/// The answer of a type that cannot be written.
+pub trait Unwritten {
+    /// No text.
+    fn get(&self) -> Option<String>;
+}
+
+impl<T: ?Sized> Unwritten for Arguments<'_, T> {
+    fn get(&self) -> Option<String> {
+        None
+    }
+}

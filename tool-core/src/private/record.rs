@@ -1,0 +1,253 @@
+//! Typed arguments, read and written by generic code: what a derive would write out for every struct stands here once.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde::de::value::Error as ValueError;
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+
+use crate::schema::{Schema, StrictSchema};
+
+/// What a model can fill in: a type with a strict schema that can be read.
+///
+/// One bound instead of several, so that a type that lacks something is told once.
+#[diagnostic::on_unimplemented(
+    message = "a model cannot fill in `{Self}`",
+    label = "needs `StrictSchema` and `Deserialize`",
+    note = "for a type of your own: `#[derive(Deserialize, StrictSchema)]`",
+    note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or say the schema of another type with `#[arg(as = String)]`",
+    note = "a value that the host supplies is a reference or stands under `#[context]`"
+)]
+pub trait Argument: Sized {
+    /// The schema.
+    const NODE: &'static Schema;
+
+    /// How it is read out of a map.
+    fn slot<'de, A: MapAccess<'de>>() -> Slot<'de, Self, A>;
+
+    /// Reads it by itself.
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + StrictSchema> Argument for T {
+    const NODE: &'static Schema = T::SCHEMA;
+
+    fn slot<'de, A: MapAccess<'de>>() -> Slot<'de, Self, A> {
+        slot()
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        T::deserialize(from)
+    }
+}
+
+/// A place for one argument, and how to fill it.
+pub struct Slot<'de, T, A: MapAccess<'de>> {
+    value: Option<T>,
+    read: fn(&mut A) -> Result<T, A::Error>,
+    missing: fn(&'static str) -> Result<T, A::Error>,
+    from: PhantomData<&'de ()>,
+}
+
+/// The slot of a type that need not have a schema of its own (`as = Type`).
+pub fn slot<'de, T: DeserializeOwned, A: MapAccess<'de>>() -> Slot<'de, T, A> {
+    Slot {
+        value: None,
+        read: A::next_value::<T>,
+        missing: missing::<T, A::Error>,
+        from: PhantomData,
+    }
+}
+
+/// `(Slot<A>, (Slot<B>, ()))`
+pub trait Slots<'de, A: MapAccess<'de>> {
+    /// `(A, (B, ()))`
+    type Values;
+
+    /// Reads the value of the key with this number.
+    fn fill(&mut self, number: usize, keys: &'static [&'static str], map: &mut A) -> Result<(), A::Error>;
+
+    /// The values, or which is missing.
+    fn finish(self, keys: &'static [&'static str]) -> Result<Self::Values, A::Error>;
+}
+
+impl<'de, A: MapAccess<'de>> Slots<'de, A> for () {
+    type Values = ();
+
+    fn fill(&mut self, _: usize, _: &'static [&'static str], _: &mut A) -> Result<(), A::Error> {
+        Ok(())
+    }
+
+    fn finish(self, _: &'static [&'static str]) -> Result<(), A::Error> {
+        Ok(())
+    }
+}
+
+impl<'de, A: MapAccess<'de>, T, R: Slots<'de, A>> Slots<'de, A> for (Slot<'de, T, A>, R) {
+    type Values = (T, R::Values);
+
+    fn fill(&mut self, number: usize, keys: &'static [&'static str], map: &mut A) -> Result<(), A::Error> {
+        let [key, rest @ ..] = keys else {
+            return Ok(());
+        };
+        if number > 0 {
+            return self.1.fill(number - 1, rest, map);
+        }
+        if self.0.value.is_some() {
+            return Err(A::Error::duplicate_field(key));
+        }
+        self.0.value = Some((self.0.read)(map)?);
+        Ok(())
+    }
+
+    fn finish(self, keys: &'static [&'static str]) -> Result<Self::Values, A::Error> {
+        let (key, rest) = keys.split_first().map_or(("", keys), |(key, rest)| (*key, rest));
+        let value = match self.0.value {
+            Some(value) => value,
+            None => (self.0.missing)(key)?,
+        };
+        Ok((value, self.1.finish(rest)?))
+    }
+}
+
+/// A struct of arguments.
+pub trait Record: Sized {
+    /// Its keys, in order.
+    const KEYS: &'static [&'static str];
+
+    /// Reads it out of a map.
+    fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+}
+
+/// Reads all keys of a map into their slots.
+pub fn read_record<'de, A: MapAccess<'de>, S: Slots<'de, A>>(
+    mut map: A,
+    keys: &'static [&'static str],
+    mut slots: S,
+) -> Result<S::Values, A::Error> {
+    while let Some(number) = map.next_key_seed(Keys(keys))? {
+        slots.fill(number, keys, &mut map)?;
+    }
+    slots.finish(keys)
+}
+
+/// `Deserialize` for a [`Record`].
+pub fn deserialize_record<'de, T: Record, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    from.deserialize_map(RecordVisitor(PhantomData))
+}
+
+struct RecordVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Record> Visitor<'de> for RecordVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with the arguments")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::read(map)
+    }
+}
+
+/// Reads a key as its number.
+#[derive(Clone, Copy)]
+struct Keys(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Keys {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<usize, D::Error> {
+        from.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Keys {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of an argument")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<usize, E> {
+        let number = self.0.iter().position(|known| *known == key);
+        number.ok_or_else(|| E::unknown_field(key, self.0))
+    }
+}
+
+/// What stands for an absent key: `None` for options of every kind, an error for all else. The type decides, as it does in
+/// serde's own derive.
+fn missing<T: DeserializeOwned, E: Error>(key: &'static str) -> Result<T, E> {
+    T::deserialize(Missing).map_err(|_: ValueError| E::missing_field(key))
+}
+
+struct Missing;
+
+impl<'de> Deserializer<'de> for Missing {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, ValueError> {
+        Err(ValueError::custom("missing"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_none()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct newtype_struct seq tuple
+        tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// `(&a, (&b, ()))`
+pub trait Values {
+    /// How many.
+    const COUNT: usize;
+
+    /// Writes them under their keys.
+    fn write<S: serde::ser::SerializeStruct>(self, keys: &'static [&'static str], to: &mut S) -> Result<(), S::Error>;
+}
+
+impl Values for () {
+    const COUNT: usize = 0;
+
+    fn write<S: serde::ser::SerializeStruct>(self, _: &'static [&'static str], _: &mut S) -> Result<(), S::Error> {
+        Ok(())
+    }
+}
+
+impl<T: Serialize, R: Values> Values for (&T, R) {
+    const COUNT: usize = R::COUNT + 1;
+
+    fn write<S: serde::ser::SerializeStruct>(self, keys: &'static [&'static str], to: &mut S) -> Result<(), S::Error> {
+        let [key, rest @ ..] = keys else {
+            return Ok(());
+        };
+        to.serialize_field(key, self.0)?;
+        self.1.write(rest, to)
+    }
+}
+
+/// `Serialize` for a [`Record`]: every key, an absent option as null.
+pub fn write_record<S: Serializer, V: Values>(
+    to: S,
+    name: &'static str,
+    keys: &'static [&'static str],
+    values: V,
+) -> Result<S::Ok, S::Error> {
+    let mut record = to.serialize_struct(name, V::COUNT)?;
+    values.write(keys, &mut record)?;
+    record.end()
+}
+
+/// `Debug` for a [`Record`].
+pub fn debug_record(f: &mut fmt::Formatter<'_>, name: &str, fields: &[(&str, &dyn fmt::Debug)]) -> fmt::Result {
+    let mut record = f.debug_struct(name);
+    for (name, value) in fields {
+        record.field(name, value);
+    }
+    record.finish()
+}

@@ -1,0 +1,224 @@
+//! What exists: linked and explicit tools, sorted, each name once.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::context::ToolContext;
+use crate::gate::Rules;
+use crate::tool::{DynamicTool, Tool, ToolDef};
+use crate::toolset::Toolset;
+
+mod link;
+mod probe;
+
+pub use link::{Link, TOOLS};
+
+/// What exists. Made once at start-up, then frozen.
+///
+/// Two ways in, of equal rank: every `#[tool]` of every linked crate ([`Registry::linked`]), and tools named one by one
+/// ([`Registry::builder`]).
+#[derive(Clone, Debug)]
+pub struct Registry(Arc<Shelf>);
+
+/// The tools by position and by name.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    pub(crate) tools: Vec<ToolDef>,
+    pub(crate) index: HashMap<Name, usize>,
+}
+
+/// A tool's name as a key, without a copy of the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Name(ToolDef);
+
+impl Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        self.0.name()
+    }
+}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name().hash(state);
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name() == other.0.name()
+    }
+}
+
+impl Eq for Name {}
+
+impl Shelf {
+    /// Sorts and indexes; of two tools of one name the first is found.
+    pub(crate) fn of(mut tools: Vec<ToolDef>) -> Self {
+        tools.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+        let mut index = HashMap::with_capacity(tools.len());
+        for (at, def) in tools.iter().enumerate() {
+            index.entry(Name(def.clone())).or_insert(at);
+        }
+        Self { tools, index }
+    }
+
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+}
+
+impl Registry {
+    /// Every `#[tool]` of every crate that is linked into this program.
+    ///
+    /// A crate that no source line names is not linked, and its tools are silently absent: `use my_pack as _;` is enough.
+    pub fn linked() -> Result<Self, RegistryError> {
+        let registry = Self::builder().with_linked().build()?;
+        if registry.is_empty() {
+            return Err(RegistryError(vec![Fault::Empty]));
+        }
+        Ok(registry)
+    }
+
+    /// Starts a registry of tools named one by one.
+    pub fn builder() -> RegistryBuilder {
+        RegistryBuilder::default()
+    }
+
+    /// Everything, without rules.
+    pub fn open(&self) -> Toolset {
+        Toolset::open(Arc::clone(&self.0))
+    }
+
+    /// What this turn may use.
+    pub fn toolset(&self, cx: &ToolContext, rules: &Rules) -> Toolset {
+        Toolset::ruled(Arc::clone(&self.0), cx, rules)
+    }
+
+    /// How many tools there are.
+    pub fn len(&self) -> usize {
+        self.0.tools.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.tools.is_empty()
+    }
+
+    /// The tool of this name.
+    pub fn get(&self, name: &str) -> Option<&ToolDef> {
+        self.0.position(name).map(|at| &self.0.tools[at])
+    }
+
+    /// Every tool, by name.
+    pub fn tools(&self) -> &[ToolDef] {
+        &self.0.tools
+    }
+}
+
+/// Makes a [`Registry`].
+#[derive(Default)]
+#[must_use]
+pub struct RegistryBuilder {
+    tools: Vec<ToolDef>,
+    faults: Vec<Fault>,
+}
+
+impl RegistryBuilder {
+    /// Adds a tool by the struct of its arguments.
+    pub fn tool<T: Tool>(self) -> Self {
+        self.def(T::DEF)
+    }
+
+    /// Adds a tool by its definition.
+    pub fn def(mut self, def: ToolDef) -> Self {
+        self.tools.push(def);
+        self
+    }
+
+    /// Adds a tool made at run time.
+    pub fn dynamic(mut self, tool: DynamicTool) -> Self {
+        let name = tool.def.name.clone();
+        match tool.into_def() {
+            Ok(def) => self.tools.push(ToolDef::dynamic(Arc::new(def))),
+            Err(faults) => self.faults.extend(faults.into_iter().map(|text| Fault::Tool { name: name.clone(), text })),
+        }
+        self
+    }
+
+    /// Adds every linked tool.
+    pub fn with_linked(mut self) -> Self {
+        self.tools.extend(link::defs());
+        self
+    }
+
+    /// Sorts, and refuses what does not belong together.
+    pub fn build(mut self) -> Result<Registry, RegistryError> {
+        let shelf = Shelf::of(self.tools);
+        for pair in shelf.tools.windows(2) {
+            if pair[0].name() == pair[1].name() {
+                self.faults.push(Fault::Duplicate {
+                    name: pair[0].name().to_owned(),
+                    origins: [pair[0].origin_text(), pair[1].origin_text()],
+                });
+            }
+        }
+        for def in &shelf.tools {
+            if let Some(text) = crate::tool::fault_of(def.secrets(), def.variables()) {
+                self.faults.push(Fault::Tool {
+                    name: def.name().to_owned(),
+                    text,
+                });
+            }
+        }
+        if let Some(fault) = probe::fault() {
+            self.faults.push(fault);
+        }
+        if !self.faults.is_empty() {
+            return Err(RegistryError(self.faults));
+        }
+        Ok(Registry(Arc::new(shelf)))
+    }
+}
+
+/// Why there is no registry; every fault, one a line.
+#[derive(Debug, Clone)]
+pub struct RegistryError(Vec<Fault>);
+
+#[derive(Debug, Clone)]
+pub(crate) enum Fault {
+    Empty,
+    Duplicate { name: String, origins: [String; 2] },
+    Tool { name: String, text: String },
+    ArbitraryPrecision,
+}
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, fault) in self.0.iter().enumerate() {
+            f.write_str(if i == 0 { "" } else { "\n" })?;
+            fault.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str(
+                "no tool is linked: a crate that no source line names is left out by the linker, write `use my_pack as _;` in the program's root",
+            ),
+            Self::Duplicate { name, origins: [first, second] } => write!(
+                f,
+                "two tools are named `{name}`: in {first}, and in {second}; rename one with `#[tool(name = \"…\")]`"
+            ),
+            Self::Tool { name, text } => write!(f, "tool `{name}`: {text}"),
+            Self::ArbitraryPrecision => f.write_str(probe::TEXT),
+        }
+    }
+}
+
+impl std::error::Error for RegistryError {}

@@ -1,0 +1,133 @@
+//! From what a tool returned to its one output, and the events on the way.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::channel::mpsc::UnboundedReceiver;
+use futures::future::BoxFuture;
+use futures::stream::{Stream, StreamExt};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::call::{CallResult, ToolEvent};
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::output::{ModelOutput, Output, Returned, Step};
+use crate::tool::Finished;
+
+/// Reads what was returned to its end, and writes the output.
+pub(crate) async fn finish<T: Serialize + Send>(
+    returned: Returned<T>,
+    view: impl FnOnce(&T) -> Option<ModelOutput> + Send,
+    cx: &ToolContext,
+) -> Result<Finished, ToolError> {
+    let output = settle(returned, cx).await?;
+    let model = view(&output).map(ModelOutput::proven).transpose()?;
+    let payload = serde_json::value::to_raw_value(&output)
+        .map_err(|error| ToolError::foreign(error).operator("the output cannot be written as JSON"))?;
+    Ok(Finished(Output { payload, model }))
+}
+
+/// The one output. A stream is not read past it.
+pub(super) async fn settle<T>(returned: Returned<T>, cx: &ToolContext) -> Result<T, ToolError> {
+    let mut steps = match returned {
+        Returned::Value(output) => return Ok(output),
+        Returned::Stream(steps) => steps,
+    };
+    while let Some(step) = steps.next().await {
+        match step? {
+            Step::Final(output) => return Ok(output),
+            Step::Progress(json) => {
+                if cx.send_progress(json) {
+                    // Lets the reader take it before the next step, so that a stream that never waits does not pile up.
+                    breathe().await;
+                }
+            }
+        }
+    }
+    Err(ToolError::new("the tool ended without a result")
+        .operator("its stream ended without a `StreamItem::Final`: the last item has to be the output"))
+}
+
+/// Waits one poll.
+async fn breathe() {
+    let mut waited = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+type Run = BoxFuture<'static, CallResult>;
+
+/// Events of one call: `Started` unless it is refused, progress, one `Done`.
+pub(super) enum Events<B> {
+    /// Nothing was asked yet.
+    Fresh(B),
+    /// It runs.
+    Running(UnboundedReceiver<Box<RawValue>>, Run),
+    /// It is over; what is left of the progress comes before the result.
+    Ending(UnboundedReceiver<Box<RawValue>>, Box<CallResult>),
+    /// Nothing follows.
+    Over,
+}
+
+impl<B> Events<B>
+where
+    B: FnOnce() -> Result<(UnboundedReceiver<Box<RawValue>>, Run), CallResult>,
+{
+    pub(super) fn new(begin: B) -> Self {
+        Self::Fresh(begin)
+    }
+}
+
+impl<B> Stream for Events<B>
+where
+    B: FnOnce() -> Result<(UnboundedReceiver<Box<RawValue>>, Run), CallResult> + Unpin,
+{
+    type Item = ToolEvent;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ToolEvent>> {
+        let this = self.get_mut();
+        loop {
+            match std::mem::replace(this, Self::Over) {
+                Self::Fresh(begin) => match begin() {
+                    Ok((steps, run)) => {
+                        *this = Self::Running(steps, run);
+                        return Poll::Ready(Some(ToolEvent::Started));
+                    }
+                    Err(refused) => return Poll::Ready(Some(ToolEvent::Done(refused))),
+                },
+                Self::Running(mut steps, mut run) => {
+                    if let Poll::Ready(Some(step)) = steps.poll_next_unpin(cx) {
+                        *this = Self::Running(steps, run);
+                        return Poll::Ready(Some(ToolEvent::Progress(step)));
+                    }
+                    let Poll::Ready(result) = Pin::new(&mut run).poll(cx) else {
+                        // What the poll has sent is taken at once.
+                        let step = steps.poll_next_unpin(cx);
+                        *this = Self::Running(steps, run);
+                        return match step {
+                            Poll::Ready(Some(step)) => Poll::Ready(Some(ToolEvent::Progress(step))),
+                            _ => Poll::Pending,
+                        };
+                    };
+                    *this = Self::Ending(steps, Box::new(result));
+                }
+                Self::Ending(mut steps, result) => {
+                    if let Poll::Ready(Some(step)) = steps.poll_next_unpin(cx) {
+                        *this = Self::Ending(steps, result);
+                        return Poll::Ready(Some(ToolEvent::Progress(step)));
+                    }
+                    return Poll::Ready(Some(ToolEvent::Done(*result)));
+                }
+                Self::Over => return Poll::Ready(None),
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! What a tool is: its facts, known at compile time or read at run time, and the way to run it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde::Serialize;
+
+use crate::context::ToolContext;
+use crate::effect::Effect;
+use crate::error::ToolError;
+use crate::output::{ModelOutput, Output, Returned};
+use crate::run::{DecodeError, Pass, Ticket};
+use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec};
+
+mod dynamic;
+mod need;
+
+pub use dynamic::DynamicTool;
+pub(crate) use dynamic::DynamicDef;
+pub(crate) use need::fault_of;
+pub use need::{SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables};
+
+/// A tool, as the struct of its typed arguments. `#[tool]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "not a tool",
+    note = "a tool is named like its fn: `#[tool] fn search_docs` makes `search_docs`"
+)]
+pub trait Tool: Sized + Send + 'static {
+    /// Name on the wire.
+    const NAME: &'static str;
+    /// Everything else about it.
+    const DEF: ToolDef;
+    /// What it gives.
+    type Output: Serialize + Send + 'static;
+
+    #[doc(hidden)]
+    fn run(self, cx: ToolContext, pass: Pass) -> impl Future<Output = Result<Returned<Self::Output>, ToolError>> + Send + 'static;
+
+    #[doc(hidden)]
+    fn model_view(_: &Self::Output) -> Option<ModelOutput> {
+        None
+    }
+
+    #[doc(hidden)]
+    fn to_arguments(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Starts a run: decodes, then gives a future that does nothing before it is polled.
+pub type Start = fn(&str, ToolContext, Ticket) -> Result<BoxFuture<'static, Result<Finished, ToolError>>, DecodeError>;
+
+/// What an erased run gives; opaque outside of this crate.
+#[doc(hidden)]
+pub struct Finished(pub(crate) Output);
+
+/// Where a tool was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Crate.
+    pub krate: &'static str,
+    /// Module.
+    pub module: &'static str,
+    /// File.
+    pub file: &'static str,
+    /// Line.
+    pub line: u32,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` of crate `{}` ({}:{})", self.module, self.krate, self.file, self.line)
+    }
+}
+
+/// Whether a call has to be approved by a person.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Approval {
+    /// As the tool's effect and the host's policy have it.
+    #[default]
+    ByEffect,
+    /// Never.
+    Never,
+    /// Always.
+    Always,
+    /// As the arguments have it; an error asks.
+    When(fn(&str, &ToolContext) -> Result<bool, ToolError>),
+}
+
+/// The facts of a tool that the compiler knows. `#[tool]` writes it.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct StaticDef {
+    pub spec: &'static Spec,
+    /// The description as a reader sees it.
+    pub description: &'static str,
+    pub category: &'static str,
+    pub tags: &'static [&'static str],
+    pub secrets: &'static [SecretNeed],
+    pub variables: &'static [VariableNeed],
+    pub effect: Effect,
+    pub approval: Approval,
+    pub timeout: Option<Duration>,
+    pub sequential: bool,
+    pub harness: bool,
+    pub output_limit: Option<usize>,
+    pub origin: Origin,
+    /// The definition's text by [`Dialect::index`].
+    pub text: [fn() -> Lowered; 5],
+    /// JSON Schema of the output, if it has one.
+    pub output: fn() -> Option<Cow<'static, str>>,
+    pub start: Start,
+}
+
+/// A tool in a registry.
+#[derive(Clone)]
+pub struct ToolDef(Source);
+
+#[derive(Clone)]
+enum Source {
+    Static(&'static StaticDef),
+    Dynamic(Arc<DynamicDef>),
+}
+
+impl ToolDef {
+    /// A tool whose facts the compiler knows.
+    #[doc(hidden)]
+    pub const fn linked(def: &'static StaticDef) -> Self {
+        Self(Source::Static(def))
+    }
+
+    pub(crate) fn dynamic(def: Arc<DynamicDef>) -> Self {
+        Self(Source::Dynamic(def))
+    }
+
+    /// Name on the wire.
+    pub fn name(&self) -> &str {
+        match &self.0 {
+            Source::Static(def) => def.spec.name,
+            Source::Dynamic(def) => &def.name,
+        }
+    }
+
+    /// Name for people.
+    pub fn title(&self) -> Option<Cow<'_, str>> {
+        match &self.0 {
+            Source::Static(def) => def.spec.title.map(|title| Cow::Owned(title.unescape())),
+            Source::Dynamic(def) => def.title.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// What it does and when to use it, without the examples.
+    pub fn description(&self) -> &str {
+        match &self.0 {
+            Source::Static(def) => def.description,
+            Source::Dynamic(def) => &def.description,
+        }
+    }
+
+    /// Schema of the arguments, as that provider takes it; empty where the tool leaves the provider out.
+    pub fn schema(&self, dialect: Dialect) -> &str {
+        match &self.0 {
+            Source::Static(def) => def.text[dialect.index()]().schema,
+            Source::Dynamic(def) => def.texts.schema(dialect),
+        }
+    }
+
+    /// The whole definition, as that provider takes it; empty where the tool leaves the provider out.
+    pub fn definition(&self, dialect: Dialect) -> &str {
+        match &self.0 {
+            Source::Static(def) => def.text[dialect.index()]().definition,
+            Source::Dynamic(def) => def.texts.definition(dialect),
+        }
+    }
+
+    /// JSON Schema of the output, where its type has one.
+    pub fn output_schema(&self) -> Option<Cow<'_, str>> {
+        match &self.0 {
+            Source::Static(def) => (def.output)(),
+            Source::Dynamic(def) => def.output_schema.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// Providers it is offered to.
+    pub fn providers(&self) -> Dialects {
+        match &self.0 {
+            Source::Static(def) => def.spec.providers,
+            Source::Dynamic(def) => def.texts.providers(),
+        }
+    }
+
+    /// Category; `general` where none is said.
+    pub fn category(&self) -> &str {
+        match &self.0 {
+            Source::Static(def) => def.category,
+            Source::Dynamic(def) => &def.category,
+        }
+    }
+
+    /// Tags.
+    pub fn tags(&self) -> impl Iterator<Item = &str> {
+        let (fixed, owned): (&[&'static str], &[String]) = match &self.0 {
+            Source::Static(def) => (def.tags, &[]),
+            Source::Dynamic(def) => (&[], &def.tags),
+        };
+        fixed.iter().copied().chain(owned.iter().map(String::as_str))
+    }
+
+    /// Secrets it needs.
+    pub fn secrets(&self) -> &[SecretNeed] {
+        match &self.0 {
+            Source::Static(def) => def.secrets,
+            Source::Dynamic(def) => &def.secrets,
+        }
+    }
+
+    /// Variables it needs.
+    pub fn variables(&self) -> &[VariableNeed] {
+        match &self.0 {
+            Source::Static(def) => def.variables,
+            Source::Dynamic(def) => &def.variables,
+        }
+    }
+
+    /// What it may do.
+    pub fn effect(&self) -> Effect {
+        match &self.0 {
+            Source::Static(def) => def.effect,
+            Source::Dynamic(def) => def.effect,
+        }
+    }
+
+    /// MCP's annotations.
+    pub fn hints(&self) -> Hints {
+        match &self.0 {
+            Source::Static(def) => def.spec.hints,
+            Source::Dynamic(def) => def.hints,
+        }
+    }
+
+    /// Whether a call has to be approved.
+    pub fn approval(&self) -> Approval {
+        match &self.0 {
+            Source::Static(def) => def.approval,
+            Source::Dynamic(def) => def.approval,
+        }
+    }
+
+    /// How long a call may take.
+    pub fn timeout(&self) -> Option<Duration> {
+        match &self.0 {
+            Source::Static(def) => def.timeout,
+            Source::Dynamic(def) => def.timeout,
+        }
+    }
+
+    /// Never beside another call.
+    pub fn is_sequential(&self) -> bool {
+        match &self.0 {
+            Source::Static(def) => def.sequential,
+            Source::Dynamic(def) => def.sequential,
+        }
+    }
+
+    /// Part of the harness: always there, not to be switched off.
+    pub fn is_harness(&self) -> bool {
+        match &self.0 {
+            Source::Static(def) => def.harness,
+            Source::Dynamic(def) => def.harness,
+        }
+    }
+
+    /// Most bytes that its output may have.
+    pub fn output_limit(&self) -> Option<usize> {
+        match &self.0 {
+            Source::Static(def) => def.output_limit,
+            Source::Dynamic(def) => def.output_limit,
+        }
+    }
+
+    /// Where it was written; `None` for a tool made at run time.
+    pub fn origin(&self) -> Option<Origin> {
+        match &self.0 {
+            Source::Static(def) => Some(def.origin),
+            Source::Dynamic(_) => None,
+        }
+    }
+
+    /// Where it comes from, in words.
+    pub(crate) fn origin_text(&self) -> String {
+        match &self.0 {
+            Source::Static(def) => def.origin.to_string(),
+            Source::Dynamic(def) => def.origin.clone(),
+        }
+    }
+
+    pub(crate) fn as_static(&self) -> Option<&'static StaticDef> {
+        match &self.0 {
+            Source::Static(def) => Some(def),
+            Source::Dynamic(_) => None,
+        }
+    }
+
+    pub(crate) fn as_dynamic(&self) -> Option<&Arc<DynamicDef>> {
+        match &self.0 {
+            Source::Static(_) => None,
+            Source::Dynamic(def) => Some(def),
+        }
+    }
+}
+
+impl fmt::Debug for ToolDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolDef")
+            .field("name", &self.name())
+            .field("origin", &self.origin_text())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,210 @@
+//! What a tool needs from the host's store: secrets and variables.
+
+use std::borrow::Cow;
+
+/// A secret that a tool needs. Never shown to a model, never written as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretNeed {
+    /// Key in the host's store.
+    pub key: Cow<'static, str>,
+    /// How it is entered.
+    pub kind: SecretKind,
+    /// Name for people; the key where there is none.
+    pub label: Option<Cow<'static, str>>,
+    /// Help for whoever enters it.
+    pub description: Option<Cow<'static, str>>,
+    /// The tool can do without it.
+    pub optional: bool,
+}
+
+/// How a secret is entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SecretKind {
+    /// As text, hidden.
+    Text,
+    /// As one of these, shown in clear.
+    Select(Cow<'static, [Cow<'static, str>]>),
+}
+
+impl SecretNeed {
+    /// A required secret, entered as text.
+    pub const fn new(key: &'static str) -> Self {
+        Self {
+            key: Cow::Borrowed(key),
+            kind: SecretKind::Text,
+            label: None,
+            description: None,
+            optional: false,
+        }
+    }
+}
+
+/// A variable that a tool needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableNeed {
+    /// Name in the host's store.
+    pub name: Cow<'static, str>,
+    /// Whether it may be shown.
+    pub kind: VariableKind,
+    /// Help for whoever enters it.
+    pub description: Option<Cow<'static, str>>,
+    /// The tool does not run without it.
+    pub required: bool,
+    /// Not inherited from a parent thread.
+    pub scoped: bool,
+}
+
+/// Whether a variable may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VariableKind {
+    /// Plain; may stand in prompts.
+    Text,
+    /// Encrypted at rest, kept out of prompts and results.
+    Secret,
+}
+
+impl VariableNeed {
+    /// A required plain variable.
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            kind: VariableKind::Text,
+            description: None,
+            required: true,
+            scoped: false,
+        }
+    }
+}
+
+/// What is wrong with a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    EmptyKey,
+    NoChoices,
+    EmptyChoice,
+    Twice,
+    OtherKind,
+}
+
+impl Fault {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::EmptyKey => "[secret-spec] a key is empty, name the entry in the host's store",
+            Self::NoChoices => "[secret-spec] a `select` secret has no choices, list at least one",
+            Self::EmptyChoice => "[secret-spec] a choice of a `select` secret is empty, write what can be chosen",
+            Self::Twice => "[secret-spec] a key is declared twice, declare it once",
+            Self::OtherKind => "[variable-spec] a variable is declared twice with different types, declare it once",
+        }
+    }
+}
+
+const fn text_of<'a>(text: &'a Cow<'static, str>) -> &'a str {
+    match text {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => text.as_str(),
+    }
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+const fn secrets_fault(needs: &[SecretNeed]) -> Option<(usize, Fault)> {
+    let mut i = 0;
+    while i < needs.len() {
+        if text_of(&needs[i].key).is_empty() {
+            return Some((i, Fault::EmptyKey));
+        }
+        if let SecretKind::Select(choices) = &needs[i].kind {
+            let choices = match choices {
+                Cow::Borrowed(choices) => *choices,
+                Cow::Owned(choices) => choices.as_slice(),
+            };
+            if choices.is_empty() {
+                return Some((i, Fault::NoChoices));
+            }
+            let mut k = 0;
+            while k < choices.len() {
+                if text_of(&choices[k]).is_empty() {
+                    return Some((i, Fault::EmptyChoice));
+                }
+                k += 1;
+            }
+        }
+        let mut k = 0;
+        while k < i {
+            if same(text_of(&needs[i].key), text_of(&needs[k].key)) {
+                return Some((i, Fault::Twice));
+            }
+            k += 1;
+        }
+        i += 1;
+    }
+    None
+}
+
+const fn variables_fault(needs: &[VariableNeed]) -> Option<(usize, Fault)> {
+    let mut i = 0;
+    while i < needs.len() {
+        if text_of(&needs[i].name).is_empty() {
+            return Some((i, Fault::EmptyKey));
+        }
+        let mut k = 0;
+        while k < i {
+            if same(text_of(&needs[i].name), text_of(&needs[k].name)) && needs[i].kind as u8 != needs[k].kind as u8 {
+                return Some((i, Fault::OtherKind));
+            }
+            k += 1;
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Refuses a malformed declaration of secrets at compile time.
+///
+/// # Panics
+///
+/// In const evaluation, with the fault.
+#[doc(hidden)]
+#[track_caller]
+#[expect(clippy::panic, reason = "const evaluation reports by panicking")]
+pub const fn check_secrets(needs: &[SecretNeed]) {
+    if let Some((_, fault)) = secrets_fault(needs) {
+        panic!("{}", fault.text());
+    }
+}
+
+/// Refuses a malformed declaration of variables at compile time.
+///
+/// # Panics
+///
+/// In const evaluation, with the fault.
+#[doc(hidden)]
+#[track_caller]
+#[expect(clippy::panic, reason = "const evaluation reports by panicking")]
+pub const fn check_variables(needs: &[VariableNeed]) {
+    if let Some((_, fault)) = variables_fault(needs) {
+        panic!("{}", fault.text());
+    }
+}
+
+/// The same at run time, for tools that no compiler saw.
+pub(crate) fn fault_of(secrets: &[SecretNeed], variables: &[VariableNeed]) -> Option<String> {
+    if let Some((at, fault)) = secrets_fault(secrets) {
+        return Some(format!("{} (secret `{}`)", fault.text(), secrets[at].key));
+    }
+    let (at, fault) = variables_fault(variables)?;
+    Some(format!("{} (variable `{}`)", fault.text(), variables[at].name))
+}
