@@ -1,16 +1,200 @@
-//! Schemas that come at run time.
+//! Schemas that come at run time: from an MCP server, a file, a plugin.
+//!
+//! [`read`] turns JSON Schema (draft 2020-12, with draft-07's `definitions`, and what servers send in practice) into the same
+//! tree that a Rust type has, so that the same guard checks the arguments and the same walk writes each provider's dialect.
+//! [`judge`] says who would take a schema text as it is. Rules that no Rust type can break are checked here.
+
 mod doc;
 mod fault;
+mod freeze;
 mod judge;
+mod node;
+mod read;
+mod restore;
 mod words;
+
+use core::fmt;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use serde_json::Value;
 
 pub use fault::{Fault, Target, Targets, Verdicts};
 
+use crate::schema::Schema;
+use crate::schema::dialect::{self, Dialect};
 use doc::Doc;
+use node::Node;
 
 /// Says who would take a schema text as it is.
+///
+/// ```
+/// use serde_json::json;
+/// use tool_core::schema::dynamic::{Target, judge};
+///
+/// let verdicts = judge(&json!({"type": "object", "properties": {"q": {"type": "string"}}}));
+/// assert!(verdicts.accepts(Target::Mcp));
+/// assert!(!verdicts.accepts(Target::OpenAi)); // open, and `q` is not required
+/// ```
 pub fn judge(schema: &Value) -> Verdicts {
     judge::judge(&Doc::from(schema))
+}
+
+/// Reads a schema, or says everything that keeps it from being read.
+///
+/// The keys of a [`Value`] are sorted unless `serde_json/preserve_order` is on; models write their keys in the schema's
+/// order, so prefer [`read_text`] where the text is at hand.
+///
+/// ```
+/// use serde_json::json;
+/// use tool_core::schema::dialect::Dialect;
+/// use tool_core::schema::dynamic::read;
+///
+/// let schema = read(&json!({"type": "object", "properties": {"q": {"type": "string"}}}))?;
+/// assert!(schema.text(Dialect::OpenAi).contains(r#""additionalProperties":false"#));
+/// assert!(schema.faults(Dialect::OpenAi).is_empty());
+/// # Ok::<(), Vec<tool_core::schema::dynamic::Fault>>(())
+/// ```
+pub fn read(schema: &Value) -> Result<DynSchema, Vec<Fault>> {
+    intern(&Doc::from(schema))
+}
+
+/// Reads a schema from its JSON text, in the order of its keys.
+pub fn read_text(text: &str) -> Result<DynSchema, Vec<Fault>> {
+    match serde_json::from_str::<Doc>(text) {
+        Ok(doc) => intern(&doc),
+        Err(error) => Err(vec![refusal(
+            "untyped-value",
+            format!("the schema is not JSON: {error}"),
+        )]),
+    }
+}
+
+/// A schema that came at run time.
+///
+/// # Memory
+///
+/// The tree is `&'static` as a Rust type's is, so it is never freed. Each distinct schema text is read and kept once for the life of the
+/// process, however often a server is asked again, and all texts together may take [`KEPT_LIMIT`] bytes; after that new ones are refused
+/// by the rule `limit-kept`. A server that changes its schemas on every call therefore costs that much and no more.
+#[derive(Clone, Copy)]
+pub struct DynSchema(&'static Kept);
+
+/// How many bytes of distinct schema texts a process keeps. The trees take about ten times as much.
+pub const KEPT_LIMIT: usize = 16 << 20;
+
+struct Kept {
+    text: String,
+    schema: &'static Schema,
+    node: Node,
+    notes: Vec<Fault>,
+}
+
+#[derive(Default)]
+struct Interner {
+    kept: HashMap<String, &'static Kept>,
+    bytes: usize,
+}
+
+static INTERNER: LazyLock<Mutex<Interner>> = LazyLock::new(Mutex::default);
+
+fn refusal(rule: &'static str, text: String) -> Fault {
+    Fault {
+        rule,
+        pointer: String::new(),
+        text,
+        targets: Targets::ALL,
+    }
+}
+
+fn intern(doc: &Doc) -> Result<DynSchema, Vec<Fault>> {
+    let text = doc.text();
+    // Nothing panics under the lock, and a half-made entry is never inside.
+    let mut interner = INTERNER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = interner.kept.get(&text) {
+        return Ok(DynSchema(kept));
+    }
+    let read::Read { node, notes } = read::read(doc)?;
+    if interner.bytes + text.len() > KEPT_LIMIT {
+        return Err(vec![refusal(
+            "limit-kept",
+            format!("more than {KEPT_LIMIT} bytes of different schemas were read in this process"),
+        )]);
+    }
+    interner.bytes += text.len();
+    let kept: &'static Kept = Box::leak(Box::new(Kept {
+        schema: freeze::freeze(&node),
+        text: text.clone(),
+        node,
+        notes,
+    }));
+    interner.kept.insert(text, kept);
+    Ok(DynSchema(kept))
+}
+
+impl DynSchema {
+    /// The tree, for the guard and for everything else that walks one.
+    pub fn schema(self) -> &'static Schema {
+        self.0.schema
+    }
+
+    /// The original as compact text.
+    pub fn original(self) -> &'static str {
+        &self.0.text
+    }
+
+    /// The schema in a provider's dialect.
+    pub fn text(self, dialect: Dialect) -> String {
+        dialect::schema_text(self.0.schema, dialect)
+    }
+
+    /// Why a provider would refuse the schema even in its own dialect; nothing if it takes it.
+    pub fn faults(self, dialect: Dialect) -> Vec<Fault> {
+        let target = Target::from(dialect);
+        match serde_json::from_str::<Doc>(&self.text(dialect)) {
+            Ok(doc) => judge::judge(&doc).against(target).cloned().collect(),
+            Err(error) => vec![refusal(
+                "untyped-value",
+                format!("the schema cannot be written: {error}"),
+            )],
+        }
+    }
+
+    /// What the schema asks that is only said in words here: the guard lets it pass, whoever runs the tool checks it.
+    pub fn notes(self) -> &'static [Fault] {
+        &self.0.notes
+    }
+
+    /// Rewrites admitted arguments for whoever sent the schema: an optional key that does not take null is left out where it is null, and
+    /// a required one that does is written as null where it is left out.
+    pub fn restore(self, arguments: &mut Value) {
+        restore::restore(&self.0.node, arguments);
+    }
+}
+
+impl fmt::Debug for DynSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DynSchema").field(&self.0.text).finish()
+    }
+}
+
+/// Equal where the original texts are.
+impl PartialEq for DynSchema {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for DynSchema {}
+
+impl From<Dialect> for Target {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::OpenAi => Self::OpenAi,
+            Dialect::Anthropic => Self::Anthropic,
+            Dialect::Gemini => Self::Gemini,
+            Dialect::Mcp => Self::Mcp,
+            Dialect::JsonSchema => Self::JsonSchema,
+        }
+    }
 }

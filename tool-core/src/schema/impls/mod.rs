@@ -34,6 +34,7 @@ mod url;
 mod uuid;
 
 /// Any text.
+#[cfg(any(feature = "jiff", feature = "rust_decimal", feature = "semver"))]
 const STRING: &Schema = &Schema::new(Kind::String);
 
 /// Any JSON.

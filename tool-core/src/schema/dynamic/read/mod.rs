@@ -1,0 +1,341 @@
+//! Reads a schema into the tree.
+//!
+//! What the tree cannot say is a fault. What it says more loosely (a format without a checker, a count of properties) goes into the
+//! description and becomes a note: the guard lets it pass, and whoever sent the schema checks it.
+
+mod choice;
+mod merge;
+mod scalar;
+mod shape;
+
+use super::doc::Doc;
+use super::fault::{Fault, Targets};
+use super::judge::DEEPEST;
+use super::node::{Node, Owned};
+
+/// What a schema says, or why it cannot be said.
+pub(super) struct Read {
+    pub(super) node: Node,
+    pub(super) notes: Vec<Fault>,
+}
+
+/// Nodes a schema may unfold to, definitions written out: a small text can mean a very large tree.
+const MOST_NODES: usize = 20_000;
+
+pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
+    let mut reader = Reader {
+        root,
+        faults: Vec::new(),
+        notes: Vec::new(),
+        pointer: String::new(),
+        open: vec![("#".into(), "Root".into())],
+        depth: 0,
+        nodes: 0,
+    };
+    let mut node = reader.node(root, true);
+    if let Owned::Optional(inner) = node.kind {
+        node = *inner;
+    }
+    match node.bare().kind {
+        Owned::Object(_) | Owned::Map(_) => {}
+        Owned::Tagged { .. } | Owned::Untagged(_) => {
+            reader.fault(
+                "root-union",
+                "a choice may not stand at the root, put it into a property",
+            );
+        }
+        _ => {
+            reader.fault("root-not-object", "a tool's arguments are an object");
+        }
+    }
+    node.name = Some("Root".into());
+    if reader.faults.is_empty() {
+        Ok(Read {
+            node,
+            notes: reader.notes,
+        })
+    } else {
+        Err(reader.faults)
+    }
+}
+
+struct Reader<'a> {
+    root: &'a Doc,
+    faults: Vec<Fault>,
+    notes: Vec<Fault>,
+    pointer: String,
+    /// Definitions that the walk is inside of: reference and name.
+    open: Vec<(String, String)>,
+    depth: usize,
+    nodes: usize,
+}
+
+/// Keywords that say nothing about values, or that the place around has dealt with.
+const QUIET: &[&str] = &[
+    "title",
+    "description",
+    "default",
+    "examples",
+    "example",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "nullable",
+    "discriminator",
+    "definitions",
+    "xml",
+    "externalDocs",
+    "contentMediaType",
+    "contentEncoding",
+    "contentSchema",
+    "propertyOrdering",
+    "enumNames",
+    "markdownDescription",
+];
+
+/// Whether a keyword does not restrict values.
+fn quiet(key: &str) -> bool {
+    (key.starts_with('$') && key != "$ref" && key != "$dynamicRef")
+        || key.starts_with("x-")
+        || QUIET.contains(&key)
+}
+
+impl<'a> Reader<'a> {
+    fn fault(&mut self, rule: &'static str, text: impl Into<String>) -> Node {
+        let fault = self.told(rule, text, Targets::ALL);
+        if !self.faults.contains(&fault) {
+            self.faults.push(fault);
+        }
+        Node::new(Owned::Any)
+    }
+
+    fn note(&mut self, rule: &'static str, text: impl Into<String>) {
+        let note = self.told(rule, text, Targets::NONE);
+        self.notes.push(note);
+    }
+
+    fn told(&self, rule: &'static str, text: impl Into<String>, targets: Targets) -> Fault {
+        Fault {
+            rule,
+            pointer: self.pointer.clone(),
+            text: text.into(),
+            targets,
+        }
+    }
+
+    /// Visits what stands below.
+    fn below<T>(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.pointer.len();
+        for step in steps {
+            self.pointer.push('/');
+            self.pointer
+                .push_str(&step.replace('~', "~0").replace('/', "~1"));
+        }
+        let found = visit(self);
+        self.pointer.truncate(length);
+        found
+    }
+
+    /// Reads a node; `root` for the arguments as a whole.
+    fn node(&mut self, doc: &Doc, root: bool) -> Node {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES || self.depth > DEEPEST {
+            // Told once, at the first place: the rest is skipped.
+            if self.nodes <= MOST_NODES + 1 || self.depth > DEEPEST {
+                self.nodes = self.nodes.max(MOST_NODES + 1);
+                return self.fault(
+                    "limit-size",
+                    format!(
+                        "the schema unfolds to more than {MOST_NODES} nodes or {DEEPEST} levels"
+                    ),
+                );
+            }
+            return Node::new(Owned::Any);
+        }
+        self.depth += 1;
+        let mut node = self.node_inside(doc, root);
+        self.depth -= 1;
+        if let Some(description) = doc.get("description").and_then(Doc::as_str) {
+            // The place's own words stand instead of a definition's.
+            node.description = description.trim().to_owned() + &sentences(&node, doc);
+        }
+        if doc.get("nullable") == Some(&Doc::Boolean(true)) {
+            node = node.optional();
+        }
+        node
+    }
+
+    fn node_inside(&mut self, doc: &Doc, root: bool) -> Node {
+        match doc {
+            Doc::Boolean(true) => return Node::new(Owned::Any),
+            Doc::Boolean(false) => return Node::new(Owned::Never),
+            Doc::Object(_) => {}
+            _ => return self.fault("untyped-value", "a schema is an object or a boolean"),
+        }
+        if let Some(refused) = self.refused(doc) {
+            return refused;
+        }
+        if doc.has("$ref") {
+            return self.reference(doc);
+        }
+        if doc.has("allOf") {
+            return match merge::all_of(self.root, doc) {
+                Ok(merged) => self.node(&merged, root),
+                Err(why) => self.fault("all-of", why),
+            };
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            if let Some(branches) = doc.get(keyword) {
+                return self.choice_of(doc, keyword, branches.items());
+            }
+        }
+        if let Some(values) = doc.get("enum") {
+            return self.listed(doc, values.items());
+        }
+        if let Some(value) = doc.get("const") {
+            return self.listed(doc, core::slice::from_ref(value));
+        }
+        self.typed(doc, root)
+    }
+
+    /// Keywords that the tree has no place for.
+    fn refused(&mut self, doc: &Doc) -> Option<Node> {
+        const REFUSED: &[(&str, &str, &str)] = &[
+            (
+                "not",
+                "conditional",
+                "`not` cannot be checked ahead, say what is allowed",
+            ),
+            (
+                "if",
+                "conditional",
+                "`if` cannot be checked ahead, model the cases as a choice",
+            ),
+            (
+                "dependentRequired",
+                "conditional",
+                "`dependentRequired` cannot be checked ahead, model the cases as a choice",
+            ),
+            (
+                "dependentSchemas",
+                "conditional",
+                "`dependentSchemas` cannot be checked ahead, model the cases as a choice",
+            ),
+            (
+                "dependencies",
+                "conditional",
+                "`dependencies` cannot be checked ahead, model the cases as a choice",
+            ),
+            (
+                "patternProperties",
+                "pattern-properties",
+                "keys by pattern cannot be checked ahead, take a list of entries",
+            ),
+            (
+                "contains",
+                "contains",
+                "`contains` cannot be checked ahead, say it in the description",
+            ),
+            (
+                "unevaluatedItems",
+                "unevaluated",
+                "`unevaluatedItems` cannot be checked ahead, give the list one item type",
+            ),
+            (
+                "$dynamicRef",
+                "ref-target",
+                "`$dynamicRef` cannot be followed ahead, use `$ref`",
+            ),
+            (
+                "$recursiveRef",
+                "ref-target",
+                "`$recursiveRef` cannot be followed ahead, use `$ref`",
+            ),
+        ];
+        for (keyword, rule, text) in REFUSED {
+            let empty = doc.get(keyword).is_none_or(|value| {
+                matches!(value, Doc::Object(entries) if entries.is_empty() && *keyword != "not")
+            });
+            if !empty {
+                return Some(self.fault(rule, *text));
+            }
+        }
+        let names = doc.get("propertyNames");
+        if names.is_some_and(|names| {
+            *names != Doc::Boolean(true)
+                && names.entries().iter().any(|(key, value)| {
+                    !quiet(key) && !(key == "type" && value.as_str() == Some("string"))
+                })
+        }) {
+            return Some(self.fault(
+                "property-names",
+                "rules for keys cannot be checked ahead, take a list of entries",
+            ));
+        }
+        if doc.has("unevaluatedProperties") && (doc.has("anyOf") || doc.has("oneOf")) {
+            return Some(self.fault("unevaluated", "`unevaluatedProperties` beside a choice cannot be checked ahead, close each branch"));
+        }
+        None
+    }
+
+    fn reference(&mut self, doc: &Doc) -> Node {
+        let Some(to) = doc.get("$ref").and_then(Doc::as_str) else {
+            return self.fault("ref-target", "`$ref` is not text");
+        };
+        if doc
+            .entries()
+            .iter()
+            .any(|(key, _)| key != "$ref" && !quiet(key))
+        {
+            // More than a reference: an internally tagged enum of schemars writes its tag beside one.
+            return match merge::beside_reference(self.root, doc) {
+                Ok(merged) => self.node(&merged, false),
+                Err(why) => self.fault("ref-siblings", why),
+            };
+        }
+        if let Some((_, name)) = self.open.iter().find(|(open, _)| open == to) {
+            return Node::new(Owned::Ref(name.clone()));
+        }
+        let Some(target) = to.strip_prefix('#').and_then(|path| self.root.at(path)) else {
+            return self.fault(
+                "ref-target",
+                format!("`{to}` points at nothing in this schema"),
+            );
+        };
+        let name = self.name_for(to);
+        self.open.push((to.to_owned(), name.clone()));
+        let mut node = self.node(target, false);
+        self.open.pop();
+        node.name = Some(name);
+        node
+    }
+
+    /// A name for a definition: its own, made unique among those that are open.
+    fn name_for(&self, to: &str) -> String {
+        let last = to.rsplit('/').next().unwrap_or(to);
+        let mut name: String = last
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        while self.open.iter().any(|(_, taken)| *taken == name) {
+            name.push('_');
+        }
+        name
+    }
+}
+
+/// Sentences that reading added to a node whose own words are replaced.
+fn sentences(node: &Node, doc: &Doc) -> String {
+    // Words of a definition are replaced; words that stand for a keyword are kept.
+    if doc.has("$ref") || node.description.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", node.description)
+    }
+}
