@@ -1,0 +1,129 @@
+//! Lists, sets and tuples.
+
+use std::collections::HashMap;
+
+use super::equal;
+use super::scan::{Cursor, Stop};
+use super::sink::{Fault, Place, Sink};
+use super::walk::Walk;
+use crate::schema::Schema;
+
+/// Sets up to this size are compared item by item, larger ones by their normal form.
+const FEW: usize = 24;
+
+impl<S: Sink> Walk<'_, S> {
+    pub(super) fn list(
+        &mut self,
+        place: Place<'_>,
+        items: &Schema,
+        unique: bool,
+        exactly: Option<usize>,
+    ) -> Result<(), Stop> {
+        if self.cursor.peek() != b'[' {
+            return self.misfit(place);
+        }
+        let start = self.cursor.at;
+        self.cursor.open()?;
+        let mut count = 0;
+        let mut more = self.cursor.space() != b']';
+        while more {
+            self.item(items, count, place)?;
+            count += 1;
+            more = self.cursor.another(b']')?;
+        }
+        self.cursor.close();
+        let mut unique = unique;
+        let mut fits = exactly.is_none_or(|exactly| count == exactly);
+        if let Some(bounds) = place.bounds {
+            unique |= bounds.unique;
+            fits &= bounds.min_items.is_none_or(|min| count >= min)
+                && bounds.max_items.is_none_or(|max| count <= max);
+        }
+        if !fits {
+            return self.refuse((start, self.cursor.at), place, Fault::Value);
+        }
+        if unique && count > 1 {
+            return self.distinct(place, start, count);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn item(&mut self, items: &Schema, index: usize, place: Place<'_>) -> Result<(), Stop> {
+        if S::FAST {
+            return self.value(items, None, place.scope);
+        }
+        self.sink.enter_item(index, items.is_optional());
+        let walked = self.value(items, None, place.scope);
+        self.sink.leave();
+        walked
+    }
+
+    pub(super) fn tuple(&mut self, place: Place<'_>, items: &[&Schema]) -> Result<(), Stop> {
+        if self.cursor.peek() != b'[' {
+            return self.misfit(place);
+        }
+        let start = self.cursor.at;
+        self.cursor.open()?;
+        let mut count = 0;
+        let mut more = self.cursor.space() != b']';
+        while more {
+            match items.get(count) {
+                Some(item) => self.item(item, count, place)?,
+                None => self.cursor.skip()?,
+            }
+            count += 1;
+            more = self.cursor.another(b']')?;
+        }
+        self.cursor.close();
+        if count == items.len() {
+            Ok(())
+        } else {
+            self.refuse((start, self.cursor.at), place, Fault::Value)
+        }
+    }
+
+    /// Refuses the items of a list that stand in it before.
+    fn distinct(&mut self, place: Place<'_>, start: usize, count: usize) -> Result<(), Stop> {
+        let text = self.cursor.text();
+        let mut cursor = Cursor::new(text);
+        cursor.at = start + 1;
+        cursor.space();
+        let mut few = [(0, 0); FEW];
+        let mut many = HashMap::new();
+        let mut last = cursor.at;
+        for index in 0..count {
+            let from = cursor.at;
+            cursor.skip()?;
+            let to = cursor.at;
+            let item = self.cursor.slice(from, to);
+            let first = if count > FEW {
+                let first = *many.entry(equal::normal(item)).or_insert(index);
+                (first < index).then_some(first)
+            } else {
+                let before = few.iter().take(index);
+                let first = before.clone().position(|(from, to)| equal::same(self.cursor.slice(*from, *to), item));
+                if let Some(slot) = few.get_mut(index) {
+                    *slot = (from, to);
+                }
+                first
+            };
+            if let Some(first) = first {
+                let fault = Fault::Repeat {
+                    index,
+                    first,
+                    cut: (last, to),
+                };
+                self.sink.enter_item(index, false);
+                let refused = self.refuse((from, to), place, fault);
+                self.sink.leave();
+                refused?;
+            }
+            last = to;
+            if index + 1 < count {
+                cursor.another(b']')?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! From the bytes that a model sent to text that serde may read.
+//!
+//! serde alone takes what a schema does not (a struct from an array, a key twice, an unknown key in a tagged variant) and refuses
+//! what a schema takes (`1.0` for an integer). So a guard walks the bytes by the schema first. What passes is read by serde as it
+//! stands, or with the few values spelled otherwise that serde spells otherwise. What fails is walked on for every issue, or repaired
+//! where there is one reading only.
+
+use std::borrow::Cow;
+
+mod collect;
+mod describe;
+mod duration;
+mod equal;
+mod issue;
+mod list;
+mod number;
+mod object;
+mod repair;
+mod scan;
+mod sink;
+mod suggest;
+mod union;
+mod walk;
+
+pub use issue::{Issue, Repair, RepairNote};
+pub(crate) use suggest::nearest;
+
+use crate::schema::Schema;
+use sink::{Fast, Place, splice};
+use walk::Walk;
+
+/// Arguments that a schema admits.
+#[derive(Debug)]
+pub(crate) struct Admitted<'a> {
+    /// What serde reads: the same bytes wherever it can.
+    pub(crate) text: Cow<'a, str>,
+    /// What was repaired; empty where the text was right as it came.
+    pub(crate) repairs: Vec<RepairNote>,
+}
+
+/// Admits the arguments of a call, or tells every problem with them.
+///
+/// Empty text counts as `{}`: some providers send that for a tool without parameters.
+pub(crate) fn admit<'a>(
+    schema: &Schema,
+    text: &'a str,
+    repair: Repair,
+) -> Result<Admitted<'a>, Vec<Issue>> {
+    let text = if text.trim_ascii().is_empty() {
+        "{}"
+    } else {
+        text
+    };
+    let place = Place {
+        schema,
+        bounds: None,
+        scope: None,
+    };
+    if let Some(text) = pass(place, text) {
+        return Ok(Admitted {
+            text,
+            repairs: Vec::new(),
+        });
+    }
+    if repair == Repair::Safe
+        && let Some((repaired, repairs)) = repair::arguments(place, text)
+        && let Some(text) = pass(place, &repaired)
+    {
+        let text = Cow::Owned(text.into_owned());
+        return Ok(Admitted { text, repairs });
+    }
+    Err(collect::issues(place, text))
+}
+
+/// The guard itself: what serde reads, if the text fits.
+fn pass<'a>(place: Place<'_>, text: &'a str) -> Option<Cow<'a, str>> {
+    let mut walk = Walk::new(text, Fast::default());
+    walk.run(place).ok()?;
+    let edits = walk.sink.edits;
+    Some(if edits.is_empty() {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(splice(text, &edits))
+    })
+}
+
+#[cfg(test)]
+mod tests;

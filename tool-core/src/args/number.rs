@@ -1,0 +1,261 @@
+//! Numbers compared by their digits, never through `f64`.
+
+use std::cmp::Ordering;
+
+use super::scan::Num;
+use crate::schema::{Constraints, Integer, Number};
+
+/// A decimal number: the digits of `head` then `tail`, times ten to the power of `exponent`.
+///
+/// Neither end of the digits is a zero; zero has none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decimal<'t> {
+    negative: bool,
+    head: &'t [u8],
+    tail: &'t [u8],
+    exponent: i64,
+}
+
+/// Beyond every sum of a text's length and a bound's exponent, so that sums cannot overflow.
+const FAR: i64 = 1 << 60;
+
+impl<'t> Decimal<'t> {
+    /// Reads a JSON number.
+    pub(super) fn new(text: &'t str) -> Self {
+        let (negative, text) = text
+            .strip_prefix('-')
+            .map_or((false, text), |text| (true, text));
+        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (head, tail) = digits.split_once('.').unwrap_or((digits, ""));
+        let (mut head, mut tail) = (head.as_bytes(), tail.as_bytes());
+        let mut exponent = power(exponent) - length(tail);
+        while let [rest @ .., b'0'] = tail {
+            tail = rest;
+            exponent += 1;
+        }
+        while let ([rest @ .., b'0'], []) = (head, tail) {
+            head = rest;
+            exponent += 1;
+        }
+        while let [b'0', rest @ ..] = head {
+            head = rest;
+        }
+        while let ([], [b'0', rest @ ..]) = (head, tail) {
+            tail = rest;
+        }
+        Self {
+            negative,
+            head,
+            tail,
+            exponent,
+        }
+    }
+
+    fn digits(&self) -> impl Iterator<Item = u8> + use<'t> {
+        self.head.iter().chain(self.tail).copied()
+    }
+
+    const fn is_zero(&self) -> bool {
+        self.head.is_empty() && self.tail.is_empty()
+    }
+
+    /// Whether the number has no fraction.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.exponent >= 0 || self.is_zero()
+    }
+
+    /// The number without its sign, where it is whole and fits.
+    fn magnitude(&self) -> Option<u128> {
+        if self.is_zero() {
+            return Some(0);
+        }
+        let value = self.digits().try_fold(0u128, |value, digit| {
+            value.checked_mul(10)?.checked_add(u128::from(digit & 15))
+        })?;
+        let factor = 10u128.checked_pow(u32::try_from(self.exponent).ok()?)?;
+        value.checked_mul(factor)
+    }
+
+    /// Which of two numbers is smaller.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        // The sign of zero means nothing.
+        let sign = |number: &Self| match (number.is_zero(), number.negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        };
+        let (left, right) = (sign(self), sign(other));
+        if left != right || left == 0 {
+            return left.cmp(&right);
+        }
+        let top = |number: &Self| length(number.head) + length(number.tail) + number.exponent;
+        let order = top(self)
+            .cmp(&top(other))
+            .then_with(|| self.digits().cmp(other.digits()));
+        if left < 0 { order.reverse() } else { order }
+    }
+
+    /// Whether the number is a whole number of times the other.
+    fn is_multiple_of(&self, other: &Self) -> bool {
+        if self.is_zero() || other.is_zero() {
+            return true;
+        }
+        let shift = self.exponent - other.exponent;
+        // The last digit of `self` is not zero, so that it has more decimals than any multiple.
+        if shift < 0 {
+            return false;
+        }
+        let unit = Self {
+            exponent: 0,
+            ..*other
+        };
+        let Some(unit) = unit.magnitude() else {
+            return self.compare(other) == Ordering::Equal;
+        };
+        let mut rest = self.digits().fold(0, |rest, digit| step(rest, digit, unit));
+        for _ in 0..shift {
+            if rest == 0 {
+                break;
+            }
+            let next = step(rest, 0, unit);
+            if next == rest {
+                break;
+            }
+            rest = next;
+        }
+        rest == 0
+    }
+}
+
+/// `(rest * 10 + digit) % unit` without overflow; `rest` is less than `unit`.
+fn step(rest: u128, digit: u8, unit: u128) -> u128 {
+    let digit = u128::from(digit & 15);
+    if let Some(sum) = rest.checked_mul(10).and_then(|ten| ten.checked_add(digit)) {
+        return sum % unit;
+    }
+    let add = |a: u128, b: u128| {
+        if a >= unit - b {
+            a - (unit - b)
+        } else {
+            a + b
+        }
+    };
+    let ten = (0..10).fold(0, |sum, _| add(sum, rest));
+    add(ten, digit % unit)
+}
+
+fn length(digits: &[u8]) -> i64 {
+    i64::try_from(digits.len()).unwrap_or(FAR)
+}
+
+/// The power of ten that is written out, cut off where it no longer matters.
+fn power(text: &str) -> i64 {
+    let (negative, digits) = match text.as_bytes() {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
+    };
+    let value = digits.iter().fold(0i64, |value, digit| {
+        value
+            .saturating_mul(10)
+            .saturating_add(i64::from(digit & 15))
+            .min(FAR)
+    });
+    if negative { -value } else { value }
+}
+
+/// A whole number: its sign and the number without it. Nothing where there is a fraction, or more than 128 bits.
+#[inline]
+pub(super) fn whole(number: &Num, text: &str) -> Option<(bool, u128)> {
+    match number.small {
+        Some(value) => Some((number.negative, u128::from(value))),
+        None => {
+            let decimal = Decimal::new(text);
+            if decimal.is_whole() {
+                Some((number.negative, decimal.magnitude()?))
+            } else {
+                None
+            }
+        }
+    }
+}
+
+/// A sign and a number without it, as one number where it fits.
+#[inline]
+pub(super) fn signed((negative, value): (bool, u128)) -> Option<i128> {
+    if negative {
+        0i128.checked_sub_unsigned(value)
+    } else {
+        i128::try_from(value).ok()
+    }
+}
+
+/// Whether a whole number fits its Rust type.
+#[inline]
+pub(super) fn fits(value: (bool, u128), integer: &Integer) -> bool {
+    if value.1 == 0 {
+        // The range of a type need not hold zero: a run-time schema has such types too.
+        return !integer.not_zero && integer.min <= 0;
+    }
+    match value {
+        (false, value) => {
+            value <= integer.max
+                && (integer.min <= 0 || value >= integer.min.unsigned_abs())
+        }
+        (true, value) => integer.min < 0 && value <= integer.min.unsigned_abs(),
+    }
+}
+
+/// Whether a number keeps its bounds.
+pub(super) fn bounded(number: &Num, text: &str, bounds: &Constraints) -> bool {
+    let low = bounds.min.is_none_or(|min| match order(number, text, min) {
+        Ordering::Less => false,
+        Ordering::Equal => !bounds.exclusive_min,
+        Ordering::Greater => true,
+    });
+    low && bounds.max.is_none_or(|max| match order(number, text, max) {
+        Ordering::Greater => false,
+        Ordering::Equal => !bounds.exclusive_max,
+        Ordering::Less => true,
+    }) && bounds
+        .multiple_of
+        .is_none_or(|unit| Decimal::new(text).is_multiple_of(&Decimal::new(unit.text())))
+}
+
+fn order(number: &Num, text: &str, bound: Number) -> Ordering {
+    if let (Some(small), Number::Integer { value, .. }) = (number.small, bound) {
+        let small = i128::from(small);
+        return if number.negative { -small } else { small }.cmp(&value);
+    }
+    Decimal::new(text).compare(&Decimal::new(bound.text()))
+}
+
+/// Whether a number stays finite in its Rust type.
+#[inline]
+pub(super) fn finite(number: &Num, text: &str, single: bool) -> bool {
+    // The largest `f32` has 39 digits before its point.
+    if number.small.is_some() || text.len() < 30 && !text.contains(['e', 'E']) {
+        return true;
+    }
+    // As serde_json and serde do it: first to `f64`, then to `f32`.
+    text.parse::<f64>().is_ok_and(|value| {
+        #[allow(clippy::cast_possible_truncation, reason = "overflow to infinity is what is asked for")]
+        let narrow = value as f32;
+        if single { narrow.is_finite() } else { value.is_finite() }
+    })
+}
+
+impl std::fmt::Display for Decimal<'_> {
+    /// The same text for equal numbers.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_zero() {
+            return out.write_str("0");
+        }
+        if self.negative {
+            out.write_str("-")?;
+        }
+        for digits in [self.head, self.tail] {
+            out.write_str(std::str::from_utf8(digits).unwrap_or_default())?;
+        }
+        write!(out, "e{}", self.exponent)
+    }
+}

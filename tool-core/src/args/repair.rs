@@ -1,0 +1,431 @@
+//! Arguments that do not fit but can be read in one way only.
+//!
+//! A repair proposes; the guard disposes. Every candidate has to pass it where it stands, two candidates that pass with different
+//! values cancel each other, and what comes out passes the whole guard once more before anything runs. Nothing is ever closed that a
+//! model left open: a call that was cut off must not run.
+
+use super::equal;
+use super::issue::{Path, RepairNote};
+use super::scan::{Cursor, Stop, decode, encode};
+use super::sink::{Edit, Fault, Place, Sink, splice};
+use super::walk::Walk;
+use crate::schema::{Kind, Schema, Tagging, Variant};
+
+/// Longest text that is repaired.
+const LONGEST: usize = 256 * 1024;
+/// Most passes over one text: each mends everything it sees, but what lies behind a mended tag is seen by the next.
+const ROUNDS: usize = 8;
+/// Repairs inside repairs: a list in a text, of numbers that are texts.
+const LEVELS: u8 = 2;
+
+/// Mends the arguments of a call, which the guard refused. What comes out passes the guard.
+pub(super) fn arguments(place: Place<'_>, text: &str) -> Option<(String, Vec<RepairNote>)> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let mut fuel = 64 * text.len() + 0x1_0000;
+    let mut notes = Vec::new();
+    let text = match tidy(text) {
+        Some((tidied, what)) => {
+            notes.extend(what.into_iter().map(|what| RepairNote {
+                pointer: String::new(),
+                what,
+            }));
+            tidied
+        }
+        None if is_json(text) => text.to_owned(),
+        None => return None,
+    };
+    let (text, more) = mend(place, &text, &Path::default(), LEVELS, &mut fuel)?;
+    notes.extend(more);
+    Some((text, notes))
+}
+
+/// Mends text until it fits the place, or gives up.
+fn mend(
+    place: Place<'_>,
+    text: &str,
+    path: &Path,
+    levels: u8,
+    fuel: &mut usize,
+) -> Option<(String, Vec<RepairNote>)> {
+    let mut text = text.to_owned();
+    let mut notes = Vec::new();
+    for _ in 0..ROUNDS {
+        // A constant beside the length, so that many tiny candidates end as well.
+        *fuel = fuel.checked_sub(text.len() + 64)?;
+        if super::pass(place, &text).is_some() {
+            return Some((text, notes));
+        }
+        let sink = Mend {
+            path: path.clone(),
+            nullable: false,
+            edits: Vec::new(),
+            notes: Vec::new(),
+            levels,
+            fuel: *fuel,
+        };
+        let mut walk = Walk::new(&text, sink);
+        let walked = walk.run(place);
+        let Mend {
+            mut edits,
+            notes: more,
+            fuel: left,
+            ..
+        } = walk.sink;
+        *fuel = left;
+        if walked.is_err() || edits.is_empty() {
+            return None;
+        }
+        // Repeated items are found at the end of their list, after what is inside them.
+        edits.sort_by_key(|edit| edit.start);
+        notes.extend(more);
+        text = splice(&text, &edits);
+    }
+    None
+}
+
+/// A sink that mends what it can, and stops at what it cannot.
+#[derive(Debug)]
+struct Mend {
+    path: Path,
+    nullable: bool,
+    edits: Vec<Edit>,
+    notes: Vec<RepairNote>,
+    levels: u8,
+    fuel: usize,
+}
+
+/// A value that may have been meant.
+#[derive(Debug)]
+struct Reading {
+    text: String,
+    what: &'static str,
+    /// A reading that is too free to be taken, but casts doubt on the others.
+    doubt: bool,
+}
+
+impl Reading {
+    const fn new(text: String, what: &'static str) -> Self {
+        Self {
+            text,
+            what,
+            doubt: false,
+        }
+    }
+}
+
+impl Mend {
+    /// The one reading of a value that fits, and what was changed inside it.
+    fn settle(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
+        let mut readings = Vec::new();
+        self.plain(value, place, &mut readings);
+        self.text(value, place, &mut readings);
+        let mut settled: Option<(Reading, Vec<RepairNote>)> = None;
+        for reading in readings {
+            let Some((text, inner)) = self.fit(&reading.text, place) else {
+                continue;
+            };
+            let doubt = reading.doubt;
+            match &settled {
+                Some((known, _)) if equal::same(&known.text, &text) && !doubt => {}
+                Some(_) => return None,
+                None if doubt => return None,
+                None => settled = Some((Reading { text, ..reading }, inner)),
+            }
+        }
+        if settled.is_none() && self.levels > 0 {
+            settled = self.shapes(value, place);
+        }
+        settled
+    }
+
+    /// A candidate that fits the place, at need mended in turn.
+    fn fit(&mut self, text: &str, place: Place<'_>) -> Option<(String, Vec<RepairNote>)> {
+        if text == "null" && self.nullable {
+            return Some((text.to_owned(), Vec::new()));
+        }
+        if self.levels == 0 {
+            self.fuel = self.fuel.checked_sub(text.len() + 64)?;
+            return super::pass(place, text).map(|_| (text.to_owned(), Vec::new()));
+        }
+        mend(place, text, &self.path, self.levels - 1, &mut self.fuel)
+    }
+
+    /// The shapes of a union, each of which may be the one that a value is meant for.
+    fn shapes(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
+        let variants = match &place.schema.kind {
+            Kind::Union(union) if union.tagging == Tagging::Untagged => union.variants,
+            _ => return None,
+        };
+        let mut settled: Option<(String, Vec<RepairNote>)> = None;
+        for schema in variants.iter().filter_map(|variant| variant.schema) {
+            let place = Place { schema, ..place };
+            let Some((text, notes)) = mend(place, value, &self.path, self.levels - 1, &mut self.fuel) else {
+                continue;
+            };
+            match &settled {
+                Some((known, _)) if equal::same(known, &text) => {}
+                Some(_) => return None,
+                None => settled = Some((text, notes)),
+            }
+        }
+        settled.map(|(text, notes)| (Reading::new(text, ""), notes))
+    }
+
+    /// Readings of a value as it stands.
+    fn plain(&self, value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
+        let is_list = value.starts_with('[');
+        let takes = |byte| super::union::starts(place.schema, byte);
+        if value == "null" {
+            if self.path.is_root() {
+                readings.push(Reading::new("{}".to_owned(), "read null as no arguments"));
+            }
+            return;
+        }
+        // A list of lists leaves open which of them a bare item is for.
+        if !self.path.is_item() {
+            if is_list && !takes(b'[') {
+                if let Some(item) = only_item(value) {
+                    readings.push(Reading::new(item.to_owned(), "took the only item of a list"));
+                }
+            } else if !is_list && takes(b'[') && !holds_json(value) {
+                readings.push(Reading::new(format!("[{value}]"), "wrapped the value in a list"));
+            }
+        }
+        if takes(b'"') && is_canonical(value) {
+            readings.push(Reading::new(format!("\"{value}\""), "wrote the number as text"));
+        }
+    }
+
+    /// Readings of a text.
+    fn text(&self, value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
+        let Some(inside) = inside(value) else {
+            return;
+        };
+        let trimmed = inside.trim();
+        match tidy(trimmed) {
+            Some((json, _)) => readings.push(Reading::new(json, "read a text as JSON")),
+            None if is_json(trimmed) => {
+                readings.push(Reading::new(trimmed.to_owned(), "read a text as JSON"));
+            }
+            None => {}
+        }
+        for word in ["true", "false"] {
+            if trimmed != word && trimmed.eq_ignore_ascii_case(word) {
+                readings.push(Reading::new(word.to_owned(), "read a text as `true` or `false`"));
+            }
+        }
+        for name in names(place.schema) {
+            if alike(name, trimmed) {
+                readings.push(Reading::new(encode(name), "wrote the name as the schema spells it"));
+            }
+        }
+        let format = matches!(place.schema.kind, Kind::Format(_) | Kind::Duration)
+            || place.bounds.is_some_and(|bounds| bounds.format.is_some());
+        if format && trimmed.len() < inside.len() {
+            readings.push(Reading::new(encode(trimmed), "took away white space"));
+        }
+        if super::union::starts(place.schema, b'[') && !holds_json(value) {
+            for separator in [',', ';', '\n', '|'] {
+                if inside.contains(separator) {
+                    let parts: Vec<String> = inside.split(separator).map(|part| encode(part.trim())).collect();
+                    readings.push(Reading {
+                        doubt: true,
+                        ..Reading::new(format!("[{}]", parts.join(",")), "")
+                    });
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, span: (usize, usize), text: String, what: &'static str) {
+        if !what.is_empty() {
+            self.notes.push(RepairNote {
+                pointer: self.path.pointer(),
+                what,
+            });
+        }
+        self.edits.push(Edit {
+            start: span.0,
+            end: span.1,
+            text,
+        });
+    }
+}
+
+impl Sink for Mend {
+    const FAST: bool = false;
+
+    fn refuse(&mut self, text: &str, span: (usize, usize), place: Place<'_>, fault: Fault<'_>) -> Result<(), Stop> {
+        let value = text.get(span.0..span.1).unwrap_or_default();
+        match fault {
+            Fault::Value => {
+                // Items that were mended are seen again in the next round, and their list with them.
+                if self.edits.iter().any(|edit| edit.start >= span.0) {
+                    return Ok(());
+                }
+                let (reading, inner) = self.settle(value, place).ok_or(Stop)?;
+                self.take(span, reading.text, reading.what);
+                self.notes.extend(inner);
+                Ok(())
+            }
+            Fault::Choice(variants) => {
+                let name = spelled(value, variants).ok_or(Stop)?;
+                self.take(span, encode(name), "wrote the name as the schema spells it");
+                Ok(())
+            }
+            Fault::Repeat { cut, .. } => {
+                if !self.edits.iter().any(|edit| edit.start >= cut.0 && edit.start < cut.1) {
+                    self.take(cut, String::new(), "removed a repeated item");
+                }
+                Ok(())
+            }
+            _ => Err(Stop),
+        }
+    }
+
+    fn enter_key(&mut self, key: &str, nullable: bool) {
+        self.path.key(key);
+        self.nullable = nullable;
+    }
+
+    fn enter_item(&mut self, index: usize, nullable: bool) {
+        self.path.item(index);
+        self.nullable = nullable;
+    }
+
+    fn leave(&mut self) {
+        self.path.leave();
+        self.nullable = false;
+    }
+}
+
+/// The one variant that a text names but for its case and white space around it.
+fn spelled(value: &str, variants: &[Variant]) -> Option<&'static str> {
+    let inside = inside(value)?;
+    let mut alike = variants
+        .iter()
+        .filter(|variant| alike(variant.name, inside.trim()));
+    let name = alike.next()?.name;
+    alike.next().is_none().then_some(name)
+}
+
+fn alike(name: &str, text: &str) -> bool {
+    name == text || name.to_lowercase() == text.to_lowercase()
+}
+
+/// The names that a text may stand for, as the schema spells them.
+fn names(schema: &Schema) -> Vec<&'static str> {
+    match &schema.kind {
+        Kind::Enum(values) => values.iter().map(|value| value.value).collect(),
+        Kind::Optional(inner) | Kind::Constrained(inner, _) => names(inner),
+        Kind::Union(union) => match union.tagging {
+            Tagging::External => {
+                let units = union.variants.iter().filter(|variant| variant.schema.is_none());
+                units.map(|variant| variant.name).collect()
+            }
+            Tagging::Untagged => {
+                let shapes = union.variants.iter().filter_map(|variant| variant.schema);
+                shapes.flat_map(names).collect()
+            }
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The text of a JSON string.
+fn inside(value: &str) -> Option<String> {
+    let inside = value.strip_prefix('"')?.strip_suffix('"')?;
+    Some(decode(inside).into_owned())
+}
+
+/// Whether a value is a text that holds a list or an object, which is then what was meant.
+fn holds_json(value: &str) -> bool {
+    inside(value).is_some_and(|inside| inside.trim_start().starts_with(['[', '{', '`']))
+}
+
+/// The item of a list that has one.
+fn only_item(value: &str) -> Option<&str> {
+    let mut cursor = Cursor::new(value);
+    cursor.open().ok()?;
+    cursor.space();
+    let start = cursor.at;
+    cursor.skip().ok()?;
+    let item = value.get(start..cursor.at)?;
+    (cursor.space() == b']').then_some(item)
+}
+
+/// Whether a value is a number that everybody writes in the same way.
+fn is_canonical(value: &str) -> bool {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+        && !(digits.contains('.') && digits.ends_with('0'))
+        && value != "-0"
+}
+
+fn is_json(text: &str) -> bool {
+    let mut cursor = Cursor::new(text);
+    cursor.space();
+    cursor.skip().and_then(|()| cursor.end()).is_ok()
+}
+
+/// Text that is JSON once what surrounds it and commas before a closing bracket are gone, and what went.
+fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
+    if is_json(text) {
+        return None;
+    }
+    let mut what = Vec::new();
+    let bare = text.trim_start_matches('\u{feff}').trim();
+    if bare.len() < text.len() {
+        what.push("took away white space");
+    }
+    let inner = unfence(bare);
+    if inner.is_some() {
+        what.push("took away the code fence");
+    }
+    let inner = inner.unwrap_or(bare);
+    if is_json(inner) {
+        return Some((inner.to_owned(), what));
+    }
+    let uncommaed = without_trailing_commas(inner)?;
+    what.push("took away trailing commas");
+    is_json(&uncommaed).then_some((uncommaed, what))
+}
+
+/// The inside of one code fence around everything.
+fn unfence(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("```")?.strip_suffix("```")?;
+    let inner = ["json5", "jsonc", "json", "JSON"]
+        .iter()
+        .find_map(|word| inner.strip_prefix(word))
+        .unwrap_or(inner);
+    Some(inner.trim())
+}
+
+/// Text without commas that stand after a value and before a closing bracket; nothing where there is none.
+fn without_trailing_commas(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let (mut quoted, mut escaped) = (false, false);
+    let mut last = ' ';
+    for (at, c) in text.char_indices() {
+        if quoted {
+            quoted = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+        } else if c == ',' {
+            let rest = text.get(at + 1..).unwrap_or_default().trim_start();
+            if rest.starts_with(['}', ']']) && !matches!(last, '{' | '[' | ',' | ':') {
+                continue;
+            }
+        } else {
+            quoted = c == '"';
+        }
+        if !c.is_whitespace() {
+            last = c;
+        }
+        out.push(c);
+    }
+    (out.len() < text.len()).then_some(out)
+}

@@ -1,0 +1,410 @@
+//! A cursor over JSON text: white space, strings, numbers, and what is skipped.
+//!
+//! The text is never copied. A malformed byte stops the cursor, which then says where and what would have been right.
+
+use std::borrow::Cow;
+
+/// The walk ends here. What is wrong is with the cursor or with the sink.
+#[derive(Debug)]
+pub(super) struct Stop;
+
+/// Where text stops being JSON.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Broken {
+    /// Byte offset.
+    pub(super) at: usize,
+    /// What would have been right.
+    pub(super) expected: &'static str,
+}
+
+/// A string between its quotes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Str {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) escaped: bool,
+}
+
+/// A number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Num {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) negative: bool,
+    /// Digits alone, and few enough of them.
+    pub(super) small: Option<u64>,
+}
+
+/// Lists and objects may nest one level less than this, as in `serde_json`.
+const DEPTH: u8 = 128;
+
+/// A place in JSON text.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'t> {
+    text: &'t str,
+    pub(super) at: usize,
+    depth: u8,
+    pub(super) broken: Option<Broken>,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) const fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            at: 0,
+            depth: DEPTH,
+            broken: None,
+        }
+    }
+
+    pub(super) const fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// The text of a span that the cursor has passed.
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'t str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) const fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes()
+    }
+
+    /// The byte under the cursor; zero, which no JSON holds, at the end.
+    #[inline]
+    pub(super) fn peek(&self) -> u8 {
+        self.bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    /// Skips white space and gives the byte after it.
+    #[inline]
+    pub(super) fn space(&mut self) -> u8 {
+        let byte = self.peek();
+        if byte > b' ' { byte } else { self.space_slow() }
+    }
+
+    fn space_slow(&mut self) -> u8 {
+        while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
+            self.at += 1;
+        }
+        self.peek()
+    }
+
+    /// Stops at the byte under the cursor.
+    #[cold]
+    pub(super) fn broken<T>(&mut self, expected: &'static str) -> Result<T, Stop> {
+        self.broken = Some(Broken {
+            at: self.at,
+            expected,
+        });
+        Err(Stop)
+    }
+
+    /// Steps over an opening bracket.
+    #[inline]
+    pub(super) fn open(&mut self) -> Result<(), Stop> {
+        self.depth -= 1;
+        if self.depth == 0 {
+            self.depth = 1;
+            return self.broken("at most 127 levels of nesting");
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Steps over a closing bracket.
+    #[inline]
+    pub(super) const fn close(&mut self) {
+        self.depth += 1;
+        self.at += 1;
+    }
+
+    /// Steps over a key's colon, to its value.
+    #[inline]
+    pub(super) fn colon(&mut self) -> Result<u8, Stop> {
+        if self.space() != b':' {
+            return self.broken("`:` after a key");
+        }
+        self.at += 1;
+        Ok(self.space())
+    }
+
+    /// After an item: whether another one follows, to which the cursor moves. Otherwise it stands at the closing bracket.
+    #[inline]
+    pub(super) fn another(&mut self, close: u8) -> Result<bool, Stop> {
+        let byte = self.space();
+        if byte == b',' {
+            self.at += 1;
+            self.space();
+            return Ok(true);
+        }
+        if byte == close {
+            return Ok(false);
+        }
+        self.broken(if close == b'}' {
+            "`,` or `}` after a value"
+        } else {
+            "`,` or `]` after an item"
+        })
+    }
+
+    /// Passes one of the words `null`, `true`, `false`.
+    #[inline]
+    pub(super) fn word(&mut self, word: &'static str) -> Result<(), Stop> {
+        let rest = self.bytes().get(self.at..).unwrap_or_default();
+        if rest.starts_with(word.as_bytes()) {
+            self.at += word.len();
+            Ok(())
+        } else {
+            self.broken("a JSON value")
+        }
+    }
+
+    /// Passes a string; the cursor stands at its first quote.
+    #[inline]
+    pub(super) fn string(&mut self) -> Result<Str, Stop> {
+        let start = self.at + 1;
+        let bytes = self.bytes();
+        let mut at = start;
+        while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let mask = special(u64::from_le_bytes(*chunk));
+            if mask == 0 {
+                at += 8;
+                continue;
+            }
+            at += (mask.trailing_zeros() >> 3) as usize;
+            break;
+        }
+        if bytes.get(at) == Some(&b'"') {
+            self.at = at + 1;
+            return Ok(Str {
+                start,
+                end: at,
+                escaped: false,
+            });
+        }
+        self.string_slow(start, at)
+    }
+
+    /// The rest of a string in which byte `at` is the first that may need a closer look.
+    fn string_slow(&mut self, start: usize, at: usize) -> Result<Str, Stop> {
+        self.at = at;
+        let mut escaped = false;
+        loop {
+            match self.bytes().get(self.at) {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                Some(0..=0x1f) => {
+                    return self.broken("an escape such as `\\n` for a control character");
+                }
+                Some(_) => self.at += 1,
+                None => return self.broken("a closing quote"),
+            }
+        }
+        let end = self.at;
+        self.at += 1;
+        Ok(Str {
+            start,
+            end,
+            escaped,
+        })
+    }
+
+    fn escape(&mut self) -> Result<(), Stop> {
+        match self.bytes().get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                self.at += 2;
+                Ok(())
+            }
+            Some(b'u') => match self.unit(self.at + 2) {
+                Some(0xd800..=0xdbff) => match self.unit(self.at + 8) {
+                    Some(0xdc00..=0xdfff)
+                        if self.bytes().get(self.at + 6..self.at + 8) == Some(b"\\u") =>
+                    {
+                        self.at += 12;
+                        Ok(())
+                    }
+                    _ => self.broken("a pair of surrogates, not a single one"),
+                },
+                Some(0xdc00..=0xdfff) => self.broken("a pair of surrogates, not a single one"),
+                Some(_) => {
+                    self.at += 6;
+                    Ok(())
+                }
+                None => self.broken("four hexadecimal digits after `\\u`"),
+            },
+            _ => self.broken("an escape that JSON knows"),
+        }
+    }
+
+    /// Four hexadecimal digits.
+    fn unit(&self, at: usize) -> Option<u32> {
+        let digits = self.bytes().get(at..at + 4)?;
+        digits.iter().try_fold(0, |unit, digit| {
+            Some(unit << 4 | char::from(*digit).to_digit(16)?)
+        })
+    }
+
+    /// Passes a number; the cursor stands at its first byte.
+    #[inline]
+    pub(super) fn number(&mut self) -> Result<Num, Stop> {
+        let start = self.at;
+        let negative = self.peek() == b'-';
+        if negative {
+            self.at += 1;
+        }
+        let first = self.at;
+        let mut value = 0u64;
+        while let digit @ b'0'..=b'9' = self.peek() {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit & 15));
+            self.at += 1;
+        }
+        let digits = self.at - first;
+        if digits == 0 {
+            return self.broken("a digit");
+        }
+        if digits > 1 && self.bytes().get(first) == Some(&b'0') {
+            self.at = first + 1;
+            return self.broken("no digit after a leading zero");
+        }
+        let mut small = (digits < 20).then_some(value);
+        if matches!(self.peek(), b'.' | b'e' | b'E') {
+            self.fraction()?;
+            small = None;
+        }
+        Ok(Num {
+            start,
+            end: self.at,
+            negative,
+            small,
+        })
+    }
+
+    fn fraction(&mut self) -> Result<(), Stop> {
+        if self.peek() == b'.' {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), b'e' | b'E') {
+            self.at += 1;
+            if matches!(self.peek(), b'+' | b'-') {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Stop> {
+        if !self.peek().is_ascii_digit() {
+            return self.broken("a digit");
+        }
+        while self.peek().is_ascii_digit() {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// Passes any value.
+    pub(super) fn skip(&mut self) -> Result<(), Stop> {
+        match self.peek() {
+            b'"' => self.string().map(drop),
+            b'-' | b'0'..=b'9' => self.number().map(drop),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            b'n' => self.word("null"),
+            b'[' => {
+                self.open()?;
+                let mut more = self.space() != b']';
+                while more {
+                    self.skip()?;
+                    more = self.another(b']')?;
+                }
+                self.close();
+                Ok(())
+            }
+            b'{' => {
+                self.open()?;
+                let mut more = self.space() != b'}';
+                while more {
+                    self.key()?;
+                    self.colon()?;
+                    self.skip()?;
+                    more = self.another(b'}')?;
+                }
+                self.close();
+                Ok(())
+            }
+            _ => self.broken("a JSON value"),
+        }
+    }
+
+    /// Passes a key.
+    #[inline]
+    pub(super) fn key(&mut self) -> Result<Str, Stop> {
+        if self.peek() != b'"' {
+            return self.broken("a key in double quotes");
+        }
+        self.string()
+    }
+
+    /// Nothing but white space may be left.
+    #[inline]
+    pub(super) fn end(&mut self) -> Result<(), Stop> {
+        self.space();
+        if self.at < self.text.len() {
+            return self.broken("nothing after the arguments");
+        }
+        Ok(())
+    }
+}
+
+/// A mask whose lowest bit marks the first byte that is a quote, a backslash or a control character.
+///
+/// Eight bytes at once; higher bits may be wrong, since a borrow runs upwards.
+#[inline]
+const fn special(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let quote = word ^ (ONES * b'"' as u64);
+    let slash = word ^ (ONES * b'\\' as u64);
+    let quote = quote.wrapping_sub(ONES) & !quote;
+    let slash = slash.wrapping_sub(ONES) & !slash;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (quote | slash | control) & (ONES << 7)
+}
+
+/// The inside of a string that the cursor has passed, as the text it stands for.
+pub(super) fn decode(raw: &str) -> Cow<'_, str> {
+    if raw.contains('\\') {
+        // The escapes are known to be right, so that reading them again cannot fail.
+        serde_json::from_str(&format!("\"{raw}\"")).map_or(Cow::Borrowed(raw), Cow::Owned)
+    } else {
+        Cow::Borrowed(raw)
+    }
+}
+
+/// Writes text as a JSON string.
+pub(super) fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' => {
+                out.push_str("\\u00");
+                out.extend([u32::from(c) >> 4, u32::from(c) & 15].iter().filter_map(|d| char::from_digit(*d, 16)));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
