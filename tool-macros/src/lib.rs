@@ -11,6 +11,7 @@ mod paths;
 mod serde_attr;
 mod spans;
 mod texts;
+mod tool;
 mod words;
 
 /// Gives a type a schema that every strict mode accepts, or says at the right token why there is none.
@@ -18,4 +19,11 @@ mod words;
 #[proc_macro_derive(StrictSchema, attributes(schema, serde))]
 pub fn derive_strict_schema(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive::derive(input.into()).into()
+}
+
+/// Makes a fn a tool: registered, strictly typed, checked by the compiler.
+#[doc = include_str!("../docs/tool.md")]
+#[proc_macro_attribute]
+pub fn tool(attr: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    tool::expand(attr.into(), item.into()).into()
 }

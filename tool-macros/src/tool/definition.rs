@@ -1,0 +1,253 @@
+//! The tool's facts: its schema, its `Spec`, its `StaticDef`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::docs::escape;
+use crate::paths::Paths;
+use crate::tool::model::{Argument, Source, Tool};
+use crate::tool::options::{Approval, Example, Timeout};
+use crate::tool::parse::Named;
+
+const SOME: fn(TokenStream) -> TokenStream = |value| quote!(::core::option::Option::Some(#value));
+
+fn none() -> TokenStream {
+    quote!(::core::option::Option::None)
+}
+
+/// `impl StrictSchema for search_docs`
+pub(crate) fn schema(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let input = &tool.input;
+    let schema = if let Some(args) = tool.args() {
+        let ty = &args.ty;
+        quote!(<#ty as #private::Argument>::NODE)
+    } else {
+        let name = &tool.name;
+        let fields = tool.arguments().map(|(named, argument)| field(&tool.paths, named, argument));
+        quote! {
+            &#private::Schema::new(#private::Kind::Object(&[#(#fields),*])).named(#name).checked()
+        }
+    };
+    quote! {
+        impl #private::StrictSchema for #input {
+            const SCHEMA: &'static #private::Schema = #schema;
+        }
+    }
+}
+
+/// `Field::new("limit", Text::escaped("…"), <u32 as Argument>::NODE).default_value(…)`
+fn field(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
+    let private = paths.private();
+    let key = &argument.key;
+    let description = argument.doc.text(paths);
+    let mut schema = bare_schema(paths, named, argument);
+    if !argument.words.bounds.is_empty() {
+        let bounds = argument.words.bounds.tree(paths);
+        schema = quote!(&#private::Schema::new(#private::Kind::Constrained(#schema, &#bounds)));
+    }
+    let default = argument.words.default.as_ref().map(|default| {
+        let default = default.example(paths);
+        quote!(.default_value(#default))
+    });
+    quote!(#private::Field::new(#key, #description, #schema)#default)
+}
+
+/// The schema of a parameter's type, before its bounds.
+pub(crate) fn bare_schema(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
+    let private = paths.private();
+    if let Some(ty) = &argument.words.as_type {
+        return quote!(<#ty as #private::StrictSchema>::SCHEMA);
+    }
+    let ty = &named.ty;
+    quote!(<#ty as #private::Argument>::NODE)
+}
+
+/// `impl HasSpec for search_docs`
+pub(crate) fn spec(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let input = &tool.input;
+    let name = &tool.name;
+    let title = tool.options.title.as_ref().map_or_else(none, |title| {
+        let title = escape(&title.value());
+        SOME(quote!(#private::Text::escaped(#title)))
+    });
+    let description = tool.doc.text(&tool.paths);
+    let examples = tool.options.examples.iter().map(|example| tool_example(&tool.paths, example));
+    let providers = providers(tool);
+    let declared = declared(tool);
+    let effects = effects(tool);
+    quote! {
+        impl #private::HasSpec for #input {
+            const SPEC: &'static #private::Spec = &#private::Spec {
+                name: #name,
+                title: #title,
+                description: #description,
+                input: <#input as #private::StrictSchema>::SCHEMA,
+                examples: &[#(#examples),*],
+                providers: #providers,
+                hints: #declared.hints(&#effects),
+            };
+        }
+    }
+}
+
+fn tool_example(paths: &Paths, example: &Example) -> TokenStream {
+    let private = paths.private();
+    let label = example.label.as_ref().map_or_else(none, |label| {
+        let label = escape(&label.value());
+        SOME(quote!(#private::Text::escaped(#label)))
+    });
+    let input = example.input.example(paths);
+    let result = example
+        .result
+        .as_ref()
+        .map_or_else(none, |result| SOME(result.example(paths)));
+    quote!(#private::ToolExample { label: #label, input: #input, result: #result })
+}
+
+/// `Dialects::ALL`, or those of `providers(…)`.
+pub(crate) fn providers(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    match &tool.options.providers {
+        None => quote!(#private::Dialects::ALL),
+        Some(names) => {
+            let names = names.iter().map(|name| format_ident!("{name}"));
+            quote!(#private::Dialects::NONE #(.with(#private::Dialect::#names))*)
+        }
+    }
+}
+
+/// The effect words.
+fn declared(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let words = [
+        &tool.options.read_only,
+        &tool.options.destructive,
+        &tool.options.idempotent,
+        &tool.options.open_world,
+    ];
+    if words.iter().all(|word| word.is_none()) {
+        return quote!(#private::Declared::NONE);
+    }
+    let [read_only, destructive, idempotent, open_world] = words.map(Option::is_some);
+    quote! {
+        #private::Declared {
+            read_only: #read_only,
+            destructive: #destructive,
+            idempotent: #idempotent,
+            open_world: #open_world,
+        }
+    }
+}
+
+/// The effects of the host parameters.
+fn effects(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let types = tool.host_types();
+    quote!([#(<#types as #private::FromContext>::EFFECT),*])
+}
+
+/// `StaticDef { … }`
+pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let input = &tool.input;
+    let options = tool.options;
+    let description = &tool.doc.raw;
+    let category = options.category.as_ref().map_or_else(|| "general".to_owned(), syn::LitStr::value);
+    let tags = options.tags.iter().flatten();
+    let (secrets, variables) = needs(tool);
+    let declared = declared(tool);
+    let effects = effects(tool);
+    let approval = approval(tool);
+    let timeout = timeout(tool);
+    let sequential = options.sequential.is_some();
+    let harness = options.harness.is_some();
+    let output_limit = options.output_limit.clone().map_or_else(none, SOME);
+    // Of the fn, not of the attribute: the line is where a reader looks for the tool.
+    let line = respanned("line", tool.span());
+    let file = respanned("file", tool.span());
+    quote! {
+        #private::StaticDef {
+            spec: <#input as #private::HasSpec>::SPEC,
+            description: #description,
+            category: #category,
+            tags: &[#(#tags),*],
+            secrets: &[#(#secrets),*],
+            variables: &[#(#variables),*],
+            effect: #declared.effect(&#effects),
+            approval: #approval,
+            timeout: #timeout,
+            sequential: #sequential,
+            harness: #harness,
+            output_limit: #output_limit,
+            origin: #private::Origin {
+                krate: ::core::env!("CARGO_PKG_NAME"),
+                module: ::core::module_path!(),
+                file: #file,
+                line: #line,
+            },
+            text: #private::Texts::<#input, { LENS[0] }, { LENS[1] }, { LENS[2] }, { LENS[3] }, { LENS[4] }>::TEXT,
+            output: || {
+                use #private::probe::{ByJsonSchema as _, BySilence as _};
+                #private::probe::OutputSchema::<<#input as #private::Tool>::Output>::NEW.get()
+            },
+            start: #private::start::<#input>,
+        }
+    }
+}
+
+fn respanned(name: &str, span: Span) -> TokenStream {
+    let name = Ident::new(name, span);
+    quote::quote_spanned!(span=> ::core::#name!())
+}
+
+/// What is declared on the attribute, then what parameters inject.
+pub(crate) fn needs(tool: &Tool<'_>) -> (Vec<TokenStream>, Vec<TokenStream>) {
+    let private = tool.paths.private();
+    let paths = &tool.paths;
+    let mut secrets: Vec<_> = tool.options.secrets.iter().map(|secret| secret.need(paths, None)).collect();
+    let mut variables: Vec<_> = tool
+        .options
+        .variables
+        .iter()
+        .map(|variable| variable.need(paths, None))
+        .collect();
+    for param in &tool.params {
+        let ty = &param.named.ty;
+        match &param.source {
+            Source::Secret(secret) => {
+                let optional = quote!(<#ty as #private::FromSecret>::OPTIONAL);
+                secrets.push(secret.need(paths, Some(optional)));
+            }
+            Source::Variable(variable) => {
+                let optional = quote!(<#ty as #private::FromVariable>::OPTIONAL);
+                variables.push(variable.need(paths, Some(optional)));
+            }
+            _ => {}
+        }
+    }
+    (secrets, variables)
+}
+
+/// `Approval::…`. A predicate is a fn of the typed arguments and the context.
+fn approval(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let input = &tool.input;
+    match &tool.options.approval {
+        None => quote!(#private::Approval::ByEffect),
+        Some(Approval::Always) => quote!(#private::Approval::Always),
+        Some(Approval::When(path)) => quote! {
+            #private::Approval::When(|text, cx| #private::predicate::<#input, _>(text, cx, #path))
+        },
+    }
+}
+
+fn timeout(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    match &tool.options.timeout {
+        None => none(),
+        Some(Timeout::Millis(millis)) => SOME(quote!(#private::Duration::from_millis(#millis))),
+        Some(Timeout::Expr(expr)) => SOME(expr.clone()),
+    }
+}

@@ -1,0 +1,79 @@
+//! Everything that `#[tool]` writes, in order: the fn as it was, the struct of its arguments, and one `const _` with the rest.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::tool::model::Tool;
+use crate::tool::{checks, definition, input, run};
+
+/// The expansion. It takes what is decided and cannot fail.
+pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
+    let written = tool.written;
+    let item = input::item(tool);
+    let impls = input::impls(tool);
+    let schema = definition::schema(tool);
+    let spec = definition::spec(tool);
+    let checks = checks::all(tool);
+    let implementation = implementation(tool);
+    // What the user allows on the fn holds for what is made of it. The warnings stay outside of it.
+    let allowed = written.attrs.iter().filter(|attr| attr.path().is_ident("allow"));
+    let deprecated = written.attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| quote!(deprecated,));
+    // The fn comes first, or editors take its name for the struct's. What a tool's shape asks for is no lint.
+    quote! {
+        #[allow(
+            clippy::fn_params_excessive_bools,
+            clippy::missing_errors_doc,
+            clippy::needless_pass_by_value,
+            clippy::too_many_arguments,
+            clippy::unused_async
+        )]
+        #written
+        #item
+        #[allow(long_running_const_eval, non_local_definitions)]
+        const _: () = {
+            #(#allowed)*
+            #[allow(#deprecated unused_qualifications)]
+            const _: () = {
+                #schema
+                #spec
+                #impls
+                #implementation
+            };
+            #checks
+        };
+    }
+}
+
+/// `impl Tool for search_docs`, and its entry in the list of linked tools.
+fn implementation(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let input = &tool.input;
+    let name = &tool.name;
+    let output = run::output(tool);
+    let def = definition::definition(tool);
+    let run = run::run(tool);
+    let model_view = match &tool.options.to_model_output {
+        Some(path) => quote!(::core::option::Option::Some(#path(output))),
+        None => quote!({ use #private::probe::WholeView as _; #private::probe::ModelView(output).get() }),
+    };
+    quote! {
+        const LENS: [::core::primitive::usize; 5] = #private::measure(<#input as #private::HasSpec>::SPEC);
+        static DEF: #private::StaticDef = #def;
+        impl #private::Tool for #input {
+            const NAME: &'static ::core::primitive::str = #name;
+            const DEF: #private::ToolDef = #private::ToolDef::linked(&DEF);
+            type Output = #output;
+            #run
+            fn model_view(output: &Self::Output) -> ::core::option::Option<#private::ModelOutput> {
+                #model_view
+            }
+            fn to_arguments(&self) -> ::core::option::Option<#private::String> {
+                use #private::probe::Unwritten as _;
+                #private::probe::Arguments(self).get()
+            }
+        }
+        #[#private::linkme::distributed_slice(#private::TOOLS)]
+        #[linkme(crate = #private::linkme)]
+        static LINKED: #private::Link = #private::Link::new(<#input as #private::Tool>::DEF);
+    }
+}

@@ -1,0 +1,169 @@
+//! Secrets and variables that a tool says it needs.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::{LitStr, Token, parenthesized, token};
+
+use crate::constraint::value_of;
+use crate::errors::Errors;
+use crate::paths::Paths;
+use crate::tool::{texts, unknown};
+use crate::words::{in_tokens, once};
+
+/// `secret("key", label = "…", description = "…", optional, select("a", "b"))`
+pub(crate) struct Secret {
+    pub(crate) key: LitStr,
+    label: Option<LitStr>,
+    pub(crate) description: Option<LitStr>,
+    optional: Option<Ident>,
+    choices: Option<Vec<LitStr>>,
+}
+
+/// `variable("NAME", description = "…", optional, secret, scoped)`
+pub(crate) struct Variable {
+    pub(crate) name: LitStr,
+    pub(crate) description: Option<LitStr>,
+    optional: Option<Ident>,
+    secret: Option<Ident>,
+    scoped: Option<Ident>,
+}
+
+impl Secret {
+    /// Reads what stands in the parentheses after `word`.
+    pub(crate) fn parse(tokens: TokenStream, word: &impl ToTokens, errors: &Errors) -> syn::Result<Self> {
+        let (key, rest) = key_and_rest(tokens, word)?;
+        let mut secret = Self {
+            key,
+            label: None,
+            description: None,
+            optional: None,
+            choices: None,
+        };
+        in_tokens(rest, errors, |word, input| match &*word.to_string() {
+            "label" => once(&mut secret.label, word, value_of(input)?),
+            "description" => once(&mut secret.description, word, value_of(input)?),
+            "optional" => once(&mut secret.optional, word, word.clone()),
+            "select" => once(&mut secret.choices, word, choices(word, input)?),
+            _ => Err(unknown(word, &["label", "description", "optional", "select"])),
+        });
+        Ok(secret)
+    }
+
+    /// `SecretNeed { … }`; `optional` is a constant expression for what the parameter's type says.
+    pub(crate) fn need(&self, paths: &Paths, optional: Option<TokenStream>) -> TokenStream {
+        let private = paths.private();
+        let key = &self.key;
+        let label = text_or_none(self.label.as_ref(), paths);
+        let description = text_or_none(self.description.as_ref(), paths);
+        let optional = flag(self.optional.as_ref(), optional);
+        let kind = match &self.choices {
+            None => quote!(Text),
+            Some(choices) => {
+                quote!(Select(#private::Cow::Borrowed(&[#(#private::Cow::Borrowed(#choices)),*])))
+            }
+        };
+        quote! {
+            #private::SecretNeed {
+                key: #private::Cow::Borrowed(#key),
+                kind: #private::SecretKind::#kind,
+                label: #label,
+                description: #description,
+                optional: #optional,
+            }
+        }
+    }
+}
+
+impl Variable {
+    /// Reads what stands in the parentheses after `word`.
+    pub(crate) fn parse(tokens: TokenStream, word: &impl ToTokens, errors: &Errors) -> syn::Result<Self> {
+        let (name, rest) = key_and_rest(tokens, word)?;
+        let mut variable = Self {
+            name,
+            description: None,
+            optional: None,
+            secret: None,
+            scoped: None,
+        };
+        in_tokens(rest, errors, |word, input| match &*word.to_string() {
+            "description" => once(&mut variable.description, word, value_of(input)?),
+            "optional" => once(&mut variable.optional, word, word.clone()),
+            "secret" => once(&mut variable.secret, word, word.clone()),
+            "scoped" => once(&mut variable.scoped, word, word.clone()),
+            _ => Err(unknown(word, &["description", "optional", "secret", "scoped"])),
+        });
+        Ok(variable)
+    }
+
+    /// `VariableNeed { … }`; `optional` is a constant expression for what the parameter's type says.
+    pub(crate) fn need(&self, paths: &Paths, optional: Option<TokenStream>) -> TokenStream {
+        let private = paths.private();
+        let name = &self.name;
+        let description = text_or_none(self.description.as_ref(), paths);
+        let optional = flag(self.optional.as_ref(), optional);
+        let kind = if self.secret.is_some() { quote!(Secret) } else { quote!(Text) };
+        let scoped = self.scoped.is_some();
+        quote! {
+            #private::VariableNeed {
+                name: #private::Cow::Borrowed(#name),
+                kind: #private::VariableKind::#kind,
+                description: #description,
+                required: !#optional,
+                scoped: #scoped,
+            }
+        }
+    }
+}
+
+fn key_and_rest(tokens: TokenStream, word: &impl ToTokens) -> syn::Result<(LitStr, TokenStream)> {
+    let (key, rest) = (|input: ParseStream<'_>| {
+        if !input.peek(LitStr) {
+            return Err(syn::Error::new_spanned(word, texts::KEY));
+        }
+        let key: LitStr = input.parse()?;
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+        Ok((key, input.parse::<TokenStream>()?))
+    })
+    .parse2(tokens)?;
+    if key.value().trim().is_empty() {
+        return Err(syn::Error::new(key.span(), texts::KEY_EMPTY));
+    }
+    Ok((key, rest))
+}
+
+fn choices(word: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
+    if !input.peek(token::Paren) {
+        return Err(syn::Error::new(word.span(), texts::SELECT_EMPTY));
+    }
+    let content;
+    parenthesized!(content in input);
+    let list = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?;
+    if list.is_empty() {
+        return Err(syn::Error::new(word.span(), texts::SELECT_EMPTY));
+    }
+    match list.iter().find(|choice| choice.value().is_empty()) {
+        Some(empty) => Err(syn::Error::new(empty.span(), texts::CHOICE_EMPTY)),
+        None => Ok(list.into_iter().collect()),
+    }
+}
+
+fn text_or_none(text: Option<&LitStr>, paths: &Paths) -> TokenStream {
+    let private = paths.private();
+    match text {
+        None => quote!(::core::option::Option::None),
+        Some(text) => quote!(::core::option::Option::Some(#private::Cow::Borrowed(#text))),
+    }
+}
+
+/// What is written, else what the type says, else no.
+fn flag(written: Option<&Ident>, of_type: Option<TokenStream>) -> TokenStream {
+    match (written, of_type) {
+        (Some(_), _) => quote!(true),
+        (None, Some(of_type)) => of_type,
+        (None, None) => quote!(false),
+    }
+}

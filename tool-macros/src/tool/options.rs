@@ -1,0 +1,318 @@
+//! The words of `#[tool(…)]`, as written.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::{LitInt, LitStr, Path, Token, bracketed, parenthesized, token};
+
+use crate::constraint::value_of;
+use crate::errors::Errors;
+use crate::json::{Json, Value};
+use crate::paths::Paths;
+use crate::allow::Allowed;
+use crate::case::{CASES, Case};
+use crate::tool::need::{Secret, Variable};
+use crate::tool::{TOOL_RULES, texts, unknown};
+use crate::words::{in_tokens, once};
+
+const WORDS: &[&str] = &[
+    "name",
+    "title",
+    "category",
+    "tags",
+    "example",
+    "approval",
+    "to_model_output",
+    "timeout",
+    "sequential",
+    "harness",
+    "output_limit",
+    "read_only",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "providers",
+    "secret",
+    "variable",
+    "rename_all",
+    "input",
+    "allow",
+    "crate",
+];
+
+/// Providers by word, with the variant of `Dialect`.
+const PROVIDERS: &[(&str, &str)] = &[
+    ("openai", "OpenAi"),
+    ("anthropic", "Anthropic"),
+    ("gemini", "Gemini"),
+    ("mcp", "Mcp"),
+    ("json_schema", "JsonSchema"),
+];
+
+/// What stands in the attribute's parentheses.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) category: Option<LitStr>,
+    pub(crate) tags: Option<Vec<LitStr>>,
+    pub(crate) examples: Vec<Example>,
+    pub(crate) approval: Option<Approval>,
+    pub(crate) to_model_output: Option<Path>,
+    pub(crate) timeout: Option<Timeout>,
+    pub(crate) sequential: Option<Ident>,
+    pub(crate) harness: Option<Ident>,
+    pub(crate) output_limit: Option<TokenStream>,
+    pub(crate) read_only: Option<Ident>,
+    pub(crate) destructive: Option<Ident>,
+    pub(crate) idempotent: Option<Ident>,
+    pub(crate) open_world: Option<Ident>,
+    pub(crate) providers: Option<Vec<&'static str>>,
+    pub(crate) secrets: Vec<Secret>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) rename_all: Option<Case>,
+    pub(crate) input: Option<Ident>,
+    pub(crate) allow: Allowed,
+    pub(crate) paths: Option<Paths>,
+}
+
+/// `example("Label", { … } => { … })`
+pub(crate) struct Example {
+    pub(crate) label: Option<LitStr>,
+    pub(crate) input: Json,
+    pub(crate) result: Option<Json>,
+}
+
+/// `approval` or `approval = predicate`
+pub(crate) enum Approval {
+    Always,
+    When(Path),
+}
+
+/// `timeout = …`
+pub(crate) enum Timeout {
+    Millis(u64),
+    Expr(TokenStream),
+}
+
+impl Options {
+    /// Reads the attribute; every fault goes to `errors`.
+    pub(crate) fn parse(attr: TokenStream, errors: &Errors) -> Self {
+        let mut options = Self::default();
+        in_tokens(attr, errors, |word, input| options.take(word, input, errors));
+        options
+    }
+
+    fn take(&mut self, word: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
+        match &*word.to_string() {
+            "name" => once(&mut self.name, word, text(input)?),
+            "title" => once(&mut self.title, word, text(input)?),
+            "category" => once(&mut self.category, word, text(input)?),
+            "tags" => once(&mut self.tags, word, texts_of(input)?),
+            "example" => {
+                self.examples.push(example(input)?);
+                Ok(())
+            }
+            "approval" => once(&mut self.approval, word, approval(input)?),
+            "to_model_output" => once(&mut self.to_model_output, word, value_of(input)?),
+            "timeout" => once(&mut self.timeout, word, timeout(input)?),
+            "sequential" => once(&mut self.sequential, word, word.clone()),
+            "harness" => once(&mut self.harness, word, word.clone()),
+            "output_limit" => once(&mut self.output_limit, word, output_limit(input)?),
+            "read_only" => once(&mut self.read_only, word, word.clone()),
+            "destructive" => once(&mut self.destructive, word, word.clone()),
+            "idempotent" => once(&mut self.idempotent, word, word.clone()),
+            "open_world" => once(&mut self.open_world, word, word.clone()),
+            "providers" => once(&mut self.providers, word, providers(input)?),
+            "secret" => {
+                self.secrets.push(Secret::parse(parens(input)?, word, errors)?);
+                Ok(())
+            }
+            "variable" => {
+                self.variables.push(Variable::parse(parens(input)?, word, errors)?);
+                Ok(())
+            }
+            "rename_all" => once(&mut self.rename_all, word, case(input)?),
+            "input" => once(&mut self.input, word, value_of(input)?),
+            "allow" => self.allow.take(input, TOOL_RULES),
+            "crate" => once(&mut self.paths, word, Paths::parse(input)?),
+            _ => Err(unknown(word, WORDS)),
+        }
+    }
+
+    /// Where generated code finds the core crate.
+    pub(crate) fn paths(&self) -> Paths {
+        self.paths.clone().unwrap_or_default()
+    }
+}
+
+/// The tokens in the parentheses that must follow.
+fn parens(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let content;
+    parenthesized!(content in input);
+    content.parse()
+}
+
+/// `= "text"` that is not empty
+fn text(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    let text: LitStr = value_of(input)?;
+    if text.value().trim().is_empty() {
+        return Err(syn::Error::new(text.span(), texts::TEXT_EMPTY));
+    }
+    Ok(text)
+}
+
+/// `= "camelCase"`
+fn case(input: ParseStream<'_>) -> syn::Result<Case> {
+    let text: LitStr = value_of(input)?;
+    let value = text.value();
+    let known = CASES.iter().find(|(name, _)| *name == value);
+    known
+        .map(|(_, case)| *case)
+        .ok_or_else(|| syn::Error::new(text.span(), texts::unknown_case(&value, CASES.iter().map(|(name, _)| *name))))
+}
+
+/// `("a", "b")` or `= ["a", "b"]`
+fn texts_of(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
+    let content;
+    if input.peek(token::Paren) {
+        parenthesized!(content in input);
+    } else {
+        input.parse::<Token![=]>()?;
+        bracketed!(content in input);
+    }
+    let list = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?;
+    match list.iter().find(|text| text.value().trim().is_empty()) {
+        Some(empty) => Err(syn::Error::new(empty.span(), texts::TEXT_EMPTY)),
+        None => Ok(list.into_iter().collect()),
+    }
+}
+
+fn example(input: ParseStream<'_>) -> syn::Result<Example> {
+    if !input.peek(token::Paren) {
+        return Err(input.error(texts::EXAMPLE));
+    }
+    let content;
+    parenthesized!(content in input);
+    let label = if content.peek(LitStr) {
+        let label = content.parse()?;
+        content.parse::<Token![,]>()?;
+        Some(label)
+    } else {
+        None
+    };
+    if content.is_empty() {
+        return Err(content.error(texts::EXAMPLE));
+    }
+    let input: Json = content.parse()?;
+    if !matches!(input.value, Value::Object(_)) {
+        return Err(syn::Error::new_spanned(&input, texts::EXAMPLE_OBJECT));
+    }
+    let result = if content.peek(Token![=>]) {
+        content.parse::<Token![=>]>()?;
+        Some(content.parse()?)
+    } else {
+        None
+    };
+    content.parse::<Option<Token![,]>>()?;
+    if content.is_empty() {
+        Ok(Example { label, input, result })
+    } else {
+        Err(content.error(texts::EXAMPLE))
+    }
+}
+
+fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
+    if input.peek(Token![=]) {
+        value_of(input).map(Approval::When)
+    } else {
+        Ok(Approval::Always)
+    }
+}
+
+/// Everything up to the next comma: an expression that only the compiler reads.
+fn expr(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        input.parse::<TokenTree>()?.to_tokens(&mut tokens);
+    }
+    if tokens.is_empty() {
+        return Err(input.error(texts::VALUE));
+    }
+    Ok(tokens)
+}
+
+fn timeout(input: ParseStream<'_>) -> syn::Result<Timeout> {
+    input.parse::<Token![=]>()?;
+    let (millis, span) = if input.peek(LitStr) {
+        let text: LitStr = input.parse()?;
+        (duration(&text.value()), text.span())
+    } else if input.peek(LitInt) {
+        let seconds: LitInt = input.parse()?;
+        let millis = seconds
+            .base10_parse::<u64>()
+            .ok()
+            .and_then(|value| value.checked_mul(1000));
+        (millis.filter(|_| seconds.suffix().is_empty()), seconds.span())
+    } else if input.peek(syn::Lit) {
+        return Err(input.error(texts::TIMEOUT));
+    } else {
+        return expr(input).map(Timeout::Expr);
+    };
+    match millis {
+        Some(0) => Err(syn::Error::new(span, texts::TIMEOUT_ZERO)),
+        Some(millis) => Ok(Timeout::Millis(millis)),
+        None => Err(syn::Error::new(span, texts::TIMEOUT)),
+    }
+}
+
+/// `5s`, `250ms`, `2m`, `1h` in milliseconds
+fn duration(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit.trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+fn output_limit(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    input.parse::<Token![=]>()?;
+    if input.peek(LitInt) && input.fork().parse::<LitInt>().is_ok_and(|limit| limit.base10_digits() == "0") {
+        return Err(input.error(texts::LIMIT_ZERO));
+    }
+    expr(input)
+}
+
+fn providers(input: ParseStream<'_>) -> syn::Result<Vec<&'static str>> {
+    let content;
+    let paren = parenthesized!(content in input);
+    let words = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?;
+    if words.is_empty() {
+        return Err(syn::Error::new(paren.span.join(), texts::PROVIDERS_EMPTY));
+    }
+    words
+        .iter()
+        .map(|word| {
+            let known = PROVIDERS.iter().find(|(name, _)| word == name);
+            known.map(|(_, variant)| *variant).ok_or_else(|| {
+                let names: Vec<&str> = PROVIDERS.iter().map(|(name, _)| *name).collect();
+                unknown(word, &names)
+            })
+        })
+        .collect()
+}
+
+/// The whole of `example(…)`'s JSON, for spans.
+pub(crate) fn example_tokens(example: &Example) -> TokenStream {
+    let Example { input, result, .. } = example;
+    match result {
+        Some(result) => quote!(#input => #result),
+        None => quote!(#input),
+    }
+}

@@ -1,0 +1,274 @@
+//! Who supplies each parameter: said by its type and attributes, never guessed from its name.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens as _;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Attribute, LitStr, Meta, Type};
+
+use crate::allow::Allowed;
+use crate::constraint::{VALUE_WORDS, ValueWords, value_of};
+use crate::docs::Doc;
+use crate::errors::Errors;
+use crate::tool::model::{Argument, Param, Source};
+use crate::tool::need::{Secret, Variable};
+use crate::tool::options::Options;
+use crate::tool::parse::{Named, Written, belongs_to_the_fn};
+use crate::tool::{ARG_RULES, texts, unknown};
+use crate::words::{of_attribute, once};
+
+const ATTRIBUTES: &[&str] = &["arg", "args", "context", "secret", "variable", "doc"];
+
+/// Decides every named parameter; what cannot be a tool's is told and left out.
+pub(crate) fn decide<'a>(
+    written: &'a Written,
+    options: &Options,
+    errors: &Errors,
+) -> Vec<Param<'a>> {
+    let params: Vec<Param<'a>> = written
+        .named()
+        .filter_map(|named| {
+            let source = source(named, options, errors)?;
+            Some(Param { named, source })
+        })
+        .collect();
+    args_alone(&params, options, errors);
+    params
+}
+
+/// With `#[args]`, the struct is all that the model sends.
+fn args_alone(params: &[Param<'_>], options: &Options, errors: &Errors) {
+    let mut args = params.iter().filter(|param| matches!(param.source, Source::Args));
+    if args.next().is_none() {
+        return;
+    }
+    for second in args {
+        errors.at(&second.named.ident, texts::ARGS_TWICE);
+    }
+    for other in params.iter().filter(|param| matches!(param.source, Source::Model(_))) {
+        errors.at(&other.named.ident, texts::ARGS_ALONE);
+    }
+    if options.rename_all.is_some() {
+        errors.at_span(proc_macro2::Span::call_site(), texts::ARGS_RENAME_ALL);
+    }
+}
+
+/// The attributes of one parameter, sorted.
+#[derive(Default)]
+struct Sorted<'a> {
+    arg: Vec<&'a Attribute>,
+    /// `#[args]`, `#[context]`, `#[secret]`, `#[variable]`
+    source: Option<&'a Attribute>,
+}
+
+fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
+    let mut sorted = Sorted::default();
+    for attr in &named.attrs {
+        let path = attr.path();
+        if path.is_ident("doc") || belongs_to_the_fn(attr) {
+            continue;
+        }
+        if path.is_ident("arg") {
+            sorted.arg.push(attr);
+        } else if ATTRIBUTES.iter().any(|known| path.is_ident(known)) {
+            if sorted.source.is_some() {
+                errors.at(attr, texts::TWO_SOURCES);
+            }
+            sorted.source = Some(attr);
+        } else if path.is_ident("serde") {
+            errors.at(attr, texts::SERDE_ON_PARAM);
+        } else if path.is_ident("schema") {
+            errors.at(attr, texts::SCHEMA_ON_PARAM);
+        } else {
+            errors.at(path, texts::unknown_attribute(&path.to_token_stream().to_string()));
+        }
+    }
+    sorted
+}
+
+fn source<'a>(named: &'a Named, options: &Options, errors: &Errors) -> Option<Source<'a>> {
+    let sorted = sort(named, errors);
+    if let Type::Reference(reference) = peeled(&named.ty) {
+        if let Some(attr) = sorted.source {
+            errors.at(attr, texts::REFERENCE_TWICE);
+        }
+        no_arg(&sorted, texts::ARG_ON_HOST, errors);
+        return borrowed(reference, errors);
+    }
+    let known = value_type(&named.ty, errors);
+    let Some(attr) = sorted.source else {
+        let argument = argument(named, &sorted, options, errors);
+        return known.then_some(Source::Model(argument));
+    };
+    let args = attr.path().is_ident("args");
+    no_arg(&sorted, if args { texts::ARG_ON_ARGS } else { texts::ARG_ON_HOST }, errors);
+    let source = if args {
+        no_words(attr, errors);
+        Source::Args
+    } else if attr.path().is_ident("context") {
+        no_words(attr, errors);
+        Source::Context
+    } else {
+        errors.keep(need(named, attr, errors))?
+    };
+    known.then_some(source)
+}
+
+/// `#[secret("key", …)]` or `#[variable("NAME", …)]`. The parameter's doc comment helps whoever enters the value.
+fn need<'a>(named: &Named, attr: &Attribute, errors: &Errors) -> syn::Result<Source<'a>> {
+    let Meta::List(list) = &attr.meta else {
+        return Err(syn::Error::new_spanned(&attr.meta, texts::KEY));
+    };
+    let doc = Doc::of(&named.attrs, errors);
+    let doc = (!doc.is_empty()).then(|| LitStr::new(&doc.raw, named.ident.span()));
+    let tokens = list.tokens.clone();
+    if attr.path().is_ident("secret") {
+        let mut secret = Secret::parse(tokens, &list.path, errors)?;
+        secret.description = secret.description.or(doc);
+        Ok(Source::Secret(secret))
+    } else {
+        let mut variable = Variable::parse(tokens, &list.path, errors)?;
+        variable.description = variable.description.or(doc);
+        Ok(Source::Variable(variable))
+    }
+}
+
+fn no_arg(sorted: &Sorted<'_>, text: &str, errors: &Errors) {
+    for attr in &sorted.arg {
+        errors.at(attr, text);
+    }
+}
+
+fn no_words(attr: &Attribute, errors: &Errors) {
+    if !matches!(attr.meta, Meta::Path(_)) {
+        errors.at(&attr.meta, texts::NO_WORDS);
+    }
+}
+
+/// `&T`: the `T`.
+fn borrowed<'a>(reference: &'a syn::TypeReference, errors: &Errors) -> Option<Source<'a>> {
+    let refusal = if reference.mutability.is_some() {
+        Some(texts::MUT_REFERENCE)
+    } else {
+        match peeled(&reference.elem) {
+            Type::Slice(_) => Some(texts::SLICE),
+            Type::TraitObject(_) => Some(texts::DYN),
+            Type::ImplTrait(_) => Some(texts::IMPL_HOST),
+            Type::Path(path) if path.path.is_ident("str") => Some(texts::STR),
+            Type::Infer(_) => Some(texts::INFER),
+            _ => None,
+        }
+    };
+    if let Some(text) = refusal {
+        errors.at(reference, text);
+        return None;
+    }
+    if let Some(lifetime) = &reference.lifetime {
+        errors.at(lifetime, texts::REFERENCE_LIFETIME);
+        return None;
+    }
+    Some(Source::Borrowed(&reference.elem))
+}
+
+/// Whether an owned parameter has a type that can be written in a struct.
+fn value_type(ty: &Type, errors: &Errors) -> bool {
+    let refusal = match peeled(ty) {
+        Type::ImplTrait(_) => Some(texts::IMPL_PARAM),
+        Type::TraitObject(_) | Type::Slice(_) => Some(texts::DYN_VALUE),
+        Type::Infer(_) => Some(texts::INFER),
+        Type::Path(path) if path.path.is_ident("str") => Some(texts::STR),
+        _ => None,
+    };
+    if let Some(text) = refusal {
+        errors.at(ty, text);
+        return false;
+    }
+    // `Option<&T>`, `Vec<&str>`: the reference is somewhere inside.
+    if let Some(at) = inner_reference(ty.to_token_stream()) {
+        errors.at(at, texts::INNER_REFERENCE);
+        return false;
+    }
+    true
+}
+
+/// The first `&` that is no `&&` and stands in no `fn(&T)`.
+fn inner_reference(tokens: TokenStream) -> Option<TokenStream> {
+    use proc_macro2::TokenTree::{Group, Ident, Punct};
+    let mut in_fn = false;
+    for token in tokens {
+        match &token {
+            Punct(punct) if punct.as_char() == '&' => return Some(token.into()),
+            Group(group) if !in_fn => {
+                if let Some(found) = inner_reference(group.stream()) {
+                    return Some(found);
+                }
+            }
+            Ident(ident) => in_fn |= ident == "fn" || ident == "Fn",
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A type without the invisible group that `macro_rules!` puts around it, and without parentheses.
+pub(crate) fn peeled(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => peeled(&group.elem),
+        Type::Paren(paren) => peeled(&paren.elem),
+        other => other,
+    }
+}
+
+fn argument(
+    named: &Named,
+    sorted: &Sorted<'_>,
+    options: &Options,
+    errors: &Errors,
+) -> Argument {
+    let mut words = ValueWords::default();
+    let mut rename: Option<LitStr> = None;
+    let mut allow = Allowed::default();
+    for attr in &sorted.arg {
+        of_attribute(attr, errors, |word, input| {
+            take(word, input, &mut words, &mut rename, &mut allow)
+        });
+    }
+    words.bounds.check(errors);
+    let written = named.ident.unraw().to_string();
+    let doc = Doc::of(&named.attrs, errors);
+    if doc.is_empty() {
+        errors.at(&named.ident, texts::undescribed_param(&written));
+    }
+    let key = match (rename, options.rename_all) {
+        (Some(rename), _) => rename.value(),
+        (None, Some(case)) => case.of_field(&written),
+        (None, None) => written,
+    };
+    Argument {
+        key,
+        doc,
+        words,
+        allow,
+    }
+}
+
+fn take(
+    word: &Ident,
+    input: ParseStream<'_>,
+    words: &mut ValueWords,
+    rename: &mut Option<LitStr>,
+    allow: &mut Allowed,
+) -> syn::Result<()> {
+    if let Some(read) = words.take(word, input) {
+        return read;
+    }
+    if word == "rename" {
+        once(rename, word, value_of(input)?)
+    } else if word == "allow" {
+        allow.take(input, ARG_RULES)
+    } else {
+        let mut known = VALUE_WORDS.to_vec();
+        known.extend(["rename", "allow"]);
+        Err(unknown(word, &known))
+    }
+}

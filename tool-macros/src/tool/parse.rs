@@ -1,0 +1,317 @@
+//! The fn as written: its header, taken apart without `syn`'s `full` feature, and its body as tokens that nobody looks into.
+//!
+//! A body that is half written (`let x = ; foo.`) passes through untouched, so that the editor goes on completing.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Abi, Attribute, Generics, Ident, Token, Type, Visibility, WhereClause, parenthesized, token};
+
+use crate::errors::Errors;
+
+/// A fn with everything its header can hold, wanted or not.
+pub(crate) struct Written {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) constness: Option<Token![const]>,
+    pub(crate) asyncness: Option<Token![async]>,
+    pub(crate) unsafety: Option<Token![unsafe]>,
+    pub(crate) abi: Option<Abi>,
+    pub(crate) fn_token: Token![fn],
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    pub(crate) paren: token::Paren,
+    pub(crate) params: Vec<Param>,
+    pub(crate) output: Option<(Token![->], Type)>,
+    pub(crate) where_clause: Option<WhereClause>,
+    pub(crate) body: TokenStream,
+}
+
+/// A parameter: one that may be a tool's, or the tokens of one that cannot.
+pub(crate) enum Param {
+    /// `#[…] mut name: Type`
+    Named(Named),
+    /// Anything else; the error is told already.
+    Other(TokenStream),
+}
+
+/// `#[…] mut name: Type`
+pub(crate) struct Named {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) mutability: Option<Token![mut]>,
+    pub(crate) ident: Ident,
+    pub(crate) colon: Token![:],
+    pub(crate) ty: Type,
+}
+
+/// Reads a fn item; `Err` where the header itself is broken, which the compiler tells better.
+pub(crate) fn parse(item: TokenStream, errors: &Errors) -> syn::Result<Written> {
+    (|input: ParseStream<'_>| header(input, errors)).parse2(item)
+}
+
+fn header(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Written> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    let vis = input.parse()?;
+    let constness = input.parse()?;
+    let asyncness = input.parse()?;
+    let unsafety = input.parse()?;
+    let abi = input.parse()?;
+    let fn_token = input
+        .parse()
+        .map_err(|error| syn::Error::new(error.span(), "`#[tool]` goes on a fn"))?;
+    let ident = input.parse()?;
+    let generics = input.parse()?;
+    let content;
+    let paren = parenthesized!(content in input);
+    let params = params(&content, errors)?;
+    let output = if input.peek(Token![->]) {
+        Some((input.parse()?, input.parse()?))
+    } else {
+        None
+    };
+    let where_clause = input.parse()?;
+    Ok(Written {
+        attrs,
+        vis,
+        constness,
+        asyncness,
+        unsafety,
+        abi,
+        fn_token,
+        ident,
+        generics,
+        paren,
+        params,
+        output,
+        where_clause,
+        body: input.parse()?,
+    })
+}
+
+fn params(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Param>> {
+    let mut params = Vec::new();
+    while !input.is_empty() {
+        let start = input.cursor().token_stream();
+        match named(input) {
+            Ok(Ok(param)) => params.push(Param::Named(param)),
+            Ok(Err(refusal)) => {
+                skip_to_comma(input)?;
+                errors.push(refusal);
+                params.push(Param::Other(until_comma(start)));
+            }
+            Err(error) => {
+                skip_to_comma(input)?;
+                errors.push(error);
+                params.push(Param::Other(until_comma(start)));
+            }
+        }
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(params)
+}
+
+/// A named parameter, or (inside) why this is none.
+fn named(input: ParseStream<'_>) -> syn::Result<Result<Named, syn::Error>> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    if let Some(refusal) = refused_shape(input) {
+        return Ok(Err(refusal));
+    }
+    let mutability = input.parse()?;
+    let ident = input.parse()?;
+    let colon = input.parse()?;
+    Ok(Ok(Named {
+        attrs,
+        mutability,
+        ident,
+        colon,
+        ty: input.parse()?,
+    }))
+}
+
+/// Receivers, variadics and patterns, each with what to write instead.
+fn refused_shape(input: ParseStream<'_>) -> Option<syn::Error> {
+    if is_receiver(&input.fork()) {
+        return Some(input.error(
+            "a tool has no `self`, take what it needs as a host parameter: `state: &State` where `State: FromContext`",
+        ));
+    }
+    if input.peek(Token![...]) {
+        return Some(input.error("a tool has a fixed list of arguments, take a `Vec<T>` instead of `...`"));
+    }
+    if input.peek(Token![_]) {
+        return Some(input.error("the model reads the parameter's name, give it one instead of `_`"));
+    }
+    let ahead = input.fork();
+    let plain = ahead.parse::<Option<Token![mut]>>().is_ok()
+        && ahead.call(Ident::parse_any).is_ok()
+        && ahead.peek(Token![:])
+        && !ahead.peek(Token![::]);
+    if plain {
+        None
+    } else {
+        Some(input.error("the model reads the parameter's name, write a plain name and take the value apart in the body"))
+    }
+}
+
+fn is_receiver(ahead: ParseStream<'_>) -> bool {
+    let reference = ahead.parse::<Option<Token![&]>>().is_ok_and(|and| and.is_some());
+    if reference && ahead.peek(syn::Lifetime) && ahead.parse::<syn::Lifetime>().is_err() {
+        return false;
+    }
+    ahead.parse::<Option<Token![mut]>>().is_ok() && ahead.peek(Token![self]) && !ahead.peek2(Token![::])
+}
+
+/// Walks over the rest of a parameter. Commas between `<` and `>` belong to its type.
+fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
+    let mut depth = 0_usize;
+    while !input.is_empty() && !(depth == 0 && input.peek(Token![,])) {
+        if input.peek(Token![->]) {
+            input.parse::<Token![->]>()?;
+            continue;
+        }
+        depth = deeper(depth, &input.parse()?);
+    }
+    Ok(())
+}
+
+fn until_comma(tokens: TokenStream) -> TokenStream {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    tokens
+        .into_iter()
+        .take_while(|token| {
+            let punct = match token {
+                TokenTree::Punct(punct) => punct.as_char(),
+                _ => ' ',
+            };
+            if !(before == '-' && punct == '>') {
+                depth = deeper(depth, token);
+            }
+            before = punct;
+            !(depth == 0 && punct == ',')
+        })
+        .collect()
+}
+
+fn deeper(depth: usize, token: &TokenTree) -> usize {
+    match token {
+        TokenTree::Punct(punct) if punct.as_char() == '<' => depth + 1,
+        TokenTree::Punct(punct) if punct.as_char() == '>' => depth.saturating_sub(1),
+        _ => depth,
+    }
+}
+
+impl Written {
+    /// The named parameters.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Named> {
+        self.params.iter().filter_map(|param| match param {
+            Param::Named(named) => Some(named),
+            Param::Other(_) => None,
+        })
+    }
+}
+
+impl Written {
+    /// The fn with these parameters.
+    pub(crate) fn with_params(&self, params: &[impl ToTokens]) -> TokenStream {
+        let Self {
+            attrs,
+            vis,
+            constness,
+            asyncness,
+            unsafety,
+            abi,
+            fn_token,
+            ident,
+            generics,
+            paren,
+            output,
+            where_clause,
+            body,
+            ..
+        } = self;
+        let mut tokens = quote!(#(#attrs)* #vis #constness #asyncness #unsafety #abi #fn_token #ident #generics);
+        paren.surround(&mut tokens, |tokens| quote!(#(#params),*).to_tokens(tokens));
+        if let Some((arrow, ty)) = output {
+            quote!(#arrow #ty).to_tokens(&mut tokens);
+        }
+        quote!(#where_clause #body).to_tokens(&mut tokens);
+        tokens
+    }
+}
+
+/// The fn again, to the letter but for what a parameter may not carry (its documentation and our attributes).
+impl ToTokens for Written {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.with_params(&self.params).to_tokens(tokens);
+    }
+}
+
+impl ToTokens for Param {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Other(other) => without_attributes(other.clone()).to_tokens(tokens),
+            Self::Named(named) => {
+                let Named {
+                    attrs,
+                    mutability,
+                    ident,
+                    colon,
+                    ty,
+                } = named;
+                for attr in attrs.iter().filter(|attr| belongs_to_the_fn(attr)) {
+                    attr.to_tokens(tokens);
+                }
+                mutability.to_tokens(tokens);
+                ident.to_tokens(tokens);
+                colon.to_tokens(tokens);
+                ty.to_tokens(tokens);
+            }
+        }
+    }
+}
+
+/// What rustc itself takes on a parameter, apart from `cfg`, which is split off before.
+pub(crate) fn belongs_to_the_fn(attr: &Attribute) -> bool {
+    ["allow", "expect", "warn", "deny", "forbid", "cfg", "cfg_attr"]
+        .iter()
+        .any(|word| attr.path().is_ident(word))
+}
+
+/// A broken item without the attributes of its parameters, so that rustc has only the real fault to tell.
+pub(crate) fn without_param_attributes(item: TokenStream) -> TokenStream {
+    let mut after_fn = false;
+    item.into_iter()
+        .map(|token| match token {
+            TokenTree::Group(group) if after_fn && group.delimiter() == Delimiter::Parenthesis => {
+                after_fn = false;
+                let mut stripped = Group::new(group.delimiter(), without_attributes(group.stream()));
+                stripped.set_span(group.span());
+                TokenTree::Group(stripped)
+            }
+            TokenTree::Ident(ident) if ident == "fn" => {
+                after_fn = true;
+                TokenTree::Ident(ident)
+            }
+            other => other,
+        })
+        .collect()
+}
+
+fn without_attributes(tokens: TokenStream) -> TokenStream {
+    let mut kept = Vec::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_attribute = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '#')
+            && matches!(tokens.peek(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket);
+        if is_attribute {
+            tokens.next();
+        } else {
+            kept.push(token);
+        }
+    }
+    kept.into_iter().collect()
+}

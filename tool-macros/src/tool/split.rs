@@ -1,0 +1,96 @@
+//! Parameters under `#[cfg]`.
+//!
+//! rustc hands an attribute macro its item as written, so a parameter may still carry `#[cfg(P)]`, and no part of the expansion
+//! that lists parameters could follow it. So the tool is written out twice, with and without the parameter, each under its
+//! condition: rustc drops one before it expands the other.
+//!
+//! ```text
+//! #[tool(…)] fn f(#[cfg(P)] a: A, b: B) {…}
+//! →
+//! #[cfg(P)] #[tool(…)] fn f(a: A, b: B) {…}
+//! #[cfg(not(P))] #[tool(…)] fn f(b: B) {…}
+//! ```
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Meta, Token};
+
+use crate::errors::Errors;
+use crate::tool::options::Options;
+use crate::tool::parse::{Named, Param, Written};
+
+/// Both forms of the tool, where a parameter has a condition.
+pub(crate) fn on_cfg(attr: &TokenStream, written: &Written) -> Option<TokenStream> {
+    let (at, number, condition) = first(written)?;
+    let Param::Named(named) = &written.params[at] else {
+        return None;
+    };
+    let (condition, instead) = condition;
+    let with = fn_with(written, at, Some(&attributes(named, number, &instead)));
+    // `cfg` takes the parameter away, `cfg_attr` only its attributes.
+    let without = if instead.is_empty() {
+        fn_with(written, at, None)
+    } else {
+        fn_with(written, at, Some(&attributes(named, number, &[])))
+    };
+    let errors = Errors::new();
+    let krate = Options::parse(attr.clone(), &errors).paths().private();
+    drop(errors.finish());
+    Some(quote! {
+        #[cfg(#condition)] #[#krate::tool(#attr)] #with
+        #[cfg(not(#condition))] #[#krate::tool(#attr)] #without
+    })
+}
+
+/// `P`, and what stands instead of the attribute where `P` holds.
+type Condition = (TokenStream, Vec<TokenStream>);
+
+/// The first parameter with a condition, the attribute's number, and the condition.
+fn first(written: &Written) -> Option<(usize, usize, Condition)> {
+    written.params.iter().enumerate().find_map(|(at, param)| {
+        let Param::Named(named) = param else {
+            return None;
+        };
+        let mut attrs = named.attrs.iter().enumerate();
+        attrs.find_map(|(number, attr)| Some((at, number, condition(attr)?)))
+    })
+}
+
+fn condition(attr: &Attribute) -> Option<Condition> {
+    let Meta::List(list) = &attr.meta else {
+        return None;
+    };
+    if list.path.is_ident("cfg") {
+        return Some((list.tokens.clone(), Vec::new()));
+    }
+    if !list.path.is_ident("cfg_attr") {
+        return None;
+    }
+    let metas = list
+        .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
+        .ok()?;
+    let mut metas = metas.into_iter().map(ToTokens::into_token_stream);
+    Some((metas.next()?, metas.collect()))
+}
+
+/// The parameter's attributes with `instead` in place of the one of that number.
+fn attributes(named: &Named, number: usize, instead: &[TokenStream]) -> TokenStream {
+    let before = &named.attrs[..number];
+    let after = &named.attrs[number + 1..];
+    quote!(#(#before)* #(#[#instead])* #(#after)*)
+}
+
+/// The fn with all parameter attributes; the parameter at `at` with these attributes, or not at all.
+fn fn_with(written: &Written, at: usize, attrs: Option<&TokenStream>) -> TokenStream {
+    let params = written.params.iter().enumerate().filter_map(|(number, param)| match param {
+        Param::Named(named) => {
+            let Named { mutability, ident, colon, ty, .. } = named;
+            let all = &named.attrs;
+            let attrs = if number == at { attrs?.clone() } else { quote!(#(#all)*) };
+            Some(quote!(#attrs #mutability #ident #colon #ty))
+        }
+        Param::Other(tokens) => Some(tokens.clone()),
+    });
+    written.with_params(&params.collect::<Vec<_>>())
+}
