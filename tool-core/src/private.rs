@@ -23,6 +23,7 @@ pub use crate::schema::rules::{
     Survey, check_constraints, check_field, check_limits, check_optional, check_param, check_tool, check_toolset,
     check_type, survey,
 };
+pub use crate::schema::json_schema::json_schema;
 pub use crate::schema::{Pattern, StrictSchema, warn};
 pub use crate::stream::Item;
 pub use crate::tool::{

@@ -10,6 +10,7 @@ pub mod example;
 pub mod flatten;
 pub mod format;
 mod impls;
+pub mod json_schema;
 mod lower;
 pub mod pattern;
 pub mod rules;

@@ -1,0 +1,68 @@
+//! A strict schema for the `schemars` world.
+//!
+//! `#[schema(json_schema)]` derives `JsonSchema` from the tree, so that one type serves both worlds and the two cannot differ.
+
+use schemars::generate::Contract;
+use schemars::{Schema as JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use crate::schema::StrictSchema;
+use crate::schema::dialect::{Dialect, output_schema_text, schema_text};
+
+/// The type's schema as `schemars` wants it: what is read or what is written, by the generator's contract.
+///
+/// Definitions that the schema refers to (a type that holds itself) are handed to the generator.
+pub fn json_schema<T: StrictSchema>(generator: &mut SchemaGenerator) -> JsonSchema {
+    let text = match generator.contract() {
+        Contract::Serialize => output_schema_text(T::SCHEMA),
+        // The enum may grow; what is read is what a schema mostly describes.
+        _ => schema_text(T::SCHEMA, Dialect::JsonSchema),
+    };
+    // The text is ours; should it ever fail to parse, a schema that admits everything misleads nobody.
+    let mut schema = serde_json::from_str(&text).unwrap_or(Value::Bool(true));
+    if let Some(Value::Object(definitions)) =
+        schema.as_object_mut().and_then(|map| map.remove("$defs"))
+    {
+        hand_over(definitions, &mut schema, generator);
+    }
+    JsonSchema::try_from(schema).unwrap_or_default()
+}
+
+/// Moves definitions to the generator, and points the references there.
+fn hand_over(definitions: Map<String, Value>, schema: &mut Value, generator: &mut SchemaGenerator) {
+    let path = generator
+        .settings()
+        .definitions_path
+        .trim_matches('/')
+        .to_owned();
+    for (name, mut definition) in definitions {
+        relink(&mut definition, &path);
+        // Under a taken name stands the same type: schemars puts a placeholder there while it asks us, and the schema after.
+        generator
+            .definitions_mut()
+            .entry(name)
+            .or_insert(definition);
+    }
+    relink(schema, &path);
+}
+
+fn relink(node: &mut Value, path: &str) {
+    match node {
+        Value::Object(map) => {
+            if let Some(Value::String(to)) = map.get_mut("$ref")
+                && let Some(name) = to.strip_prefix("#/$defs/")
+            {
+                *to = format!("#/{path}/{name}");
+            }
+            for value in map.values_mut() {
+                relink(value, path);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                relink(item, path);
+            }
+        }
+        _ => {}
+    }
+}
