@@ -283,6 +283,7 @@ fn ends_of<T>(
     mut end: impl FnMut(ParseStream<'_>) -> syn::Result<T>,
     expected: &'static str,
 ) -> syn::Result<(Option<T>, Option<T>, bool)> {
+    let start = input.span();
     let min = if input.peek(Token![..]) {
         None
     } else {
@@ -295,7 +296,7 @@ fn ends_of<T>(
         input.parse::<Token![..]>()?;
         true
     } else {
-        return Err(input.error(expected));
+        return Err(syn::Error::new(start, expected));
     };
     let max = if exclusive && (input.is_empty() || input.peek(Token![,])) {
         None
@@ -303,7 +304,7 @@ fn ends_of<T>(
         Some(end(input)?)
     };
     if min.is_none() && max.is_none() {
-        return Err(input.error(expected));
+        return Err(syn::Error::new(start, expected));
     }
     let exclusive = exclusive && max.is_some();
     Ok((min, max, exclusive))

@@ -36,7 +36,11 @@ impl Errors {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.borrow().as_ref().is_none_or(Vec::is_empty)
+        self.count() == 0
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.borrow().as_ref().map_or(0, Vec::len)
     }
 
     /// All errors as one, or none.

@@ -31,7 +31,12 @@ pub(crate) fn in_tokens(
         in_list(input, errors, take);
         Ok(())
     };
-    errors.keep(parser.parse2(tokens));
+    let before = errors.count();
+    let read = parser.parse2(tokens);
+    // What an error left unread inside of a group was told with it.
+    if errors.count() == before {
+        errors.keep(read);
+    }
 }
 
 fn in_list(

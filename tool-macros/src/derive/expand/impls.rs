@@ -56,7 +56,7 @@ pub(super) fn into_output(decided: &Decided<'_>) -> TokenStream {
     let ident = &decided.input.ident;
     let mut generics = decided.input.generics.clone();
     generics.make_where_clause().predicates.push(parse_quote! {
-        for<'__serialize> Self: #private::Serialize + ::core::marker::Send + 'static
+        for<'__serialize> Self: #private::serde::Serialize + ::core::marker::Send + 'static
     });
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {

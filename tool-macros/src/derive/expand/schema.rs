@@ -82,13 +82,13 @@ pub(super) fn bounded(paths: &Paths, value: &Value) -> TokenStream {
     }
 }
 
-/// `Kind::Object(&[…])`; with flattened fields, an array whose length only const evaluation knows.
+/// `Kind::Object(&[…])`. With flattened fields, the array has a length that only const evaluation knows.
 fn object(paths: &Paths, entries: &[Entry<'_>]) -> TokenStream {
     let private = paths.private();
-    let Some(flattened) = entries.iter().find(|entry| entry.flatten) else {
+    if !entries.iter().any(|entry| entry.flatten) {
         let fields = entries.iter().map(|entry| field(paths, entry));
         return quote!(#private::Kind::Object(&[#(#fields),*]));
-    };
+    }
     let parts = entries.iter().map(|entry| {
         if entry.flatten {
             let inner = plain(paths, &entry.value);
@@ -98,14 +98,17 @@ fn object(paths: &Paths, entries: &[Entry<'_>]) -> TokenStream {
             quote!(#private::Flat::One(#field))
         }
     });
-    // Anything but a record inside panics here, so the call lies on the flattened type.
-    let place = &flattened.value.place;
-    let length = spans::call(paths, place, "flat_len", quote!(PARTS));
+    let own = entries.iter().filter(|entry| !entry.flatten).count();
+    // Anything but a record inside panics, so each call lies on the flattened type.
+    let inner = entries.iter().filter(|entry| entry.flatten).map(|entry| {
+        let inner = plain(paths, &entry.value);
+        let part = quote!(&[#private::Flat::Inner(#inner)]);
+        spans::call(paths, &entry.value.place, "flat_len", part)
+    });
     quote! {
         #private::Kind::Object({
-            const PARTS: &[#private::Flat] = &[#(#parts),*];
-            const LENGTH: usize = #length;
-            const FIELDS: [#private::Field; LENGTH] = #private::flatten(PARTS);
+            const LENGTH: usize = #own #(+ #inner)*;
+            const FIELDS: [#private::Field; LENGTH] = #private::flatten(&[#(#parts),*]);
             &FIELDS
         })
     }
