@@ -37,6 +37,6 @@ pub use secrecy::{ExposeSecret, SecretString};
 pub use schema::dialect::{Dialect, Dialects, Hints};
 pub use stream::{StreamItem, ToolStream};
 pub use tokio_util::sync::CancellationToken;
-pub use tool_macros::StrictSchema;
+pub use tool_macros::{StrictSchema, tool};
 pub use tool::{Approval, DynamicTool, Origin, SecretKind, SecretNeed, Tool, ToolDef, VariableKind, VariableNeed};
 pub use toolset::Toolset;

@@ -25,7 +25,9 @@ pub use crate::schema::rules::{
 };
 pub use crate::schema::json_schema::json_schema;
 pub use crate::schema::{Pattern, StrictSchema, warn};
-pub use crate::stream::Item;
+pub use crate::stream::{Item, Slot, generator, no_step, no_stream};
+#[cfg(feature = "stream")]
+pub use tool_macros::tool_stream_inner;
 pub use crate::tool::{
     Approval, Finished, Origin, SecretKind, SecretNeed, StaticDef, VariableKind, VariableNeed, check_secrets, check_variables,
 };
@@ -35,13 +37,26 @@ pub use std::result::Result;
 pub use std::string::String;
 pub use std::time::Duration;
 
-use crate::context::{FromContext, ToolContext};
+pub use crate::context::{FromContext, ToolContext};
+pub use crate::output::ModelOutput;
+pub use crate::tool::Tool;
+pub use core::future::Future;
+pub use serde::de::MapAccess;
+pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+pub use tool_macros::tool;
 pub use crate::error::ToolError;
 use crate::stream::ToolStream;
-use crate::tool::ToolDef;
+pub use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
+mod facts;
 pub mod probe;
+mod record;
+
+pub use facts::{Texts, check_read_only, returned_stream};
+pub use record::{
+    Argument, Record, Slot, Slots, Values, debug_record, deserialize_record, read_record, slot, write_record,
+};
 
 /// A host parameter.
 pub fn host<T: FromContext>(cx: &ToolContext) -> Result<T, ToolError> {

@@ -58,8 +58,8 @@ pub(crate) fn name(name: &str, at: &TokenStream, errors: &Errors) {
 /// A struct in the type namespace may not hide what everybody writes there.
 pub(crate) fn input(input: &Ident, options: &Options, errors: &Errors) {
     const PRIMITIVES: &[&str] = &[
-        "bool", "char", "str", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",
-        "u32", "u64", "u128", "usize",
+        "bool", "char", "str", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8",
+        "u16", "u32", "u64", "u128", "usize",
     ];
     if options.input.is_none() && PRIMITIVES.iter().any(|primitive| input == primitive) {
         errors.at(input, texts::hides_primitive(&input.unraw().to_string()));
@@ -79,7 +79,9 @@ pub(crate) fn keys(params: &[Param<'_>], errors: &Errors) {
         }
         seen.push(&argument.key);
         let fits = argument.key.len() <= 64
-            && argument.key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && argument
+                .key
+                .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && argument
                 .key
                 .bytes()

@@ -10,7 +10,9 @@ use crate::tool::definition;
 use crate::tool::model::{Argument, Source, Tool};
 use crate::tool::options::example_tokens;
 use crate::tool::parse::Named;
-use crate::tool::{INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, TOOL_DESCRIPTION_LONG, TOOL_NAME_CLIENT};
+use crate::tool::{
+    INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, TOOL_DESCRIPTION_LONG, TOOL_NAME_CLIENT,
+};
 
 /// Every check and warning of the tool.
 pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
@@ -25,14 +27,18 @@ pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
     for param in &tool.params {
         match &param.source {
             Source::Model(argument) => out.extend(of_argument(tool, param.named, argument)),
-            Source::Borrowed(ty) => out.extend(read_only(tool, ty, &param.named.ty)),
-            Source::Context => out.extend(read_only(tool, &param.named.ty, &param.named.ty)),
+            Source::Borrowed(ty) => out.extend(read_only(tool, param.named, ty)),
+            Source::Context => out.extend(read_only(tool, param.named, &param.named.ty)),
             Source::Args | Source::Secret(_) | Source::Variable(_) => {}
         }
     }
     if let Some(args) = tool.args() {
         let ty = &args.ty;
-        out.extend(param(tool, args, &quote!(<#ty as #private::Argument>::NODE)));
+        out.extend(param(
+            tool,
+            args,
+            &quote!(<#ty as #private::Argument>::NODE),
+        ));
     }
     out.extend(examples(tool));
     out.extend(needs(tool));
@@ -67,7 +73,12 @@ fn of_argument(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStre
     if let Some(pattern) = bounds.unanchored_pattern()
         && !allows(PATTERN_ANCHORS)
     {
-        out.extend(spans::warning(paths, pattern, PATTERN_ANCHORS.warn, quote!(true)));
+        out.extend(spans::warning(
+            paths,
+            pattern,
+            PATTERN_ANCHORS.warn,
+            quote!(true),
+        ));
     }
     let ty = &named.ty;
     if !allows(INT_RANGE) && !is_narrow(ty) {
@@ -82,7 +93,12 @@ fn param(tool: &Tool<'_>, named: &Named, schema: &TokenStream) -> TokenStream {
     let providers = definition::providers(tool);
     let name = &tool.name;
     let param = named.ident.to_string();
-    spans::check(&tool.paths, &named.ty, "check_param", quote!(#schema, #providers, #name, #param))
+    spans::check(
+        &tool.paths,
+        &named.ty,
+        "check_param",
+        quote!(#schema, #providers, #name, #param),
+    )
 }
 
 /// Types that everybody writes and that hold no 128 bits: no use in asking.
@@ -94,19 +110,26 @@ fn is_narrow(ty: &Type) -> bool {
         .and_then(|rest| rest.strip_suffix('>'))
         .unwrap_or(&text);
     [
-        "String", "bool", "char", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "f32", "f64",
+        "String", "bool", "char", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64",
+        "isize", "f32", "f64",
     ]
     .contains(&inner)
 }
 
 /// `read_only` holds only where no host parameter can write.
-fn read_only(tool: &Tool<'_>, host: &Type, place: &Type) -> Option<TokenStream> {
+fn read_only(tool: &Tool<'_>, named: &Named, host: &Type) -> Option<TokenStream> {
     tool.options.read_only.as_ref()?;
     let private = tool.paths.private();
     let name = &tool.name;
+    let param = named.ident.to_string();
     let host_name = host.to_token_stream().to_string();
-    let arguments = quote!(<#host as #private::FromContext>::EFFECT, #name, #host_name);
-    Some(spans::check(&tool.paths, place, "check_read_only", arguments))
+    let arguments = quote!(<#host as #private::FromContext>::EFFECT, #name, #param, #host_name);
+    Some(spans::check(
+        &tool.paths,
+        &named.ty,
+        "check_read_only",
+        arguments,
+    ))
 }
 
 fn examples(tool: &Tool<'_>) -> TokenStream {
@@ -122,7 +145,12 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
             #name,
             #number
         };
-        out.extend(spans::check(&tool.paths, &place, "check_example", arguments));
+        out.extend(spans::check(
+            &tool.paths,
+            &place,
+            "check_example",
+            arguments,
+        ));
     }
     out
 }
@@ -135,10 +163,20 @@ fn needs(tool: &Tool<'_>) -> TokenStream {
     let mut out = TokenStream::new();
     let (secrets, variables) = definition::needs(tool);
     if secrets.len() > 1 {
-        out.extend(spans::check(&tool.paths, name, "check_secrets", quote!(&[#(#secrets),*])));
+        out.extend(spans::check(
+            &tool.paths,
+            name,
+            "check_secrets",
+            quote!(&[#(#secrets),*]),
+        ));
     }
     if variables.len() > 1 {
-        out.extend(spans::check(&tool.paths, name, "check_variables", quote!(&[#(#variables),*])));
+        out.extend(spans::check(
+            &tool.paths,
+            name,
+            "check_variables",
+            quote!(&[#(#variables),*]),
+        ));
     }
     let _ = (private, input);
     out
@@ -150,14 +188,29 @@ fn warnings(tool: &Tool<'_>) -> TokenStream {
     let input = &tool.input;
     let mut out = TokenStream::new();
     let name = &tool.name;
-    if !tool.allows(TOOL_NAME_CLIENT) && (name.len() > 50 || name.contains(|c: char| c.is_ascii_uppercase())) {
-        out.extend(spans::warning(&tool.paths, &tool.name_at, TOOL_NAME_CLIENT.warn, quote!(true)));
+    if !tool.allows(TOOL_NAME_CLIENT)
+        && (name.len() > 50 || name.contains(|c: char| c.is_ascii_uppercase()))
+    {
+        out.extend(spans::warning(
+            &tool.paths,
+            &tool.name_at,
+            TOOL_NAME_CLIENT.warn,
+            quote!(true),
+        ));
     }
     let ident = &tool.written.ident;
     if !tool.allows(TOOL_DESCRIPTION_LONG) && tool.doc.raw.chars().count() > 1024 {
-        out.extend(spans::warning(&tool.paths, ident, TOOL_DESCRIPTION_LONG.warn, quote!(true)));
+        out.extend(spans::warning(
+            &tool.paths,
+            ident,
+            TOOL_DESCRIPTION_LONG.warn,
+            quote!(true),
+        ));
     }
-    for (rule, asks) in [(LIMIT_OPTIONAL, quote!(many_optionals)), (LIMIT_UNION, quote!(many_unions))] {
+    for (rule, asks) in [
+        (LIMIT_OPTIONAL, quote!(many_optionals)),
+        (LIMIT_UNION, quote!(many_unions)),
+    ] {
         if !tool.allows(rule) {
             let hit = quote!(#private::warn::#asks(<#input as #private::HasSpec>::SPEC, &SURVEY));
             out.extend(spans::warning(&tool.paths, ident, rule.warn, hit));

@@ -24,7 +24,9 @@ pub(crate) fn schema(tool: &Tool<'_>) -> TokenStream {
         quote!(<#ty as #private::Argument>::NODE)
     } else {
         let name = &tool.name;
-        let fields = tool.arguments().map(|(named, argument)| field(&tool.paths, named, argument));
+        let fields = tool
+            .arguments()
+            .map(|(named, argument)| field(&tool.paths, named, argument));
         quote! {
             &#private::Schema::new(#private::Kind::Object(&[#(#fields),*])).named(#name).checked()
         }
@@ -73,7 +75,11 @@ pub(crate) fn spec(tool: &Tool<'_>) -> TokenStream {
         SOME(quote!(#private::Text::escaped(#title)))
     });
     let description = tool.doc.text(&tool.paths);
-    let examples = tool.options.examples.iter().map(|example| tool_example(&tool.paths, example));
+    let examples = tool
+        .options
+        .examples
+        .iter()
+        .map(|example| tool_example(&tool.paths, example));
     let providers = providers(tool);
     let declared = declared(tool);
     let effects = effects(tool);
@@ -154,7 +160,10 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
     let input = &tool.input;
     let options = tool.options;
     let description = &tool.doc.raw;
-    let category = options.category.as_ref().map_or_else(|| "general".to_owned(), syn::LitStr::value);
+    let category = options
+        .category
+        .as_ref()
+        .map_or_else(|| "general".to_owned(), syn::LitStr::value);
     let tags = options.tags.iter().flatten();
     let (secrets, variables) = needs(tool);
     let declared = declared(tool);
@@ -206,7 +215,12 @@ fn respanned(name: &str, span: Span) -> TokenStream {
 pub(crate) fn needs(tool: &Tool<'_>) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let private = tool.paths.private();
     let paths = &tool.paths;
-    let mut secrets: Vec<_> = tool.options.secrets.iter().map(|secret| secret.need(paths, None)).collect();
+    let mut secrets: Vec<_> = tool
+        .options
+        .secrets
+        .iter()
+        .map(|secret| secret.need(paths, None))
+        .collect();
     let mut variables: Vec<_> = tool
         .options
         .variables

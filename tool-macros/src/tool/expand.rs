@@ -16,8 +16,15 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     let checks = checks::all(tool);
     let implementation = implementation(tool);
     // What the user allows on the fn holds for what is made of it. The warnings stay outside of it.
-    let allowed = written.attrs.iter().filter(|attr| attr.path().is_ident("allow"));
-    let deprecated = written.attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| quote!(deprecated,));
+    let allowed = written
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("allow"));
+    let deprecated = written
+        .attrs
+        .iter()
+        .any(|attr| attr.path().is_ident("deprecated"))
+        .then(|| quote!(deprecated,));
     // The fn comes first, or editors take its name for the struct's. What a tool's shape asks for is no lint.
     quote! {
         #[allow(
@@ -54,7 +61,9 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     let run = run::run(tool);
     let model_view = match &tool.options.to_model_output {
         Some(path) => quote!(::core::option::Option::Some(#path(output))),
-        None => quote!({ use #private::probe::WholeView as _; #private::probe::ModelView(output).get() }),
+        None => {
+            quote!({ use #private::probe::WholeView as _; #private::probe::ModelView(output).get() })
+        }
     };
     quote! {
         const LENS: [::core::primitive::usize; 5] = #private::measure(<#input as #private::HasSpec>::SPEC);

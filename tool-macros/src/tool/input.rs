@@ -49,13 +49,25 @@ pub(crate) fn item(tool: &Tool<'_>) -> TokenStream {
     let vis = &tool.written.vis;
     let input = &tool.input;
     let doc = format!("Arguments of the tool `{}`.", tool.name);
-    let fields = tool.params.iter().filter(|param| param.is_sent()).map(|param| {
-        let ident = &param.named.ident;
-        let ty = &param.named.ty;
-        let mut docs = param.named.attrs.iter().filter(|attr| attr.path().is_ident("doc")).peekable();
-        let none = docs.peek().is_none().then(|| quote!(#[doc = "All arguments."]));
-        quote!(#none #(#docs)* #vis #ident: #ty)
-    });
+    let fields = tool
+        .params
+        .iter()
+        .filter(|param| param.is_sent())
+        .map(|param| {
+            let ident = &param.named.ident;
+            let ty = &param.named.ty;
+            let mut docs = param
+                .named
+                .attrs
+                .iter()
+                .filter(|attr| attr.path().is_ident("doc"))
+                .peekable();
+            let none = docs
+                .peek()
+                .is_none()
+                .then(|| quote!(#[doc = "All arguments."]));
+            quote!(#none #(#docs)* #vis #ident: #ty)
+        });
     // As visible as the struct: a `pub` field in a private struct would be a lint of its own.
     quote! {
         #[doc = #doc]
@@ -96,7 +108,9 @@ fn deserialize(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
     let keys = fields.iter().map(|field| field.key);
     // Locals of our own: a parameter may have the name of a constant of the user's.
-    let locals: Vec<Ident> = (0..fields.len()).map(|number| format_ident!("__{number}")).collect();
+    let locals: Vec<Ident> = (0..fields.len())
+        .map(|number| format_ident!("__{number}"))
+        .collect();
     let pattern = nested(locals.iter().map(|local| quote!(#local)));
     let slots = nested(fields.iter().map(|field| {
         let ty = field.ty;
@@ -146,16 +160,16 @@ fn derived(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
     let names = idents.iter().map(|ident| ident.unraw().to_string());
     let types = distinct(fields);
-    let bounds = |bound: TokenStream| {
-        quote!(where #(for<'__a> #types: #bound),*)
-    };
+    let bounds = |bound: TokenStream| quote!(where #(for<'__a> #types: #bound),*);
     let serialize = if tool.args().is_some() {
         quote!(#private::Serialize::serialize(#(&self.#idents)*, to))
     } else {
         let values = nested(idents.iter().map(|ident| quote!(&self.#ident)));
         quote!(#private::write_record(to, #name, <Self as #private::Record>::KEYS, #values))
     };
-    let equal = if fields.is_empty() { quote!(true) } else {
+    let equal = if fields.is_empty() {
+        quote!(true)
+    } else {
         quote!(#(::core::cmp::PartialEq::eq(&self.#idents, &other.#idents))&&*)
     };
     let [debug, clone, partial_eq, serialise] = [
@@ -210,5 +224,7 @@ fn distinct<'a>(fields: &'a [Field<'a>]) -> Vec<&'a Type> {
 
 /// `(a, (b, (c, ())))`: one generic impl in the core crate serves every length.
 fn nested(items: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
-    items.rev().fold(quote!(()), |rest, item| quote!((#item, #rest)))
+    items
+        .rev()
+        .fold(quote!(()), |rest, item| quote!((#item, #rest)))
 }

@@ -21,12 +21,26 @@ mod run;
 mod split;
 mod texts;
 
-pub(crate) const TOOL_NAME_CLIENT: &Rule = &Rule { id: "tool-name-client", warn: "ToolNameClient" };
-pub(crate) const TOOL_DESCRIPTION_LONG: &Rule =
-    &Rule { id: "tool-description-long", warn: "ToolDescriptionLong" };
-pub(crate) const LIMIT_OPTIONAL: &Rule = &Rule { id: "limit-optional", warn: "LimitOptional" };
-pub(crate) const LIMIT_UNION: &Rule = &Rule { id: "limit-union", warn: "LimitUnion" };
-pub(crate) const INT_RANGE: &Rule = &Rule { id: "int-range", warn: "IntRange" };
+pub(crate) const TOOL_NAME_CLIENT: &Rule = &Rule {
+    id: "tool-name-client",
+    warn: "ToolNameClient",
+};
+pub(crate) const TOOL_DESCRIPTION_LONG: &Rule = &Rule {
+    id: "tool-description-long",
+    warn: "ToolDescriptionLong",
+};
+pub(crate) const LIMIT_OPTIONAL: &Rule = &Rule {
+    id: "limit-optional",
+    warn: "LimitOptional",
+};
+pub(crate) const LIMIT_UNION: &Rule = &Rule {
+    id: "limit-union",
+    warn: "LimitUnion",
+};
+pub(crate) const INT_RANGE: &Rule = &Rule {
+    id: "int-range",
+    warn: "IntRange",
+};
 
 /// The warnings of a whole tool.
 pub(crate) const TOOL_RULES: &[&Rule] = &[
@@ -84,7 +98,9 @@ fn distance(a: &str, b: &str) -> usize {
         row[0] = i + 1;
         for (j, y) in b.bytes().enumerate() {
             let above = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(x != y)).min(above + 1).min(row[j] + 1);
+            row[j + 1] = (diagonal + usize::from(x != y))
+                .min(above + 1)
+                .min(row[j] + 1);
             diagonal = above;
         }
     }

@@ -75,7 +75,10 @@ pub(crate) struct Argument {
 pub(crate) enum Output<'a> {
     Unit,
     /// `impl Stream<Item = item>`
-    Stream { whole: &'a Type, item: &'a Type },
+    Stream {
+        whole: &'a Type,
+        item: &'a Type,
+    },
     Type(&'a Type),
 }
 
@@ -86,10 +89,16 @@ impl<'a> Tool<'a> {
         check::options(options, errors);
         let (name, name_at) = match &options.name {
             Some(name) => (name.value(), name.to_token_stream()),
-            None => (written.ident.unraw().to_string(), written.ident.to_token_stream()),
+            None => (
+                written.ident.unraw().to_string(),
+                written.ident.to_token_stream(),
+            ),
         };
         check::name(&name, &name_at, errors);
-        let input = options.input.clone().unwrap_or_else(|| written.ident.clone());
+        let input = options
+            .input
+            .clone()
+            .unwrap_or_else(|| written.ident.clone());
         check::input(&input, options, errors);
         let doc = Doc::of(&written.attrs, errors);
         if doc.is_empty() {

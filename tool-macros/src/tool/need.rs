@@ -32,7 +32,11 @@ pub(crate) struct Variable {
 
 impl Secret {
     /// Reads what stands in the parentheses after `word`.
-    pub(crate) fn parse(tokens: TokenStream, word: &impl ToTokens, errors: &Errors) -> syn::Result<Self> {
+    pub(crate) fn parse(
+        tokens: TokenStream,
+        word: &impl ToTokens,
+        errors: &Errors,
+    ) -> syn::Result<Self> {
         let (key, rest) = key_and_rest(tokens, word)?;
         let mut secret = Self {
             key,
@@ -46,7 +50,10 @@ impl Secret {
             "description" => once(&mut secret.description, word, value_of(input)?),
             "optional" => once(&mut secret.optional, word, word.clone()),
             "select" => once(&mut secret.choices, word, choices(word, input)?),
-            _ => Err(unknown(word, &["label", "description", "optional", "select"])),
+            _ => Err(unknown(
+                word,
+                &["label", "description", "optional", "select"],
+            )),
         });
         Ok(secret)
     }
@@ -78,7 +85,11 @@ impl Secret {
 
 impl Variable {
     /// Reads what stands in the parentheses after `word`.
-    pub(crate) fn parse(tokens: TokenStream, word: &impl ToTokens, errors: &Errors) -> syn::Result<Self> {
+    pub(crate) fn parse(
+        tokens: TokenStream,
+        word: &impl ToTokens,
+        errors: &Errors,
+    ) -> syn::Result<Self> {
         let (name, rest) = key_and_rest(tokens, word)?;
         let mut variable = Self {
             name,
@@ -92,7 +103,10 @@ impl Variable {
             "optional" => once(&mut variable.optional, word, word.clone()),
             "secret" => once(&mut variable.secret, word, word.clone()),
             "scoped" => once(&mut variable.scoped, word, word.clone()),
-            _ => Err(unknown(word, &["description", "optional", "secret", "scoped"])),
+            _ => Err(unknown(
+                word,
+                &["description", "optional", "secret", "scoped"],
+            )),
         });
         Ok(variable)
     }
@@ -103,7 +117,11 @@ impl Variable {
         let name = &self.name;
         let description = text_or_none(self.description.as_ref(), paths);
         let optional = flag(self.optional.as_ref(), optional);
-        let kind = if self.secret.is_some() { quote!(Secret) } else { quote!(Text) };
+        let kind = if self.secret.is_some() {
+            quote!(Secret)
+        } else {
+            quote!(Text)
+        };
         let scoped = self.scoped.is_some();
         quote! {
             #private::VariableNeed {

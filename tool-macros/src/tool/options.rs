@@ -6,12 +6,12 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{LitInt, LitStr, Path, Token, bracketed, parenthesized, token};
 
+use crate::allow::Allowed;
+use crate::case::{CASES, Case};
 use crate::constraint::value_of;
 use crate::errors::Errors;
 use crate::json::{Json, Value};
 use crate::paths::Paths;
-use crate::allow::Allowed;
-use crate::case::{CASES, Case};
 use crate::tool::need::{Secret, Variable};
 use crate::tool::{TOOL_RULES, texts, unknown};
 use crate::words::{in_tokens, once};
@@ -100,7 +100,9 @@ impl Options {
     /// Reads the attribute; every fault goes to `errors`.
     pub(crate) fn parse(attr: TokenStream, errors: &Errors) -> Self {
         let mut options = Self::default();
-        in_tokens(attr, errors, |word, input| options.take(word, input, errors));
+        in_tokens(attr, errors, |word, input| {
+            options.take(word, input, errors)
+        });
         options
     }
 
@@ -126,11 +128,13 @@ impl Options {
             "open_world" => once(&mut self.open_world, word, word.clone()),
             "providers" => once(&mut self.providers, word, providers(input)?),
             "secret" => {
-                self.secrets.push(Secret::parse(parens(input)?, word, errors)?);
+                self.secrets
+                    .push(Secret::parse(parens(input)?, word, errors)?);
                 Ok(())
             }
             "variable" => {
-                self.variables.push(Variable::parse(parens(input)?, word, errors)?);
+                self.variables
+                    .push(Variable::parse(parens(input)?, word, errors)?);
                 Ok(())
             }
             "rename_all" => once(&mut self.rename_all, word, case(input)?),
@@ -168,9 +172,12 @@ fn case(input: ParseStream<'_>) -> syn::Result<Case> {
     let text: LitStr = value_of(input)?;
     let value = text.value();
     let known = CASES.iter().find(|(name, _)| *name == value);
-    known
-        .map(|(_, case)| *case)
-        .ok_or_else(|| syn::Error::new(text.span(), texts::unknown_case(&value, CASES.iter().map(|(name, _)| *name))))
+    known.map(|(_, case)| *case).ok_or_else(|| {
+        syn::Error::new(
+            text.span(),
+            texts::unknown_case(&value, CASES.iter().map(|(name, _)| *name)),
+        )
+    })
 }
 
 /// `("a", "b")` or `= ["a", "b"]`
@@ -217,7 +224,11 @@ fn example(input: ParseStream<'_>) -> syn::Result<Example> {
     };
     content.parse::<Option<Token![,]>>()?;
     if content.is_empty() {
-        Ok(Example { label, input, result })
+        Ok(Example {
+            label,
+            input,
+            result,
+        })
     } else {
         Err(content.error(texts::EXAMPLE))
     }
@@ -254,7 +265,10 @@ fn timeout(input: ParseStream<'_>) -> syn::Result<Timeout> {
             .base10_parse::<u64>()
             .ok()
             .and_then(|value| value.checked_mul(1000));
-        (millis.filter(|_| seconds.suffix().is_empty()), seconds.span())
+        (
+            millis.filter(|_| seconds.suffix().is_empty()),
+            seconds.span(),
+        )
     } else if input.peek(syn::Lit) {
         return Err(input.error(texts::TIMEOUT));
     } else {
@@ -283,7 +297,12 @@ fn duration(text: &str) -> Option<u64> {
 
 fn output_limit(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     input.parse::<Token![=]>()?;
-    if input.peek(LitInt) && input.fork().parse::<LitInt>().is_ok_and(|limit| limit.base10_digits() == "0") {
+    if input.peek(LitInt)
+        && input
+            .fork()
+            .parse::<LitInt>()
+            .is_ok_and(|limit| limit.base10_digits() == "0")
+    {
         return Err(input.error(texts::LIMIT_ZERO));
     }
     expr(input)

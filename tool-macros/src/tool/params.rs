@@ -38,14 +38,19 @@ pub(crate) fn decide<'a>(
 
 /// With `#[args]`, the struct is all that the model sends.
 fn args_alone(params: &[Param<'_>], options: &Options, errors: &Errors) {
-    let mut args = params.iter().filter(|param| matches!(param.source, Source::Args));
+    let mut args = params
+        .iter()
+        .filter(|param| matches!(param.source, Source::Args));
     if args.next().is_none() {
         return;
     }
     for second in args {
         errors.at(&second.named.ident, texts::ARGS_TWICE);
     }
-    for other in params.iter().filter(|param| matches!(param.source, Source::Model(_))) {
+    for other in params
+        .iter()
+        .filter(|param| matches!(param.source, Source::Model(_)))
+    {
         errors.at(&other.named.ident, texts::ARGS_ALONE);
     }
     if options.rename_all.is_some() {
@@ -80,7 +85,10 @@ fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
         } else if path.is_ident("schema") {
             errors.at(attr, texts::SCHEMA_ON_PARAM);
         } else {
-            errors.at(path, texts::unknown_attribute(&path.to_token_stream().to_string()));
+            errors.at(
+                path,
+                texts::unknown_attribute(&path.to_token_stream().to_string()),
+            );
         }
     }
     sorted
@@ -101,7 +109,15 @@ fn source<'a>(named: &'a Named, options: &Options, errors: &Errors) -> Option<So
         return known.then_some(Source::Model(argument));
     };
     let args = attr.path().is_ident("args");
-    no_arg(&sorted, if args { texts::ARG_ON_ARGS } else { texts::ARG_ON_HOST }, errors);
+    no_arg(
+        &sorted,
+        if args {
+            texts::ARG_ON_ARGS
+        } else {
+            texts::ARG_ON_HOST
+        },
+        errors,
+    );
     let source = if args {
         no_words(attr, errors);
         Source::Args
@@ -219,12 +235,7 @@ pub(crate) fn peeled(ty: &Type) -> &Type {
     }
 }
 
-fn argument(
-    named: &Named,
-    sorted: &Sorted<'_>,
-    options: &Options,
-    errors: &Errors,
-) -> Argument {
+fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Errors) -> Argument {
     let mut words = ValueWords::default();
     let mut rename: Option<LitStr> = None;
     let mut allow = Allowed::default();

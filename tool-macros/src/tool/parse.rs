@@ -6,7 +6,9 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Abi, Attribute, Generics, Ident, Token, Type, Visibility, WhereClause, parenthesized, token};
+use syn::{
+    Abi, Attribute, Generics, Ident, Token, Type, Visibility, WhereClause, parenthesized, token,
+};
 
 use crate::errors::Errors;
 
@@ -139,10 +141,14 @@ fn refused_shape(input: ParseStream<'_>) -> Option<syn::Error> {
         ));
     }
     if input.peek(Token![...]) {
-        return Some(input.error("a tool has a fixed list of arguments, take a `Vec<T>` instead of `...`"));
+        return Some(
+            input.error("a tool has a fixed list of arguments, take a `Vec<T>` instead of `...`"),
+        );
     }
     if input.peek(Token![_]) {
-        return Some(input.error("the model reads the parameter's name, give it one instead of `_`"));
+        return Some(
+            input.error("the model reads the parameter's name, give it one instead of `_`"),
+        );
     }
     let ahead = input.fork();
     let plain = ahead.parse::<Option<Token![mut]>>().is_ok()
@@ -157,11 +163,15 @@ fn refused_shape(input: ParseStream<'_>) -> Option<syn::Error> {
 }
 
 fn is_receiver(ahead: ParseStream<'_>) -> bool {
-    let reference = ahead.parse::<Option<Token![&]>>().is_ok_and(|and| and.is_some());
+    let reference = ahead
+        .parse::<Option<Token![&]>>()
+        .is_ok_and(|and| and.is_some());
     if reference && ahead.peek(syn::Lifetime) && ahead.parse::<syn::Lifetime>().is_err() {
         return false;
     }
-    ahead.parse::<Option<Token![mut]>>().is_ok() && ahead.peek(Token![self]) && !ahead.peek2(Token![::])
+    ahead.parse::<Option<Token![mut]>>().is_ok()
+        && ahead.peek(Token![self])
+        && !ahead.peek2(Token![::])
 }
 
 /// Walks over the rest of a parameter. Commas between `<` and `>` belong to its type.
@@ -233,7 +243,8 @@ impl Written {
             body,
             ..
         } = self;
-        let mut tokens = quote!(#(#attrs)* #vis #constness #asyncness #unsafety #abi #fn_token #ident #generics);
+        let mut tokens =
+            quote!(#(#attrs)* #vis #constness #asyncness #unsafety #abi #fn_token #ident #generics);
         paren.surround(&mut tokens, |tokens| quote!(#(#params),*).to_tokens(tokens));
         if let Some((arrow, ty)) = output {
             quote!(#arrow #ty).to_tokens(&mut tokens);
@@ -276,9 +287,11 @@ impl ToTokens for Param {
 
 /// What rustc itself takes on a parameter, apart from `cfg`, which is split off before.
 pub(crate) fn belongs_to_the_fn(attr: &Attribute) -> bool {
-    ["allow", "expect", "warn", "deny", "forbid", "cfg", "cfg_attr"]
-        .iter()
-        .any(|word| attr.path().is_ident(word))
+    [
+        "allow", "expect", "warn", "deny", "forbid", "cfg", "cfg_attr",
+    ]
+    .iter()
+    .any(|word| attr.path().is_ident(word))
 }
 
 /// A broken item without the attributes of its parameters, so that rustc has only the real fault to tell.
@@ -288,7 +301,8 @@ pub(crate) fn without_param_attributes(item: TokenStream) -> TokenStream {
         .map(|token| match token {
             TokenTree::Group(group) if after_fn && group.delimiter() == Delimiter::Parenthesis => {
                 after_fn = false;
-                let mut stripped = Group::new(group.delimiter(), without_attributes(group.stream()));
+                let mut stripped =
+                    Group::new(group.delimiter(), without_attributes(group.stream()));
                 stripped.set_span(group.span());
                 TokenTree::Group(stripped)
             }

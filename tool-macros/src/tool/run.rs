@@ -29,7 +29,10 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
     let (cx, body) = match (tool.written.asyncness.is_some(), asks_host) {
         (true, true) => (quote!(cx), quote!(#returned(#call.await))),
         (true, false) => (quote!(_), quote!(#returned(#call.await))),
-        (false, false) => (quote!(cx), quote!(#private::blocking(&cx, move || #returned(#call)).await?)),
+        (false, false) => (
+            quote!(cx),
+            quote!(#private::blocking(&cx, move || #returned(#call)).await?),
+        ),
         (false, true) => (
             quote!(cx),
             quote! {
@@ -82,16 +85,16 @@ fn argument(tool: &Tool<'_>, param: &Param<'_>) -> TokenStream {
     match &param.source {
         Source::Model(_) | Source::Args => quote!(self.#ident),
         Source::Borrowed(ty) => {
-            quote!(&#private::host(&cx, <#ty as #private::FromContext>::from_context)?)
+            quote!(&#private::host::<#ty>(&cx)?)
         }
-        Source::Context => quote!(#private::host(&cx, <#ty as #private::FromContext>::from_context)?),
+        Source::Context => quote!(#private::host::<#ty>(&cx)?),
         Source::Secret(secret) => {
             let key = &secret.key;
-            quote!(#private::secret(&cx, #key, <#ty as #private::FromSecret>::from_secret)?)
+            quote!(#private::secret::<#ty>(&cx, #key)?)
         }
         Source::Variable(variable) => {
             let name = &variable.name;
-            quote!(#private::variable(&cx, #name, <#ty as #private::FromVariable>::from_variable)?)
+            quote!(#private::variable::<#ty>(&cx, #name)?)
         }
     }
 }

@@ -83,14 +83,28 @@ fn attributes(named: &Named, number: usize, instead: &[TokenStream]) -> TokenStr
 
 /// The fn with all parameter attributes; the parameter at `at` with these attributes, or not at all.
 fn fn_with(written: &Written, at: usize, attrs: Option<&TokenStream>) -> TokenStream {
-    let params = written.params.iter().enumerate().filter_map(|(number, param)| match param {
-        Param::Named(named) => {
-            let Named { mutability, ident, colon, ty, .. } = named;
-            let all = &named.attrs;
-            let attrs = if number == at { attrs?.clone() } else { quote!(#(#all)*) };
-            Some(quote!(#attrs #mutability #ident #colon #ty))
-        }
-        Param::Other(tokens) => Some(tokens.clone()),
-    });
+    let params = written
+        .params
+        .iter()
+        .enumerate()
+        .filter_map(|(number, param)| match param {
+            Param::Named(named) => {
+                let Named {
+                    mutability,
+                    ident,
+                    colon,
+                    ty,
+                    ..
+                } = named;
+                let all = &named.attrs;
+                let attrs = if number == at {
+                    attrs?.clone()
+                } else {
+                    quote!(#(#all)*)
+                };
+                Some(quote!(#attrs #mutability #ident #colon #ty))
+            }
+            Param::Other(tokens) => Some(tokens.clone()),
+        });
     written.with_params(&params.collect::<Vec<_>>())
 }

@@ -1,64 +1,77 @@
 //! What `#[tool]` says, in one place: what is wrong, then what to write instead.
 
 pub(crate) const CONST: &str = "a tool runs at run time, remove `const`";
-pub(crate) const UNSAFE: &str = "a model calls a tool with whatever it likes, remove `unsafe` and check in the body";
+pub(crate) const UNSAFE: &str =
+    "a model calls a tool with whatever it likes, remove `unsafe` and check in the body";
 pub(crate) const EXTERN: &str = "a tool is called by Rust only, remove `extern`";
 pub(crate) const LIFETIME: &str = "a tool outlives its caller's borrows, remove the lifetime: host values are borrowed for the call as `&T`";
-pub(crate) const GENERIC: &str =
-    "a tool is one entry in a list, write the concrete type; for several types write one tool each around a generic fn";
+pub(crate) const GENERIC: &str = "a tool is one entry in a list, write the concrete type; for several types write one tool each around a generic fn";
 pub(crate) const WHERE: &str = "a tool has no generics to bound, remove the `where` clause";
 pub(crate) const NO_BODY: &str = "a tool needs a body";
 
-pub(crate) const IMPL_PARAM: &str = "a model fills in values of one type, write the concrete type instead of `impl`";
-pub(crate) const MUT_REFERENCE: &str =
-    "host values are shared between calls, take `&T` and keep what changes behind a lock inside of it";
-pub(crate) const STR: &str = "a reference comes from the host and a text from the model, take `String`";
-pub(crate) const SLICE: &str = "a reference comes from the host and a list from the model, take `Vec<T>`";
-pub(crate) const DYN: &str = "a host value needs a type with `FromContext`, wrap it: `struct Name(Arc<dyn Trait>)`";
-pub(crate) const DYN_VALUE: &str = "a value of unknown size cannot be passed, write a concrete type";
-pub(crate) const IMPL_HOST: &str = "a host value needs one type with `FromContext`, write the concrete type instead of `impl`";
-pub(crate) const INNER_REFERENCE: &str =
-    "a model cannot fill in a reference, take an owned value; a host value that may be missing is `#[context] name: Option<T>`";
+pub(crate) const IMPL_PARAM: &str =
+    "a model fills in values of one type, write the concrete type instead of `impl`";
+pub(crate) const MUT_REFERENCE: &str = "host values are shared between calls, take `&T` and keep what changes behind a lock inside of it";
+pub(crate) const STR: &str =
+    "a reference comes from the host and a text from the model, take `String`";
+pub(crate) const SLICE: &str =
+    "a reference comes from the host and a list from the model, take `Vec<T>`";
+pub(crate) const DYN: &str =
+    "a host value needs a type with `FromContext`, wrap it: `struct Name(Arc<dyn Trait>)`";
+pub(crate) const DYN_VALUE: &str =
+    "a value of unknown size cannot be passed, write a concrete type";
+pub(crate) const IMPL_HOST: &str =
+    "a host value needs one type with `FromContext`, write the concrete type instead of `impl`";
+pub(crate) const INNER_REFERENCE: &str = "a model cannot fill in a reference, take an owned value; a host value that may be missing is `#[context] name: Option<T>`";
 pub(crate) const INFER: &str = "the schema needs the type, write it out";
-pub(crate) const REFERENCE_LIFETIME: &str = "host values are borrowed for the call, remove the lifetime";
+pub(crate) const REFERENCE_LIFETIME: &str =
+    "host values are borrowed for the call, remove the lifetime";
 
-pub(crate) const IMPL_OUTPUT: &str =
-    "a tool's output needs a name, write the concrete type; for a stream `impl Stream<Item = StreamItem<Progress, Output>>`";
+pub(crate) const IMPL_OUTPUT: &str = "a tool's output needs a name, write the concrete type; for a stream `impl Stream<Item = StreamItem<Progress, Output>>`";
 pub(crate) const BORROWED_BY_STREAM: &str =
     "a stream outlives the borrow, take the host value owned: `#[context] name: T`";
 
-pub(crate) const TWO_SOURCES: &str = "a parameter comes from one place, keep one of these attributes";
-pub(crate) const REFERENCE_TWICE: &str = "a reference comes from the host already, remove the attribute or take an owned value";
-pub(crate) const ARG_ON_HOST: &str = "`#[arg(…)]` is for what the model fills in, this parameter comes from the host";
-pub(crate) const ARG_ON_ARGS: &str = "put bounds and names on the fields of the struct, `#[schema(…)]` there";
+pub(crate) const TWO_SOURCES: &str =
+    "a parameter comes from one place, keep one of these attributes";
+pub(crate) const REFERENCE_TWICE: &str =
+    "a reference comes from the host already, remove the attribute or take an owned value";
+pub(crate) const ARG_ON_HOST: &str =
+    "`#[arg(…)]` is for what the model fills in, this parameter comes from the host";
+pub(crate) const ARG_ON_ARGS: &str =
+    "put bounds and names on the fields of the struct, `#[schema(…)]` there";
 pub(crate) const NO_WORDS: &str = "this attribute takes no words";
-pub(crate) const ARGS_ALONE: &str = "with `#[args]` the struct holds all arguments, move this one into it";
-pub(crate) const ARGS_TWICE: &str = "one struct holds all arguments, merge it with the other `#[args]`";
-pub(crate) const ARGS_RENAME_ALL: &str = "`rename_all` names parameters, put `#[serde(rename_all = \"…\")]` on the struct instead";
+pub(crate) const ARGS_ALONE: &str =
+    "with `#[args]` the struct holds all arguments, move this one into it";
+pub(crate) const ARGS_TWICE: &str =
+    "one struct holds all arguments, merge it with the other `#[args]`";
+pub(crate) const ARGS_RENAME_ALL: &str =
+    "`rename_all` names parameters, put `#[serde(rename_all = \"…\")]` on the struct instead";
 pub(crate) const SERDE_ON_PARAM: &str = "serde's attributes are for fields, write `#[arg(…)]`";
 pub(crate) const SCHEMA_ON_PARAM: &str = "`#[schema(…)]` is for fields, write `#[arg(…)]`";
 
 pub(crate) const KEY: &str = "expected the key as text, write `(\"key\")`";
 pub(crate) const KEY_EMPTY: &str = "the key is empty";
-pub(crate) const SELECT_EMPTY: &str = "`select` needs choices, write `select(\"first\", \"second\")`";
+pub(crate) const SELECT_EMPTY: &str =
+    "`select` needs choices, write `select(\"first\", \"second\")`";
 pub(crate) const CHOICE_EMPTY: &str = "a choice needs a text";
-pub(crate) const NAME: &str =
-    "[tool-name] a tool's name is a letter, then letters, digits, `_` or `-`, 64 in all, say another one: `name = \"…\"`";
+pub(crate) const NAME: &str = "[tool-name] a tool's name is a letter, then letters, digits, `_` or `-`, 64 in all, say another one: `name = \"…\"`";
 pub(crate) const TEXT_EMPTY: &str = "the text is empty";
-pub(crate) const TIMEOUT: &str =
-    "expected a time, write `\"5s\"`, `\"250ms\"`, `\"2m\"`, `\"1h\"`, whole seconds, or a constant `Duration`";
+pub(crate) const TIMEOUT: &str = "expected a time, write `\"5s\"`, `\"250ms\"`, `\"2m\"`, `\"1h\"`, whole seconds, or a constant `Duration`";
 pub(crate) const TIMEOUT_ZERO: &str = "nothing finishes in no time, remove `timeout` for none";
 pub(crate) const VALUE: &str = "expected a value after `=`";
 pub(crate) const LIMIT_ZERO: &str = "no output fits in nothing, say how many bytes";
-pub(crate) const EXAMPLE: &str =
-    "expected `example(\"Label\", { … })`, `example({ … })` or `example({ … } => { … })` with JSON in the braces";
-pub(crate) const EXAMPLE_OBJECT: &str = "an example holds the arguments by name, write `{ \"name\": … }`";
-pub(crate) const READ_AND_DESTROY: &str = "a tool that only reads destroys nothing, keep one of `read_only` and `destructive`";
+pub(crate) const EXAMPLE: &str = "expected `example(\"Label\", { … })`, `example({ … })` or `example({ … } => { … })` with JSON in the braces";
+pub(crate) const EXAMPLE_OBJECT: &str =
+    "an example holds the arguments by name, write `{ \"name\": … }`";
+pub(crate) const READ_AND_DESTROY: &str =
+    "a tool that only reads destroys nothing, keep one of `read_only` and `destructive`";
 pub(crate) const PROVIDERS_EMPTY: &str = "a tool for no provider is never listed, name one";
 
 /// No doc comment on the fn.
 pub(crate) fn undescribed_tool(name: &str) -> String {
-    format!("[tool-description-missing] `{name}` has no description, write above it in `///` what it does and when to use it")
+    format!(
+        "[tool-description-missing] `{name}` has no description, write above it in `///` what it does and when to use it"
+    )
 }
 
 /// No doc comment on a parameter.
@@ -80,26 +93,36 @@ pub(crate) fn key(key: &str) -> String {
 
 /// The struct of the fn's name would hide a primitive type.
 pub(crate) fn hides_primitive(name: &str) -> String {
-    format!("the arguments' struct has the fn's name and would hide the type `{name}`, name it: `input = {}Input`", capital(name))
+    format!(
+        "the arguments' struct has the fn's name and would hide the type `{name}`, name it: `input = {}Input`",
+        capital(name)
+    )
 }
 
 /// An attribute on a parameter that nobody reads.
 pub(crate) fn unknown_attribute(name: &str) -> String {
-    format!("unknown attribute `{name}` on a tool's parameter, known are `arg`, `args`, `context`, `secret`, `variable`")
+    format!(
+        "unknown attribute `{name}` on a tool's parameter, known are `arg`, `args`, `context`, `secret`, `variable`"
+    )
 }
 
 /// A word of a list that is not known, with the nearest one that is.
 pub(crate) fn unknown(word: &str, nearest: Option<&str>, known: &[&str]) -> String {
     let known = crate::texts::list(known);
     match nearest {
-        Some(nearest) => format!("unknown option `{word}`, did you mean `{nearest}`? known are {known}"),
+        Some(nearest) => {
+            format!("unknown option `{word}`, did you mean `{nearest}`? known are {known}")
+        }
         None => format!("unknown option `{word}`, known are {known}"),
     }
 }
 
 /// A naming convention that serde does not have.
 pub(crate) fn unknown_case<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    format!("unknown naming convention `{name}`, known are {}", crate::texts::list(known))
+    format!(
+        "unknown naming convention `{name}`, known are {}",
+        crate::texts::list(known)
+    )
 }
 
 fn capital(name: &str) -> String {

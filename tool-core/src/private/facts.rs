@@ -1,0 +1,57 @@
+//! Facts about a tool that generated code asks for by its types.
+
+use core::marker::PhantomData;
+
+use futures::Stream;
+
+use crate::effect::Effect;
+use crate::error::ToolError;
+use crate::output::{IntoOutput, Returned};
+use crate::schema::dialect::{HasSpec, Lowered, Render};
+use crate::schema::rules::{Path, Report};
+use crate::stream::{Item, ToolStream};
+
+/// The definitions of `T` in all dialects, of the lengths that `measure` told.
+pub struct Texts<T, const A: usize, const B: usize, const C: usize, const D: usize, const E: usize>(PhantomData<T>);
+
+impl<T: HasSpec, const A: usize, const B: usize, const C: usize, const D: usize, const E: usize> Texts<T, A, B, C, D, E> {
+    /// By [`Dialect::index`](crate::Dialect::index). Behind fn pointers, so that `cargo check` does not write them.
+    pub const TEXT: [fn() -> Lowered; 5] = [
+        || Render::<T, A, 0>::LOWERED,
+        || Render::<T, B, 1>::LOWERED,
+        || Render::<T, C, 2>::LOWERED,
+        || Render::<T, D, 3>::LOWERED,
+        || Render::<T, E, 4>::LOWERED,
+    ];
+}
+
+/// `read_only` holds only where no host parameter can write.
+///
+/// # Panics
+///
+/// In const evaluation, at the parameter that can.
+#[track_caller]
+pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str) {
+    if !effect.changes_state() {
+        return;
+    }
+    let mut report = Report::new();
+    let tool = Path::owner(tool);
+    if report.begin(&tool.field(param), "effect") {
+        report.push("`");
+        report.push(host);
+        report.push("` can write, remove `read_only` or take a host value that only reads");
+        report.end();
+    }
+    report.tell();
+}
+
+/// What a tool fn returned as `impl Stream`.
+pub fn returned_stream<S>(stream: S) -> Result<Returned<<S::Item as Item>::Final>, ToolError>
+where
+    S: Stream + Send + 'static,
+    S::Item: Item<Progress: 'static, Final: 'static>,
+    ToolStream<<S::Item as Item>::Progress, <S::Item as Item>::Final>: IntoOutput<Value = <S::Item as Item>::Final>,
+{
+    ToolStream::of(stream).into_returned()
+}
