@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
+
+use crate::args::Issue;
 
 /// Why a call did not give an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,24 +51,6 @@ impl ErrorKind {
             Self::Interrupted => "interrupted",
             Self::Unavailable => "unavailable",
         }
-    }
-}
-
-/// One problem with the arguments of a call.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Issue {
-    /// JSON pointer to the value; empty for the whole.
-    pub pointer: String,
-    /// What the schema admits there.
-    pub expected: String,
-    /// What stood there.
-    pub found: String,
-}
-
-impl fmt::Display for Issue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the arguments" } else { &self.pointer };
-        write!(f, "`{place}`: expected {}, found {}", self.expected, self.found)
     }
 }
 
@@ -228,7 +212,7 @@ impl ToolError {
             ),
         };
         if let Some(wait) = inner.retry_after {
-            text.push_str(&format!(" (try again after {} s)", wait.as_secs().max(1)));
+            let _ = write!(text, " (try again after {} s)", wait.as_secs().max(1));
         }
         text
     }
@@ -245,7 +229,7 @@ impl ToolError {
             text.push_str(&part);
         }
         if let Some(id) = self.audit_id() {
-            text.push_str(&format!(" (audit id {id})"));
+            let _ = write!(text, " (audit id {id})");
         }
         text
     }
@@ -261,7 +245,11 @@ fn issues_text(issues: &[Issue]) -> String {
     let mut text = String::from("the arguments do not fit the schema: ");
     for (i, issue) in issues.iter().enumerate() {
         text.push_str(if i == 0 { "" } else { "; " });
-        text.push_str(&issue.to_string());
+        let Issue { pointer, expected, found } = issue;
+        if !pointer.is_empty() {
+            let _ = write!(text, "`{pointer}`: ");
+        }
+        let _ = write!(text, "expected {expected}, found {found}");
     }
     text
 }

@@ -6,9 +6,7 @@ extern crate self as tool_core;
 
 pub mod schema;
 
-mod standin;
-use standin::args;
-
+mod args;
 mod call;
 mod context;
 mod effect;
@@ -24,11 +22,11 @@ mod stream;
 mod tool;
 mod toolset;
 
-pub use args::{Repair, RepairNote};
+pub use args::{Issue, Repair, RepairNote};
 pub use call::{CallResult, ToolCall, ToolEvent};
 pub use context::{FromContext, FromSecret, FromVariable, ToolContext, ToolContextBuilder};
 pub use effect::{Declared, Effect};
-pub use error::{ErrorKind, Issue, ToolError};
+pub use error::{ErrorKind, ToolError};
 pub use gate::{Permit, Rules};
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
 pub use registry::{Registry, RegistryBuilder, RegistryError};

@@ -1,14 +1,13 @@
 //! From a call to its result: look up, admit, decide, run under guard.
 
+use std::borrow::Cow;
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use std::future::Future;
-
 use futures::channel::mpsc::{UnboundedSender, unbounded};
-use futures::future::BoxFuture;
 use futures::stream::Stream;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -19,7 +18,7 @@ use crate::context::{CallScope, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{self, Permit};
 use crate::output::Output;
-use crate::tool::{Finished, Tool, ToolDef};
+use crate::tool::{Finished, Job, Tool, ToolDef};
 use crate::toolset::Toolset;
 
 mod blocking;
@@ -61,7 +60,7 @@ pub fn start<T: Tool + DeserializeOwned>(
     text: &str,
     cx: ToolContext,
     _: Ticket,
-) -> Result<BoxFuture<'static, Result<Finished, ToolError>>, DecodeError> {
+) -> Result<Job, DecodeError> {
     let input: T = serde_json::from_str(text).map_err(DecodeError::new)?;
     Ok(Box::pin(async move {
         let returned = input.run(cx.clone(), Pass(())).await?;
@@ -118,8 +117,6 @@ impl Prepared {
     }
 }
 
-/// The decoded run.
-type Job = BoxFuture<'static, Result<Finished, ToolError>>;
 type Progress = Option<UnboundedSender<Box<RawValue>>>;
 
 /// Name, visibility, arguments.
@@ -129,11 +126,12 @@ fn prepare(toolset: &Toolset, call: ToolCall, cx: &ToolContext, progress: Progre
         let error = toolset.unknown(&call.name);
         return Err(CallResult::refused(call, error));
     };
-    let (corrected, repairs) = match admit(def, &call.arguments, toolset.repair_mode()) {
+    let (corrected, repairs) = match args::admit(def.input(), &call.arguments, toolset.repair_mode()) {
         Ok(admitted) => (
+            // Empty text is read as `{}`, which is neither the call's text nor a repair.
             match admitted.text {
-                std::borrow::Cow::Borrowed(_) => None,
-                std::borrow::Cow::Owned(text) => Some(text),
+                Cow::Borrowed(text) if text.len() == call.arguments.len() => None,
+                text => Some(text.into_owned()),
             },
             admitted.repairs,
         ),
@@ -142,23 +140,12 @@ fn prepare(toolset: &Toolset, call: ToolCall, cx: &ToolContext, progress: Progre
     let prepared = enter(def.clone(), call, cx, progress, repairs, since);
     let text = corrected.as_deref().unwrap_or(&prepared.scope.call.arguments);
     let inner = prepared.cx.clone();
-    let started = catch_unwind(AssertUnwindSafe(|| match (def.as_static(), def.as_dynamic()) {
-        (Some(def), _) => (def.start)(text, inner, Ticket(())),
-        (None, Some(def)) => def.start(text, inner, Ticket(())),
-        (None, None) => Err(DecodeError::new(serde::de::Error::custom("the tool has no body"))),
-    }));
+    // A `Deserialize` of the user's own may panic.
+    let started = catch_unwind(AssertUnwindSafe(|| def.start(text, inner, Ticket(()))));
     match started {
         Ok(Ok(job)) => Ok((prepared, job)),
         Ok(Err(error)) => Err(prepared.result(Err(error.into_tool_error()))),
         Err(payload) => Err(prepared.result(Err(guard::panicked(&*payload)))),
-    }
-}
-
-fn admit<'a>(def: &ToolDef, text: &'a str, repair: args::Repair) -> Result<args::Admitted<'a>, Vec<crate::Issue>> {
-    match def.as_static() {
-        Some(def) => args::admit(def.spec.input, text, repair),
-        // Until `schema::dynamic` gives a tree.
-        None => Ok(args::Admitted { text: text.into(), repairs: Vec::new() }),
     }
 }
 
@@ -281,7 +268,7 @@ pub(crate) async fn invoke<T: Tool>(toolset: &Toolset, input: T, cx: &ToolContex
     // Types hold already; bounds are known to the guard alone.
     let text = input.to_arguments();
     if let Some(text) = &text {
-        admit(def, text, args::Repair::Off).map_err(ToolError::invalid_arguments)?;
+        args::admit(def.input(), text, args::Repair::Off).map_err(ToolError::invalid_arguments)?;
     }
     let call = ToolCall::new("", T::NAME, text.unwrap_or_default());
     let prepared = enter(def.clone(), call, cx, None, Vec::new(), since);

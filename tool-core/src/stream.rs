@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use futures::stream::{BoxStream, Stream, StreamExt};
+use futures::stream::{self, BoxStream, Stream, StreamExt};
 use serde::Serialize;
 
 use crate::error::ToolError;
@@ -103,6 +104,71 @@ impl<P, T, E: Into<ToolError>> Item for Result<StreamItem<P, T>, E> {
     fn into_item(self) -> Result<StreamItem<P, T>, ToolError> {
         self.map_err(Into::into)
     }
+}
+
+/// Where the body of `tool_stream!` leaves its output.
+#[doc(hidden)]
+pub struct OutputSlot<T>(Arc<Mutex<Option<T>>>);
+
+impl<T> OutputSlot<T> {
+    /// Leaves it.
+    pub fn set(&self, output: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+    }
+}
+
+/// A stream of progress whose maker leaves the output in the slot.
+#[doc(hidden)]
+pub fn generator<P, T, S>(make: impl FnOnce(OutputSlot<T>) -> S) -> ToolStream<P, T>
+where
+    P: 'static,
+    T: Send + 'static,
+    S: Stream<Item = Result<P, ToolError>> + Send + 'static,
+{
+    let slot = Arc::new(Mutex::new(None));
+    let steps = make(OutputSlot(Arc::clone(&slot))).map(|step| step.map(StreamItem::Progress));
+    let output = stream::once(async move { slot.lock().unwrap_or_else(PoisonError::into_inner).take() });
+    let output = output.filter_map(async |output| output.map(|output| Ok(StreamItem::Final(output))));
+    ToolStream(steps.chain(output).boxed())
+}
+
+/// Gives a progress value's type to a body that yields none; never called.
+#[doc(hidden)]
+pub fn no_step<P>() -> P {
+    unreachable!("only named behind `if false`")
+}
+
+/// Stands in for a stream whose body has an error.
+#[doc(hidden)]
+pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {
+    ToolStream(stream::empty().boxed())
+}
+
+/// Writes a generator tool's body: `yield` tells progress, `?` ends it with an error, the last expression is the one output.
+///
+/// It builds on async-stream, so `for await item in stream { … }` works as well. A `?` inside another macro's call has to be bound
+/// with `let` before it.
+///
+/// ```
+/// use tool_core::{ToolError, ToolStream, tool_stream};
+///
+/// fn count(to: String) -> ToolStream<u32, String> {
+///     tool_stream! {
+///         let to: u32 = to.parse()?;
+///         for n in 1..=to {
+///             yield n;
+///         }
+///         format!("counted to {to}")
+///     }
+/// }
+/// # let _ = count("3".to_owned());
+/// ```
+#[cfg(feature = "stream")]
+#[macro_export]
+macro_rules! tool_stream {
+    ($($body:tt)*) => {
+        $crate::private::tool_stream_inner!(($crate) $($body)*)
+    };
 }
 
 impl<P, T> IntoOutput for ToolStream<P, T>

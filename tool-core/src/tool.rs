@@ -14,6 +14,7 @@ use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output, Returned};
 use crate::run::{DecodeError, Pass, Ticket};
+use crate::schema::Schema;
 use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec};
 
 mod dynamic;
@@ -53,7 +54,12 @@ pub trait Tool: Sized + Send + 'static {
 }
 
 /// Starts a run: decodes, then gives a future that does nothing before it is polled.
-pub type Start = fn(&str, ToolContext, Ticket) -> Result<BoxFuture<'static, Result<Finished, ToolError>>, DecodeError>;
+#[doc(hidden)]
+pub type Start = fn(&str, ToolContext, Ticket) -> Result<Job, DecodeError>;
+
+/// A run that has not begun.
+#[doc(hidden)]
+pub type Job = BoxFuture<'static, Result<Finished, ToolError>>;
 
 /// What an erased run gives; opaque outside of this crate.
 #[doc(hidden)]
@@ -299,17 +305,19 @@ impl ToolDef {
         }
     }
 
-    pub(crate) fn as_static(&self) -> Option<&'static StaticDef> {
+    /// What a model fills in.
+    pub fn input(&self) -> &'static Schema {
         match &self.0 {
-            Source::Static(def) => Some(def),
-            Source::Dynamic(_) => None,
+            Source::Static(def) => def.spec.input,
+            Source::Dynamic(def) => def.input,
         }
     }
 
-    pub(crate) fn as_dynamic(&self) -> Option<&Arc<DynamicDef>> {
+    /// Decodes, and gives the run.
+    pub(crate) fn start(&self, text: &str, cx: ToolContext, ticket: Ticket) -> Result<Job, DecodeError> {
         match &self.0 {
-            Source::Static(_) => None,
-            Source::Dynamic(def) => Some(def),
+            Source::Static(def) => (def.start)(text, cx, ticket),
+            Source::Dynamic(def) => def.start(text, cx, ticket),
         }
     }
 }

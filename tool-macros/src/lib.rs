@@ -10,6 +10,7 @@ mod json;
 mod paths;
 mod serde_attr;
 mod spans;
+mod stream;
 mod texts;
 mod tool;
 mod words;
@@ -24,6 +25,16 @@ pub fn derive_strict_schema(input: proc_macro::TokenStream) -> proc_macro::Token
 /// Makes a fn a tool: registered, strictly typed, checked by the compiler.
 #[doc = include_str!("../docs/tool.md")]
 #[proc_macro_attribute]
-pub fn tool(attr: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+pub fn tool(
+    attr: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
     tool::expand(attr.into(), item.into()).into()
+}
+
+/// The body of `tool_core::tool_stream!`, after the path of that crate in parentheses.
+#[doc(hidden)]
+#[proc_macro]
+pub fn tool_stream_inner(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    stream::expand(input.into()).into()
 }

@@ -5,19 +5,20 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Approval, Finished, SecretNeed, VariableNeed};
+use super::{Approval, Job, SecretNeed, VariableNeed};
 use crate::context::ToolContext;
 use crate::effect::{Declared, Effect};
-use crate::error::ToolError;
 use crate::output::IntoOutput;
 use crate::run::{DecodeError, Ticket, finish};
 use crate::schema::dialect::{Dialect, Dialects, Hints};
+use crate::schema::dynamic::{self, DynSchema, Fault};
+use crate::schema::rules::is_tool_name;
+use crate::schema::{Kind, Schema};
 
-type Handler = dyn Fn(&str, ToolContext) -> Result<BoxFuture<'static, Result<Finished, ToolError>>, DecodeError> + Send + Sync;
+type Handler = dyn Fn(Value, ToolContext) -> Result<Job, DecodeError> + Send + Sync;
 
 /// A tool made at run time. [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic) takes it, and judges its schema by the
 /// same rules as those of a linked tool.
@@ -45,7 +46,16 @@ type Handler = dyn Fn(&str, ToolContext) -> Result<BoxFuture<'static, Result<Fin
 #[must_use = "give it to `RegistryBuilder::dynamic`"]
 pub struct DynamicTool {
     pub(crate) def: DynamicDef,
-    pub(crate) schema: Result<Value, String>,
+    schema: DynamicSchema,
+    providers: Providers,
+}
+
+/// Whom it is offered to.
+enum Providers {
+    /// These; one that does not take the schema is a fault.
+    Stated(Dialects),
+    /// Those that take the schema.
+    Accepting,
 }
 
 /// The facts of a tool that is made at run time.
@@ -68,6 +78,8 @@ pub(crate) struct DynamicDef {
     pub(crate) output_schema: Option<String>,
     pub(crate) origin: String,
     pub(crate) texts: Texts,
+    pub(crate) input: &'static Schema,
+    parsed: Option<DynSchema>,
     handler: Arc<Handler>,
 }
 
@@ -92,24 +104,36 @@ impl Texts {
     }
 }
 
-/// A JSON Schema: a value, or text that is one.
-pub struct DynamicSchema(Result<Value, String>);
+/// A JSON Schema: a value, or text that is one. Text keeps the order of its keys, which is the order a model writes them in.
+pub struct DynamicSchema(Result<DynSchema, Vec<Fault>>);
 
 impl From<Value> for DynamicSchema {
     fn from(value: Value) -> Self {
-        Self(Ok(value))
+        Self(dynamic::read(&value))
+    }
+}
+
+impl From<&Value> for DynamicSchema {
+    fn from(value: &Value) -> Self {
+        Self(dynamic::read(value))
     }
 }
 
 impl From<&str> for DynamicSchema {
     fn from(text: &str) -> Self {
-        Self(serde_json::from_str(text).map_err(|error| error.to_string()))
+        Self(dynamic::read_text(text))
     }
 }
 
 impl From<String> for DynamicSchema {
     fn from(text: String) -> Self {
         Self::from(text.as_str())
+    }
+}
+
+impl From<DynSchema> for DynamicSchema {
+    fn from(schema: DynSchema) -> Self {
+        Self(Ok(schema))
     }
 }
 
@@ -128,14 +152,14 @@ impl DynamicTool {
         R: IntoOutput + 'static,
     {
         let handler = Arc::new(handler);
-        let erased = move |text: &str, cx: ToolContext| {
-            let arguments: A = serde_json::from_str(text).map_err(DecodeError::new)?;
+        let erased = move |arguments: Value, cx: ToolContext| {
+            let arguments: A = serde_json::from_value(arguments).map_err(DecodeError::new)?;
             let handler = Arc::clone(&handler);
             let future = async move {
                 let returned = handler(arguments, cx.clone()).await.into_returned()?;
                 finish(returned, |_| None, &cx).await
             };
-            Ok::<BoxFuture<'static, _>, _>(Box::pin(future))
+            Ok::<Job, _>(Box::pin(future))
         };
         Self {
             def: DynamicDef {
@@ -157,9 +181,12 @@ impl DynamicTool {
                 output_schema: None,
                 origin: Location::caller().to_string(),
                 texts: Texts::default(),
+                input: const { &Schema::new(Kind::Never) },
+                parsed: None,
                 handler: Arc::new(erased),
             },
-            schema: schema.into().0,
+            schema: schema.into(),
+            providers: Providers::Stated(Dialects::ALL),
         }
     }
 
@@ -272,31 +299,87 @@ impl DynamicTool {
         self
     }
 
+    /// Offers it to these providers only; all where nothing is said. One that does not take the schema is refused when the
+    /// registry is built.
+    pub fn providers(mut self, providers: Dialects) -> Self {
+        self.providers = Providers::Stated(providers);
+        self
+    }
+
+    /// Offers it to those providers that take its schema; [`Toolset::left_out`](crate::Toolset::left_out) tells the others.
+    pub fn where_accepted(mut self) -> Self {
+        self.providers = Providers::Accepting;
+        self
+    }
+
     /// Judges it and writes its definitions, or says what is wrong.
     pub(crate) fn into_def(mut self) -> Result<DynamicDef, Vec<String>> {
-        let schema = self.schema.map_err(|error| vec![format!("its schema is not JSON: {error}")])?;
-        // Stand-in: the schema as it is, until `schema::dynamic` judges and lowers it.
-        let (name, description, text) = (&self.def.name, &self.def.description, schema.to_string());
-        let definitions = [
-            json!({"type": "function", "function": {"name": name, "description": description, "strict": true, "parameters": schema}}),
-            json!({"name": name, "description": description, "input_schema": schema, "strict": true}),
-            json!({"name": name, "description": description, "parametersJsonSchema": schema}),
-            json!({"name": name, "description": description, "inputSchema": schema}),
-            json!({"name": name, "description": description, "parameters": schema}),
-        ];
-        self.def.texts = Texts(definitions.map(|definition| (definition.to_string(), text.clone())));
+        let mut faults = Vec::new();
+        if !is_tool_name(&self.def.name) {
+            faults.push("[tool-name] use 1 to 64 letters, digits, `_` and `-`".to_owned());
+        }
+        if self.def.description.trim().is_empty() {
+            faults.push("[missing-description] say what it does and when to use it".to_owned());
+        }
+        let schema = match self.schema.0 {
+            Ok(schema) => schema,
+            Err(found) => {
+                faults.extend(found.iter().map(Fault::to_string));
+                return Err(faults);
+            }
+        };
+        for dialect in Dialect::ALL {
+            let found = match &self.providers {
+                Providers::Stated(stated) if !stated.contains(dialect) => continue,
+                _ => schema.faults(dialect),
+            };
+            if found.is_empty() {
+                let text = schema.text(dialect);
+                let definition = self.def.definition(dialect, &text);
+                self.def.texts.0[dialect.index()] = (definition, text);
+            } else if let Providers::Stated(_) = self.providers {
+                faults.extend(found.iter().map(|fault| format!("{}: {fault}", dialect.name())));
+            }
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        self.def.input = schema.schema();
+        self.def.parsed = Some(schema);
         Ok(self.def)
     }
 }
 
 impl DynamicDef {
-    pub(crate) fn start(
-        &self,
-        text: &str,
-        cx: ToolContext,
-        _: Ticket,
-    ) -> Result<BoxFuture<'static, Result<Finished, ToolError>>, DecodeError> {
-        (self.handler)(text, cx)
+    /// The definition as the macros' constants have it.
+    fn definition(&self, dialect: Dialect, schema: &str) -> String {
+        let quoted = |text: &str| Value::from(text).to_string();
+        let (name, description) = (quoted(&self.name), quoted(&self.description));
+        let head = format!("\"name\":{name},\"description\":{description}");
+        match dialect {
+            Dialect::OpenAi => {
+                format!("{{\"type\":\"function\",\"function\":{{{head},\"strict\":true,\"parameters\":{schema}}}}}")
+            }
+            Dialect::Anthropic => format!("{{{head},\"input_schema\":{schema},\"strict\":true}}"),
+            Dialect::Gemini => format!("{{{head},\"parametersJsonSchema\":{schema}}}"),
+            Dialect::JsonSchema => format!("{{{head},\"parameters\":{schema}}}"),
+            Dialect::Mcp => {
+                let title = self.title.as_deref().map_or_else(String::new, |title| format!(",\"title\":{}", quoted(title)));
+                let Hints { read_only, destructive, idempotent, open_world } = self.hints;
+                format!(
+                    "{{{head}{title},\"inputSchema\":{schema},\"annotations\":{{\"readOnlyHint\":{read_only},\
+                     \"destructiveHint\":{destructive},\"idempotentHint\":{idempotent},\"openWorldHint\":{open_world}}}}}"
+                )
+            }
+        }
+    }
+
+    /// Reads the arguments as the schema's owner spells them, and gives the run.
+    pub(crate) fn start(&self, text: &str, cx: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
+        let mut arguments: Value = serde_json::from_str(text).map_err(DecodeError::new)?;
+        if let Some(schema) = self.parsed {
+            schema.restore(&mut arguments);
+        }
+        (self.handler)(arguments, cx)
     }
 }
-

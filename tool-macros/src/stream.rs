@@ -1,0 +1,199 @@
+//! The front of `tool_stream!`: what the body may not do is told at the token, the rest is left to async-stream.
+//!
+//! ```ignore
+//! tool_stream! { yield Step::Started; let pages = fetch().await?; Report::from(pages) }
+//! // becomes
+//! private::generator(|__output| private::async_stream::try_stream! {
+//!     if false { yield private::no_step(); }
+//!     __output.set({ yield Step::Started; let pages = fetch().await.map_err(ToolError::from)?; Report::from(pages) });
+//! })
+//! ```
+//!
+//! Only tokens are read: a body with a syntax error reaches rustc as it is. async-stream rewrites `?` without the user's span, so
+//! the conversion into `ToolError` is made here, with it.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+
+use crate::errors::Errors;
+
+const RETURN: &str = "`return` would end the stream without its output, make the output the last expression, or end it with an error: `Err(ToolError::new(\"…\"))?`";
+const NO_OUTPUT: &str = "the stream has no output, write it as the last expression, without `;`";
+const YIELD_LAST: &str =
+    "`yield` tells progress and the last expression is the output, write it without `yield`";
+const TRY_IN_MACRO: &str =
+    "`?` cannot stand inside a macro call in `tool_stream!`, bind it with `let` before the call";
+
+/// The first token tree is a group that holds the path to tool-core.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let mut input = input.into_iter();
+    let core = match input.next() {
+        Some(TokenTree::Group(group)) => group.stream(),
+        _ => quote!(::tool_core),
+    };
+    let body: Vec<TokenTree> = input.collect();
+    let errors = Errors::new();
+    check_output(&body, &errors);
+    let body = Scrub {
+        core: &core,
+        errors: &errors,
+    }
+    .scrub(body, false);
+    if let Err(error) = errors.finish() {
+        let error = error.into_compile_error();
+        // Of any stream, so that the fn around it adds no error of its own.
+        return quote!({ #error #core::private::no_stream() });
+    }
+    let output = Ident::new("__output", Span::mixed_site());
+    quote! {
+        #core::private::generator(|#output| #core::private::async_stream::try_stream! {
+            if false {
+                yield #core::private::no_step();
+            }
+            #output.set({ #body });
+        })
+    }
+}
+
+/// The body ends with an expression that is the output.
+fn check_output(body: &[TokenTree], errors: &Errors) {
+    match body.last() {
+        None => errors.at_span(Span::call_site(), NO_OUTPUT),
+        Some(last @ TokenTree::Punct(punct)) if punct.as_char() == ';' => {
+            errors.at(last, NO_OUTPUT)
+        }
+        Some(_) => {}
+    }
+    let last = body
+        .iter()
+        .rposition(|token| is_punct(token, ';'))
+        .map_or(0, |at| at + 1);
+    if let Some(token) = body.get(last)
+        && is_word(token, "yield")
+    {
+        errors.at(token, YIELD_LAST);
+    }
+}
+
+struct Scrub<'a> {
+    core: &'a TokenStream,
+    errors: &'a Errors,
+}
+
+impl Scrub<'_> {
+    /// Goes over the tokens that run in the stream itself, and leaves those of closures, `async` blocks and items alone.
+    fn scrub(&self, tokens: Vec<TokenTree>, in_macro: bool) -> TokenStream {
+        let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Ident(word) if word == "return" => {
+                    self.errors.at(&word, RETURN);
+                    out.push(word.into());
+                }
+                TokenTree::Ident(word) if word == "async" || word == "fn" => {
+                    out.push(word.into());
+                    // `async move { … }`, `async || { … }`, `fn inner(…) -> … { … }`
+                    while let Some(token) = tokens.next_if(|token| !is_punct(token, ';')) {
+                        let ends = is_block(&token);
+                        out.push(token);
+                        if ends {
+                            break;
+                        }
+                    }
+                }
+                TokenTree::Punct(bar) if bar.as_char() == '|' && starts_expression(out.last()) => {
+                    out.push(bar.into());
+                    skip_closure(&mut tokens, &mut out);
+                }
+                TokenTree::Punct(question)
+                    if question.as_char() == '?' && ends_expression(out.last()) =>
+                {
+                    if in_macro {
+                        self.errors.at(&question, TRY_IN_MACRO);
+                    }
+                    let core = self.core;
+                    out.extend(quote_spanned!(question.span()=> .map_err(#core::ToolError::from)));
+                    out.push(question.into());
+                }
+                TokenTree::Group(group) => {
+                    let called = out.last().is_some_and(|token| is_punct(token, '!'));
+                    let inner =
+                        self.scrub(group.stream().into_iter().collect(), in_macro || called);
+                    let mut scrubbed = Group::new(group.delimiter(), inner);
+                    scrubbed.set_span(group.span());
+                    out.push(scrubbed.into());
+                }
+                other => out.push(other),
+            }
+        }
+        out.into_iter().collect()
+    }
+}
+
+/// After the first `|`: the parameters, and the body up to where its expression ends.
+fn skip_closure(
+    tokens: &mut std::iter::Peekable<impl Iterator<Item = TokenTree>>,
+    out: &mut Vec<TokenTree>,
+) {
+    for token in tokens.by_ref() {
+        let ends = is_punct(&token, '|');
+        out.push(token);
+        if ends {
+            break;
+        }
+    }
+    // A block is the whole body; `-> Type` asks for one.
+    let mut until_block = false;
+    if let Some(token) = tokens.next_if(|token| is_block(token) || is_punct(token, '-')) {
+        until_block = !is_block(&token);
+        out.push(token);
+        if !until_block {
+            return;
+        }
+    }
+    while let Some(token) =
+        tokens.next_if(|token| until_block || !(is_punct(token, ',') || is_punct(token, ';')))
+    {
+        let ends = until_block && is_block(&token);
+        out.push(token);
+        if ends {
+            break;
+        }
+    }
+}
+
+fn is_punct(token: &TokenTree, sign: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign)
+}
+
+fn is_word(token: &TokenTree, text: &str) -> bool {
+    matches!(token, TokenTree::Ident(word) if word == text)
+}
+
+fn is_block(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+/// Whether an expression may start after this token; a `|` there opens a closure.
+fn starts_expression(before: Option<&TokenTree>) -> bool {
+    match before {
+        None => true,
+        Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), '?' | '|'),
+        Some(TokenTree::Ident(word)) => [
+            "move", "return", "break", "in", "else", "match", "if", "while", "yield", "static",
+        ]
+        .iter()
+        .any(|keyword| word == keyword),
+        Some(_) => false,
+    }
+}
+
+/// Whether this token may end an expression; a `?` after it is the operator, not a bound.
+fn ends_expression(before: Option<&TokenTree>) -> bool {
+    match before {
+        None => false,
+        Some(TokenTree::Punct(punct)) => punct.as_char() == '?',
+        Some(_) => true,
+    }
+}
