@@ -40,7 +40,7 @@ struct Judge {
 }
 
 /// Deeper schemas are refused unread: nobody takes them, and the walk recurses.
-pub(super) const DEEPEST: usize = 200;
+pub(super) const DEEPEST: usize = 64;
 
 impl Judge {
     fn fault(&mut self, rule: &'static str, targets: Targets, text: impl Into<String>) {

@@ -3,11 +3,25 @@
 use super::quiet;
 use crate::schema::dynamic::doc::Doc;
 
-/// References that lead to references are followed this far.
-const FAR: usize = 16;
+/// How much more may be merged: a small text can ask for very much.
+pub(super) struct Fuel {
+    /// Merges of the whole schema.
+    pub(super) merges: usize,
+    /// References and merges inside one another.
+    pub(super) depth: usize,
+}
+
+impl Default for Fuel {
+    fn default() -> Self {
+        Self {
+            merges: 4096,
+            depth: 16,
+        }
+    }
+}
 
 /// The node with its `allOf` worked in.
-pub(super) fn all_of(root: &Doc, doc: &Doc) -> Result<Doc, String> {
+pub(super) fn all_of(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
     let mut merged = without(doc, "allOf");
     for branch in doc.get("allOf").map(Doc::items).unwrap_or_default() {
         // A lone reference is kept, so that recursion through it is seen.
@@ -16,13 +30,13 @@ pub(super) fn all_of(root: &Doc, doc: &Doc) -> Result<Doc, String> {
         {
             return Ok(join_quiet(&merged, branch));
         }
-        merged = merge(&merged, &resolved(root, branch)?)?;
+        merged = merge(&merged, &resolved(root, branch, fuel)?)?;
     }
     Ok(merged)
 }
 
 /// The node with its reference worked in.
-pub(super) fn beside_reference(root: &Doc, doc: &Doc) -> Result<Doc, String> {
+pub(super) fn beside_reference(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
     let only = Doc::Object(
         doc.entries()
             .iter()
@@ -30,7 +44,7 @@ pub(super) fn beside_reference(root: &Doc, doc: &Doc) -> Result<Doc, String> {
             .cloned()
             .collect(),
     );
-    merge(&without(doc, "$ref"), &resolved(root, &only)?)
+    merge(&without(doc, "$ref"), &resolved(root, &only, fuel)?)
 }
 
 fn without(doc: &Doc, keyword: &str) -> Doc {
@@ -54,24 +68,32 @@ fn join_quiet(around: &Doc, branch: &Doc) -> Doc {
     Doc::Object(entries)
 }
 
-fn resolved(root: &Doc, branch: &Doc) -> Result<Doc, String> {
-    let mut branch = branch.clone();
-    for _ in 0..FAR {
-        let Some(to) = branch.get("$ref").and_then(Doc::as_str) else {
-            return if branch.has("allOf") {
-                all_of(root, &branch)
-            } else {
-                Ok(branch)
-            };
-        };
-        let target = to
-            .strip_prefix('#')
-            .and_then(|path| root.at(path))
-            .ok_or_else(|| format!("`{to}` points at nothing in this schema"))?
-            .clone();
-        branch = merge(&without(&branch, "$ref"), &target)?;
+/// The branch without a reference or an `allOf` on its top.
+fn resolved(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
+    if fuel.merges == 0 || fuel.depth == 0 {
+        return Err("the schema is merged with itself, or with too much".into());
     }
-    Err("the schema is merged with itself".into())
+    fuel.merges -= 1;
+    fuel.depth -= 1;
+    let found = resolved_inside(root, branch, fuel);
+    fuel.depth += 1;
+    found
+}
+
+fn resolved_inside(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
+    let Some(to) = branch.get("$ref").and_then(Doc::as_str) else {
+        return if branch.has("allOf") {
+            all_of(root, branch, fuel)
+        } else {
+            Ok(branch.clone())
+        };
+    };
+    let target = to
+        .strip_prefix('#')
+        .and_then(|path| root.at(path))
+        .ok_or_else(|| format!("`{to}` points at nothing in this schema"))?;
+    let joined = merge(&without(branch, "$ref"), target)?;
+    resolved(root, &joined, fuel)
 }
 
 fn merge(a: &Doc, b: &Doc) -> Result<Doc, String> {

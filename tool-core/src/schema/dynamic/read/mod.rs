@@ -19,6 +19,9 @@ pub(super) struct Read {
     pub(super) notes: Vec<Fault>,
 }
 
+/// Name of the arguments as a whole, for a reference to `#`.
+const ROOT: &str = "Root";
+
 /// Nodes a schema may unfold to, definitions written out: a small text can mean a very large tree.
 const MOST_NODES: usize = 20_000;
 
@@ -28,9 +31,11 @@ pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
         faults: Vec::new(),
         notes: Vec::new(),
         pointer: String::new(),
-        open: vec![("#".into(), "Root".into())],
+        open: vec!["#".into()],
+        names: vec![("#".into(), ROOT.into())],
         depth: 0,
         nodes: 0,
+        fuel: merge::Fuel::default(),
     };
     let mut node = reader.node(root, true);
     if let Owned::Optional(inner) = node.kind {
@@ -48,7 +53,10 @@ pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
             reader.fault("root-not-object", "a tool's arguments are an object");
         }
     }
-    node.name = Some("Root".into());
+    if refers_at_once(&node, ROOT) {
+        reader.fault("ref-target", "the schema is nothing but itself");
+    }
+    node.name = Some(ROOT.into());
     if reader.faults.is_empty() {
         Ok(Read {
             node,
@@ -64,10 +72,13 @@ struct Reader<'a> {
     faults: Vec<Fault>,
     notes: Vec<Fault>,
     pointer: String,
-    /// Definitions that the walk is inside of: reference and name.
-    open: Vec<(String, String)>,
+    /// References to the definitions that the walk is inside of.
+    open: Vec<String>,
+    /// References and the names given to what they refer to.
+    names: Vec<(String, String)>,
     depth: usize,
     nodes: usize,
+    fuel: merge::Fuel,
 }
 
 /// Keywords that say nothing about values, or that the place around has dealt with.
@@ -179,7 +190,7 @@ impl<'a> Reader<'a> {
             return self.reference(doc);
         }
         if doc.has("allOf") {
-            return match merge::all_of(self.root, doc) {
+            return match merge::all_of(self.root, doc, &mut self.fuel) {
                 Ok(merged) => self.node(&merged, root),
                 Err(why) => self.fault("all-of", why),
             };
@@ -288,13 +299,14 @@ impl<'a> Reader<'a> {
             .any(|(key, _)| key != "$ref" && !quiet(key))
         {
             // More than a reference: an internally tagged enum of schemars writes its tag beside one.
-            return match merge::beside_reference(self.root, doc) {
+            return match merge::beside_reference(self.root, doc, &mut self.fuel) {
                 Ok(merged) => self.node(&merged, false),
                 Err(why) => self.fault("ref-siblings", why),
             };
         }
-        if let Some((_, name)) = self.open.iter().find(|(open, _)| open == to) {
-            return Node::new(Owned::Ref(name.clone()));
+        let name = self.name_for(to);
+        if self.open.iter().any(|open| open == to) {
+            return Node::new(Owned::Ref(name));
         }
         let Some(target) = to.strip_prefix('#').and_then(|path| self.root.at(path)) else {
             return self.fault(
@@ -302,31 +314,45 @@ impl<'a> Reader<'a> {
                 format!("`{to}` points at nothing in this schema"),
             );
         };
-        let name = self.name_for(to);
-        self.open.push((to.to_owned(), name.clone()));
+        self.open.push(to.to_owned());
         let mut node = self.node(target, false);
         self.open.pop();
-        node.name = Some(name);
+        if refers_at_once(&node, &name) {
+            return self.fault("ref-target", format!("`{to}` is nothing but itself"));
+        }
+        // Another name for a definition around this one keeps that one's.
+        if !matches!(node.kind, Owned::Ref(_)) {
+            node.name = Some(name);
+        }
         node
     }
 
-    /// A name for a definition: its own, made unique among those that are open.
-    fn name_for(&self, to: &str) -> String {
+    /// A name for a definition: its own, made unique in the schema.
+    fn name_for(&mut self, to: &str) -> String {
+        if let Some((_, name)) = self.names.iter().find(|(known, _)| known == to) {
+            return name.clone();
+        }
         let last = to.rsplit('/').next().unwrap_or(to);
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let mut name: String = last
             .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') {
-                    c
-                } else {
-                    '_'
-                }
-            })
+            .map(|c| if plain(c) { c } else { '_' })
             .collect();
-        while self.open.iter().any(|(_, taken)| *taken == name) {
+        while self.names.iter().any(|(_, taken)| *taken == name) {
             name.push('_');
         }
+        self.names.push((to.to_owned(), name.clone()));
         name
+    }
+}
+
+/// Whether a node is a reference to this name with no object, list or map between: following it would never end.
+fn refers_at_once(node: &Node, name: &str) -> bool {
+    match &node.kind {
+        Owned::Ref(to) => to == name,
+        Owned::Optional(inner) | Owned::Constrained(inner, _) => refers_at_once(inner, name),
+        Owned::Untagged(variants) => variants.iter().any(|variant| refers_at_once(variant, name)),
+        _ => false,
     }
 }
 
