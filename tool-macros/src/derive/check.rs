@@ -109,7 +109,8 @@ impl<'e> Check<'e> {
     /// Rules on the type's own attributes.
     fn container(&self, attributes: &Attributes) {
         let words = &attributes.words;
-        if words.value.as_type.is_none() {
+        // `integer` says the wire type as well: `#[serde(try_from = "u8", into = "u8")]`.
+        if words.value.as_type.is_none() && words.integer.is_none() {
             for other in &attributes.serde.other_type {
                 self.errors
                     .at(&other.tokens, texts::serde_other_type(&other.word));

@@ -61,7 +61,7 @@ fn warnings(decided: &Decided<'_>) -> TokenStream {
         .warnings
         .iter()
         .map(|warning| {
-            let hit = if std::ptr::eq(warning.rule, UNTAGGED) {
+            let hit = if warning.rule.id == UNTAGGED.id {
                 object_variants(decided)
             } else {
                 quote!(true)
