@@ -1,3 +1,4 @@
 //! What the tests share.
 
+pub mod admits;
 pub mod lint;
