@@ -37,7 +37,7 @@ fn fold(name: &str) -> Vec<char> {
 
 fn rank(wanted: &[char], candidate: &[char]) -> Option<usize> {
     let length = wanted.len().max(candidate.len());
-    let limit = (length / 3).max(1);
+    let limit = (length / 3).max(usize::from(length > 1));
     if length > LONGEST || candidate.is_empty() {
         return None;
     }

@@ -8,15 +8,16 @@ use crate::schema::{Constraints, EnumValue, Format, Integer, IntegerValue, Kind,
 /// A schema that takes anything.
 pub(super) const ANY: Schema = Schema::new(Kind::Any);
 
-/// References that may be followed one inside the other. Text nests less deep; a reference that leads to itself does not end.
-const HOPS: u16 = 1024;
+/// References that may be followed at one byte of the text. A reference that leads to itself would not end.
+const HOPS: u8 = 8;
 
 /// One walk over one text.
 #[derive(Debug)]
 pub(super) struct Walk<'t, S> {
     pub(super) cursor: Cursor<'t>,
     pub(super) sink: S,
-    hops: u16,
+    /// Where references were followed last, and how many.
+    hops: (usize, u8),
     /// Bytes that shapes of unions were tried on in vain.
     wasted: usize,
 }
@@ -26,7 +27,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         Self {
             cursor: Cursor::new(text),
             sink,
-            hops: 0,
+            hops: (0, 0),
             wasted: 0,
         }
     }
@@ -142,13 +143,12 @@ impl<'t, S: Sink> Walk<'t, S> {
         let mut scope = place.scope;
         while let Some(here) = scope {
             if here.schema.name == name && !matches!(here.schema.kind, Kind::Ref(_)) {
-                if self.hops == HOPS {
+                let (at, hops) = self.hops;
+                self.hops = (self.cursor.at, if at == self.cursor.at { hops + 1 } else { 1 });
+                if self.hops.1 > HOPS {
                     break;
                 }
-                self.hops += 1;
-                let walked = self.value(here.schema, place.bounds, here.parent);
-                self.hops -= 1;
-                return walked;
+                return self.value(here.schema, place.bounds, here.parent);
             }
             scope = here.parent;
         }
@@ -206,7 +206,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         if fits {
             Some((walk.cursor.at, walk.sink.edits))
         } else {
-            self.wasted += walk.cursor.at - self.cursor.at;
+            self.wasted += walk.cursor.at - self.cursor.at + 1;
             None
         }
     }
