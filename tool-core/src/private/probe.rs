@@ -1,6 +1,6 @@
 //! What a type can do, asked of the type: the inherent method applies where its bound holds, else the method of a trait does.
 //!
-//! Only for concrete types, as in the expansion of a macro: `{ use probe::*; OutputSchema::<Hits>::NEW.get() }`.
+//! Only for concrete types, as in the expansion of a macro: `{ use probe::*; (&OutputSchema::<Hits>::NEW).get() }`.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ impl<T: ?Sized> OutputSchema<T> {
 
 impl<T: StrictSchema + ?Sized> OutputSchema<T> {
     /// Its schema.
-    pub fn get(&self) -> Option<Cow<'static, str>> {
+    pub fn get(self) -> Option<Cow<'static, str>> {
         Some(Cow::Owned(output_schema_text(T::SCHEMA)))
     }
 }
@@ -29,11 +29,11 @@ impl<T: StrictSchema + ?Sized> OutputSchema<T> {
 /// The answer of schemars.
 pub trait ByJsonSchema {
     /// Its schema.
-    fn get(&self) -> Option<Cow<'static, str>>;
+    fn get(self) -> Option<Cow<'static, str>>;
 }
 
 impl<T: schemars::JsonSchema + ?Sized> ByJsonSchema for OutputSchema<T> {
-    fn get(&self) -> Option<Cow<'static, str>> {
+    fn get(self) -> Option<Cow<'static, str>> {
         let schema = schemars::generate::SchemaSettings::draft2020_12()
             .for_serialize()
             .into_generator()
@@ -45,11 +45,11 @@ impl<T: schemars::JsonSchema + ?Sized> ByJsonSchema for OutputSchema<T> {
 /// The answer of a type without a schema.
 pub trait BySilence {
     /// No schema.
-    fn get(&self) -> Option<Cow<'static, str>>;
+    fn get(self) -> Option<Cow<'static, str>>;
 }
 
 impl<T: ?Sized> BySilence for &OutputSchema<T> {
-    fn get(&self) -> Option<Cow<'static, str>> {
+    fn get(self) -> Option<Cow<'static, str>> {
         None
     }
 }

@@ -1,0 +1,384 @@
+//! A call from its name to its result.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::{CancellationToken, Effect, ErrorKind, Rules};
+
+/// Adds two numbers.
+#[tool(read_only)]
+async fn add(
+    /// The first.
+    a: i64,
+    /// The second.
+    #[arg(default = 10)]
+    b: i64,
+) -> i64 {
+    a + b
+}
+
+/// Says what it was told, with the host's greeting.
+#[tool]
+async fn greet(
+    cx: &ToolContext,
+    /// Whom.
+    name: String,
+) -> Result<String, ToolError> {
+    Ok(format!("{} greets {name} in call {}", cx.agent().unwrap_or("nobody"), cx.call_id().unwrap_or("none")))
+}
+
+/// Does nothing at all.
+#[tool]
+async fn nothing() -> String {
+    "nothing".to_owned()
+}
+
+/// Fails with an error of its own, of std, or by panicking.
+#[tool]
+async fn fail(
+    /// How: `own`, `foreign`, or `panic`.
+    how: String,
+) -> Result<String, ToolError> {
+    match how.as_str() {
+        "own" => Err(ToolError::new("the index is being rebuilt")),
+        "foreign" => Ok(std::fs::read_to_string("/nowhere/secret-path")?),
+        _ => panic!("the wheel came off at /secret-path"),
+    }
+}
+
+/// Blocks and panics.
+#[tool]
+fn fail_blocking() -> String {
+    let nothing: Option<String> = None;
+    nothing.expect("sync-secret")
+}
+
+#[derive(Clone, Default)]
+struct Probe {
+    started: Arc<AtomicU32>,
+    dropped: Arc<AtomicBool>,
+    finished: Arc<AtomicBool>,
+    stopped: Arc<AtomicBool>,
+}
+tool_core::host_value!(Probe, Effect::NONE);
+
+struct OnDrop(Arc<AtomicBool>);
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Sleeps for an hour.
+#[tool]
+async fn sleep(probe: &Probe) -> String {
+    probe.started.fetch_add(1, Ordering::SeqCst);
+    let _drop = OnDrop(Arc::clone(&probe.dropped));
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    probe.finished.store(true, Ordering::SeqCst);
+    "slept".to_owned()
+}
+
+/// Sleeps for an hour, but may take a tenth of a second only.
+#[tool(timeout = "100ms")]
+async fn sleep_short(probe: &Probe) -> String {
+    sleep(probe).await
+}
+
+/// Blocks until it is told to stop.
+#[tool]
+fn block(#[context] cx: ToolContext, #[context] probe: Probe) -> String {
+    probe.started.fetch_add(1, Ordering::SeqCst);
+    while !cx.is_cancelled() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // The deadline is seen here a little before the timer fires.
+    std::thread::sleep(Duration::from_millis(100));
+    probe.stopped.store(true, Ordering::SeqCst);
+    "stopped".to_owned()
+}
+
+/// Returns a long text.
+#[tool(output_limit = 100)]
+async fn long(
+    /// How long.
+    length: u32,
+) -> String {
+    "x".repeat(usize::try_from(length).unwrap_or(0))
+}
+
+/// Takes text that the schema admits and serde does not.
+#[tool]
+async fn odd(
+    /// Anything.
+    #[allow(unused_variables)]
+    picky: Picky,
+) -> String {
+    "odd".to_owned()
+}
+
+#[derive(Clone, Debug, PartialEq, StrictSchema)]
+struct Picky {
+    /// Text.
+    text: String,
+}
+
+impl<'de> Deserialize<'de> for Picky {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Plain {
+            text: String,
+        }
+        let Plain { text } = Plain::deserialize(deserializer)?;
+        match text.as_str() {
+            "panic" => panic!("a deserialiser that panics"),
+            "odd" => Err(serde::de::Error::custom("odd texts are refused")),
+            _ => Ok(Self { text }),
+        }
+    }
+}
+
+fn tools() -> Toolset {
+    Registry::builder()
+        .tool::<add>()
+        .tool::<greet>()
+        .tool::<nothing>()
+        .tool::<fail>()
+        .tool::<fail_blocking>()
+        .tool::<sleep>()
+        .tool::<sleep_short>()
+        .tool::<block>()
+        .tool::<long>()
+        .tool::<odd>()
+        .build()
+        .unwrap()
+        .open()
+}
+
+async fn call(name: &str, arguments: Value) -> CallResult {
+    tools().call(ToolCall::new("c1", name, arguments.to_string()), &ToolContext::anonymous()).await
+}
+
+fn kind(result: &CallResult) -> Option<ErrorKind> {
+    result.error().map(ToolError::kind)
+}
+
+// S0-06, S0-07, S4-61: the body sees parsed values, the default among them.
+#[tokio::test]
+async fn arguments_arrive_typed_and_defaulted() {
+    let result = call("add", json!({"a": 1})).await;
+    assert_eq!(result.model_text(), "11");
+    assert_eq!(result.output().unwrap().get(), "11");
+    assert_eq!(call("add", json!({"a": 1, "b": null})).await.model_text(), "11");
+    assert_eq!(call("add", json!({"a": 1, "b": 2})).await.model_text(), "3");
+    assert_eq!((result.id(), result.name()), ("c1", "add"));
+}
+
+// S0-07, S4-61: wrong arguments never reach the body, and the result holds the path of each problem.
+#[tokio::test]
+async fn wrong_arguments_are_a_result_with_every_path() {
+    let result = tools()
+        .repair(Repair::Off)
+        .call(ToolCall::new("c1", "add", r#"{"a":"x","b":[],"c":1}"#), &ToolContext::anonymous())
+        .await;
+    assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments));
+    let issues = result.error().unwrap().issues();
+    let pointers: Vec<&str> = issues.iter().map(|issue| issue.pointer.as_str()).collect();
+    for pointer in ["/a", "/b", "/c"] {
+        assert!(pointers.contains(&pointer), "{pointers:?}");
+        assert!(result.model_text().contains(pointer), "{}", result.model_text());
+    }
+}
+
+// S0-08, S4-10: a tool may take the context or leave it, and may take nothing.
+#[tokio::test]
+async fn context_is_optional() {
+    let cx = ToolContext::builder().agent("support").build();
+    let result = tools().call(ToolCall::new("c7", "greet", r#"{"name":"Ann"}"#), &cx).await;
+    assert_eq!(result.model_text(), "support greets Ann in call c7");
+    assert_eq!(call("nothing", json!({})).await.model_text(), "nothing");
+    // Providers send empty text for no arguments.
+    let result = tools().call(ToolCall::new("c1", "nothing", ""), &cx).await;
+    assert_eq!(result.model_text(), "nothing");
+}
+
+// S0-22, S0-23: an error is a result; its foreign text is for the operator alone.
+#[tokio::test]
+async fn errors_have_two_faces() {
+    let own = call("fail", json!({"how": "own"})).await;
+    assert_eq!((kind(&own), own.model_text().as_str()), (Some(ErrorKind::Failed), "the index is being rebuilt"));
+    assert!(own.is_error() && own.output().is_none());
+    let foreign = call("fail", json!({"how": "foreign"})).await;
+    let error = foreign.error().unwrap();
+    assert!(!foreign.model_text().contains("No such file"), "{}", foreign.model_text());
+    assert!(foreign.model_text().contains(&error.audit_id().unwrap()));
+    assert!(error.operator_text().contains("No such file"));
+    assert!(error.operator_text().contains(&error.audit_id().unwrap()));
+}
+
+// S0-23, S1-68: a panic is a result, what it says stays with the operator, and the process goes on.
+#[tokio::test]
+async fn panics_are_results() {
+    for (name, arguments, secret) in [
+        ("fail", json!({"how": "panic"}), "secret-path"),
+        ("fail_blocking", json!({}), "sync-secret"),
+        ("odd", json!({"picky": {"text": "panic"}}), "deserialiser"),
+    ] {
+        let result = call(name, arguments).await;
+        assert_eq!(kind(&result), Some(ErrorKind::Panicked), "{name}");
+        assert!(!result.model_text().contains(secret), "{}", result.model_text());
+        assert!(result.error().unwrap().operator_text().contains(secret));
+        assert!(result.envelope().starts_with(r#"{"success":false,"error":""#));
+    }
+    assert_eq!(call("add", json!({"a": 1})).await.model_text(), "11");
+}
+
+// S0-23: what the schema admits and serde refuses is an error of the arguments.
+#[tokio::test]
+async fn a_pickier_deserialize_is_a_result() {
+    let result = call("odd", json!({"picky": {"text": "odd"}})).await;
+    assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments));
+    assert!(result.model_text().contains("odd texts are refused"), "{}", result.model_text());
+    assert_eq!(call("odd", json!({"picky": {"text": "fine"}})).await.model_text(), "odd");
+}
+
+// S0-23: an unknown name answers with at most five near names; a hidden one answers the same and is not offered.
+#[tokio::test]
+async fn unknown_names_offer_near_ones() {
+    let result = call("Sleep-Shrot", json!({})).await;
+    assert_eq!(kind(&result), Some(ErrorKind::UnknownTool));
+    assert_eq!(result.model_text(), "there is no tool `Sleep-Shrot`, did you mean one of `sleep_short`, `sleep`?");
+    assert_eq!(call("zzzzzz", json!({})).await.model_text(), "there is no tool `zzzzzz`");
+
+    let registry = Registry::builder().tool::<add>().tool::<sleep>().tool::<sleep_short>().build().unwrap();
+    let cx = ToolContext::anonymous();
+    let tools = registry.toolset(&cx, &Rules::default().deny(["sleep_short"]));
+    let hidden = tools.call(ToolCall::new("c1", "sleep_short", "{}"), &cx).await;
+    let absent = tools.call(ToolCall::new("c1", "sleep_shorr", "{}"), &cx).await;
+    assert_eq!(kind(&hidden), Some(ErrorKind::UnknownTool));
+    assert_eq!(hidden.model_text().replace("sleep_short", "X"), absent.model_text().replace("sleep_shorr", "X"));
+    assert!(tools.get("sleep_short").is_none() && tools.names().eq(["add", "sleep"]));
+}
+
+// S1-68: the tool's own timeout ends the call, and what it ran is dropped before the result is out.
+#[tokio::test(start_paused = true)]
+async fn a_timeout_stops_the_tool() {
+    let probe = Probe::default();
+    let cx = ToolContext::builder().with(probe.clone()).build();
+    let result = tools().call(ToolCall::new("c1", "sleep_short", "{}"), &cx).await;
+    assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
+    assert_eq!(probe.started.load(Ordering::SeqCst), 1);
+    assert!(probe.dropped.load(Ordering::SeqCst) && !probe.finished.load(Ordering::SeqCst));
+    tokio::time::sleep(Duration::from_secs(7200)).await;
+    assert!(!probe.finished.load(Ordering::SeqCst));
+}
+
+// S1-68: the turn's deadline holds for every call, and a call that comes too late does not start.
+#[tokio::test(start_paused = true)]
+async fn the_turns_deadline_holds() {
+    let probe = Probe::default();
+    let cx = ToolContext::builder().with(probe.clone()).timeout(Duration::from_secs(5)).build();
+    let before = tokio::time::Instant::now();
+    let result = tools().call(ToolCall::new("c1", "sleep", "{}"), &cx).await;
+    assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
+    assert_eq!(before.elapsed(), Duration::from_secs(5));
+    let late = tools().call(ToolCall::new("c2", "sleep", "{}"), &cx).await;
+    assert_eq!(kind(&late), Some(ErrorKind::TimedOut));
+    assert_eq!(probe.started.load(Ordering::SeqCst), 1);
+}
+
+// S1-68: cancelling the turn drops what runs, and starts nothing more.
+#[tokio::test]
+async fn cancellation_stops_the_tool() {
+    let (probe, token) = (Probe::default(), CancellationToken::new());
+    let cx = ToolContext::builder().with(probe.clone()).cancellation(token.clone()).build();
+    let running = tokio::spawn({
+        let cx = cx.clone();
+        async move { tools().call(ToolCall::new("c1", "sleep", "{}"), &cx).await }
+    });
+    while probe.started.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    token.cancel();
+    let result = running.await.unwrap();
+    assert_eq!(kind(&result), Some(ErrorKind::Cancelled));
+    assert!(probe.dropped.load(Ordering::SeqCst));
+    let late = tools().call(ToolCall::new("c2", "sleep", "{}"), &cx).await;
+    assert_eq!(kind(&late), Some(ErrorKind::Cancelled));
+    assert_eq!(probe.started.load(Ordering::SeqCst), 1);
+}
+
+// S1-68: blocking code cannot be dropped: it is told to stop, and the operator reads that it was left behind.
+#[tokio::test(flavor = "multi_thread")]
+async fn blocking_code_is_left_behind() {
+    let probe = Probe::default();
+    let cx = ToolContext::builder().with(probe.clone()).timeout(Duration::from_millis(50)).build();
+    let result = tools().call(ToolCall::new("c1", "block", "{}"), &cx).await;
+    assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
+    assert!(result.error().unwrap().operator_text().contains("background"), "{:?}", result.error());
+    for _ in 0..500 {
+        if probe.stopped.load(Ordering::SeqCst) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    panic!("the blocking code never saw that it was cancelled");
+}
+
+// S1-68: dropping the call's future drops the tool, and tells its blocking code.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dropped_call_stops() {
+    let probe = Probe::default();
+    let cx = ToolContext::builder().with(probe.clone()).build();
+    for name in ["sleep", "block"] {
+        let tools = tools();
+        let call = tools.call(ToolCall::new("c1", name, "{}"), &cx);
+        assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err());
+    }
+    assert!(probe.dropped.load(Ordering::SeqCst));
+    for _ in 0..500 {
+        if probe.stopped.load(Ordering::SeqCst) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    panic!("the blocking code never saw that its caller left");
+}
+
+// S0-23: an output beyond its limit is an error that tells both sizes.
+#[tokio::test]
+async fn long_outputs_are_refused() {
+    assert!(!call("long", json!({"length": 98})).await.is_error());
+    let result = call("long", json!({"length": 99})).await;
+    assert_eq!(result.model_text(), "the output has 101 bytes and at most 100 are allowed, ask for less");
+}
+
+// S0-23: a call that was cut off in transit does not run, whatever the mode.
+#[tokio::test]
+async fn cut_off_calls_do_not_run() {
+    let cx = ToolContext::anonymous();
+    for text in [r#"{"a": 1"#, r#"{"a": 1, "b""#, r#"{"a": "#, "{", "null{"] {
+        for mode in [Repair::Safe, Repair::Off] {
+            let result = tools().repair(mode).call(ToolCall::new("c1", "add", text), &cx).await;
+            assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments), "{text}");
+        }
+    }
+}
+
+// S0-07: a typed call passes the same gate: bounds, deadline, panics.
+#[tokio::test(start_paused = true)]
+async fn typed_calls_pass_the_gate() {
+    let cx = ToolContext::anonymous();
+    assert_eq!(tools().invoke(add { a: 1, b: 2 }, &cx).await.unwrap(), 3);
+    let error = tools().invoke(fail { how: "panic".to_owned() }, &cx).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Panicked);
+    let cx = ToolContext::builder().with(Probe::default()).build();
+    let error = tools().invoke(sleep_short {}, &cx).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    let few = Registry::builder().tool::<nothing>().build().unwrap().open();
+    let error = few.invoke(add { a: 1, b: 2 }, &cx).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnknownTool);
+}

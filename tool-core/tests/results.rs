@@ -1,0 +1,326 @@
+//! What comes of a call: envelopes, model output, citations, streams.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use futures::{Stream, StreamExt, stream};
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::{Effect, ErrorKind, Part, StreamItem};
+
+#[derive(Debug, Serialize, Deserialize, StrictSchema)]
+struct Report {
+    /// The short of it.
+    summary: String,
+    /// All of it.
+    pages: Vec<String>,
+}
+
+fn report() -> Report {
+    Report {
+        summary: "two pages".to_owned(),
+        pages: vec!["first".to_owned(), "second".to_owned()],
+    }
+}
+
+#[derive(Clone, Default)]
+struct Counts {
+    views: Arc<AtomicU32>,
+    steps: Arc<AtomicU32>,
+}
+tool_core::host_value!(Counts, Effect::NONE);
+
+/// What the model reads of a counted report.
+#[derive(Serialize)]
+struct Counted {
+    report: Report,
+    #[serde(skip)]
+    counts: Counts,
+}
+
+fn brief(counted: &Counted) -> ModelOutput {
+    counted.counts.views.fetch_add(1, Ordering::SeqCst);
+    ModelOutput::text(&counted.report.summary)
+}
+
+/// Gives a report and where it comes from.
+#[tool(to_model_output = brief)]
+async fn survey(cx: &ToolContext, counts: &Counts) -> Result<Counted, ToolError> {
+    cx.cite(Citation::new("handbook", "onboarding.md").version("7").retrieved_at("2026-03-01T09:30:00Z")?);
+    Ok(Counted { report: report(), counts: counts.clone() })
+}
+
+/// Reads pages, and tells how far it is.
+#[tool(to_model_output = brief)]
+fn read_pages(
+    #[context] counts: Counts,
+    /// How many; 13 fails.
+    pages: u32,
+) -> ToolStream<u32, Counted> {
+    tool_stream! {
+        for page in 1..=pages {
+            counts.steps.fetch_add(1, Ordering::SeqCst);
+            yield page;
+        }
+        if pages == 13 {
+            Err(ToolError::new("the thirteenth page is missing"))?;
+        }
+        let _parsed: u32 = "1".parse()?;
+        Counted { report: Report { summary: format!("{pages} pages"), ..report() }, counts: counts.clone() }
+    }
+}
+
+/// Ends without a result.
+#[tool]
+fn no_final() -> ToolStream<u32, String> {
+    ToolStream::new(stream::iter([StreamItem::Progress(1), StreamItem::Progress(2)]))
+}
+
+/// Goes on after its result.
+#[tool]
+fn two_finals(#[context] counts: Counts) -> impl Stream<Item = StreamItem<u32, String>> {
+    let items = ["one", "two"].map(|text| StreamItem::Final(text.to_owned()));
+    stream::iter(items).inspect(move |_| {
+        counts.steps.fetch_add(1, Ordering::SeqCst);
+    })
+}
+
+/// Is refused before it starts.
+#[tool]
+async fn late_stream() -> Result<ToolStream<u32, String>, ToolError> {
+    Err(ToolError::new("no stream today"))
+}
+
+#[derive(Serialize)]
+struct Chart {
+    rows: Vec<u32>,
+}
+
+impl ToModelOutput for Chart {
+    fn to_model_output(&self) -> ModelOutput {
+        ModelOutput::parts([Part::text(format!("{} rows", self.rows.len())), Part::base64("image/png", "aGk=")])
+    }
+}
+
+/// Draws.
+#[tool]
+async fn chart() -> Result<Chart, ToolError> {
+    Ok(Chart { rows: vec![1, 2] })
+}
+
+/// Tells progress though it is no stream.
+#[tool]
+async fn steps(cx: &ToolContext) -> &'static str {
+    for step in ["fetch", "read"] {
+        cx.progress(&json!({"step": step}));
+        tokio::task::yield_now().await;
+    }
+    "done"
+}
+
+/// Gives JSON of any shape, as tools of other systems do.
+#[tool]
+async fn raw(
+    /// JSON text.
+    json: String,
+) -> Result<Value, ToolError> {
+    Ok(serde_json::from_str(&json)?)
+}
+
+/// Gives what cannot be written as JSON.
+#[tool]
+async fn unwritable() -> Result<std::collections::BTreeMap<(u8, u8), u8>, ToolError> {
+    Ok([((1, 2), 3)].into())
+}
+
+fn tools() -> Toolset {
+    Registry::builder()
+        .tool::<survey>()
+        .tool::<read_pages>()
+        .tool::<no_final>()
+        .tool::<two_finals>()
+        .tool::<late_stream>()
+        .tool::<chart>()
+        .tool::<steps>()
+        .tool::<raw>()
+        .tool::<unwritable>()
+        .build()
+        .unwrap()
+        .open()
+}
+
+fn context() -> (Counts, ToolContext) {
+    let counts = Counts::default();
+    (counts.clone(), ToolContext::builder().with(counts).build())
+}
+
+async fn raw_result(json: &str) -> CallResult {
+    let (_, cx) = context();
+    tools().call(ToolCall::new("c1", "raw", json!({ "json": json }).to_string()), &cx).await
+}
+
+/// Progress texts, and the result.
+async fn follow(name: &str, arguments: Value, cx: &ToolContext) -> (Vec<String>, CallResult) {
+    let mut events: Vec<ToolEvent> = tools().stream(ToolCall::new("c1", name, arguments.to_string()), cx).collect().await;
+    let Some(ToolEvent::Done(result)) = events.pop() else { panic!("the last event is `Done`") };
+    let mut events = events.into_iter();
+    assert!(matches!(events.next(), Some(ToolEvent::Started)));
+    let progress = events.map(|event| match event {
+        ToolEvent::Progress(json) => json.get().to_owned(),
+        other => panic!("{other:?} between `Started` and `Done`"),
+    });
+    (progress.collect(), result)
+}
+
+// S2-05, S2-27: the client has the whole output and the citations, the model only the short text, asked for once.
+#[tokio::test]
+async fn the_model_reads_its_view() {
+    let (counts, cx) = context();
+    let result = tools().call(ToolCall::new("c1", "survey", "{}"), &cx).await;
+    assert_eq!(result.model_text(), "two pages");
+    assert_eq!(result.model_text(), "two pages");
+    assert_eq!(counts.views.load(Ordering::SeqCst), 1);
+    let output: Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
+    assert_eq!(output, json!({"report": {"summary": "two pages", "pages": ["first", "second"]}}));
+    let citation = &result.citations()[0];
+    assert_eq!(
+        serde_json::to_value(citation).unwrap(),
+        json!({"source": "handbook", "sourceId": "onboarding.md", "version": "7", "retrievedAt": "2026-03-01T09:30:00Z"})
+    );
+}
+
+// S2-27: a time that is none is refused, written or read.
+#[test]
+fn citations_prove_their_time() {
+    for time in ["yesterday", "2026-03-01", "2026-13-01T00:00:00Z", "2026-03-01T09:30:00"] {
+        assert!(Citation::new("s", "i").retrieved_at(time).is_err(), "{time}");
+        let json = json!({"source": "s", "sourceId": "i", "retrievedAt": time});
+        assert!(serde_json::from_value::<Citation>(json).is_err(), "{time}");
+    }
+    let now = Citation::new("s", "i");
+    assert!(Citation::new("s", "i").retrieved_at(now.retrieved_at_text()).is_ok(), "{}", now.retrieved_at_text());
+    let day = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(951_782_400);
+    assert_eq!(Citation::new("s", "i").retrieved(day).retrieved_at_text(), "2000-02-29T00:00:00Z");
+}
+
+// S2-05: a type's own view applies without a word on the attribute; its parts reach providers that take them.
+#[tokio::test]
+async fn a_type_may_bring_its_view() {
+    let (_, cx) = context();
+    let result = tools().call(ToolCall::new("c1", "chart", "{}"), &cx).await;
+    assert_eq!(result.model_text(), "2 rows\n[image/png]");
+    assert_eq!(result.model_output().unwrap().to_parts().len(), 2);
+    assert_eq!(result.output().unwrap().get(), r#"{"rows":[1,2]}"#);
+}
+
+// S2-05: without a view a JSON string goes as text, anything else as JSON.
+#[tokio::test]
+async fn strings_go_as_text() {
+    assert_eq!(raw_result(r#""a \"b\"""#).await.model_text(), r#"a "b""#);
+    assert_eq!(raw_result(r#"{"a":["x"]}"#).await.model_text(), r#"{"a":["x"]}"#);
+}
+
+// S2-21, S2-22: progress reaches the client in order and not the model; there is one final, and its view is asked for once.
+#[tokio::test]
+async fn generators_progress_and_end() {
+    let (counts, cx) = context();
+    let (progress, result) = follow("read_pages", json!({"pages": 3}), &cx).await;
+    assert_eq!(progress, ["1", "2", "3"]);
+    assert_eq!(result.model_text(), "3 pages");
+    assert!(result.output().unwrap().get().contains("second"));
+    assert_eq!(counts.views.load(Ordering::SeqCst), 1);
+    // The same without a listener.
+    let result = tools().call(ToolCall::new("c1", "read_pages", r#"{"pages":2}"#), &cx).await;
+    assert_eq!(result.model_text(), "2 pages");
+}
+
+// S2-21: a reader gets each step before the next is taken, so a stream that never waits does not pile up.
+#[tokio::test]
+async fn steps_wait_for_their_reader() {
+    let (counts, cx) = context();
+    let call = ToolCall::new("c1", "read_pages", r#"{"pages":1000}"#);
+    let mut events = Box::pin(tools().stream(call, &cx));
+    assert!(matches!(events.next().await, Some(ToolEvent::Started)));
+    assert_eq!(counts.steps.load(Ordering::SeqCst), 0, "nothing runs before it is read");
+    for n in 1..=5 {
+        assert!(matches!(events.next().await, Some(ToolEvent::Progress(_))));
+        assert!(counts.steps.load(Ordering::SeqCst) <= n + 1);
+    }
+    drop(events);
+    assert!(counts.steps.load(Ordering::SeqCst) <= 6, "a dropped stream stops the tool");
+}
+
+// S2-21: a stream that ends with an error, without a final, or goes on after it.
+#[tokio::test]
+async fn streams_end_once() {
+    let (counts, cx) = context();
+    let (progress, result) = follow("read_pages", json!({"pages": 13}), &cx).await;
+    assert_eq!((progress.len(), result.model_text().as_str()), (13, "the thirteenth page is missing"));
+
+    let (progress, result) = follow("no_final", json!({}), &cx).await;
+    assert_eq!(progress, ["1", "2"]);
+    assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Failed));
+    assert_eq!(result.model_text(), "the tool ended without a result");
+
+    counts.steps.store(0, Ordering::SeqCst);
+    let (_, result) = follow("two_finals", json!({}), &cx).await;
+    assert_eq!(result.model_text(), "one");
+    assert_eq!(counts.steps.load(Ordering::SeqCst), 1, "nothing is read after the final");
+
+    let (_, result) = follow("late_stream", json!({}), &cx).await;
+    assert_eq!(result.model_text(), "no stream today");
+}
+
+// S2-21: an ordinary tool may tell progress too.
+#[tokio::test]
+async fn ordinary_tools_progress() {
+    let (_, cx) = context();
+    let (progress, result) = follow("steps", json!({}), &cx).await;
+    assert_eq!(progress, [r#"{"step":"fetch"}"#, r#"{"step":"read"}"#]);
+    assert_eq!(result.model_text(), "done");
+}
+
+// S2-21: a refused call has no `Started`.
+#[tokio::test]
+async fn refused_calls_only_end() {
+    let (_, cx) = context();
+    for (name, arguments) in [("nowhere", "{}"), ("raw", "{}")] {
+        let events: Vec<ToolEvent> = tools().stream(ToolCall::new("c1", name, arguments), &cx).collect().await;
+        assert!(matches!(events.as_slice(), [ToolEvent::Done(result)] if result.is_error()));
+    }
+}
+
+// S1-66, S1-67, S0-22: one envelope for every payload and for errors.
+#[tokio::test]
+async fn envelopes() {
+    assert_eq!(raw_result(r#"{"b":1,"a":[2]}"#).await.envelope(), r#"{"success":true,"a":[2],"b":1}"#);
+    assert_eq!(raw_result("[1,2]").await.envelope(), r#"{"success":true,"result":[1,2]}"#);
+    assert_eq!(raw_result("null").await.envelope(), r#"{"success":true,"result":null}"#);
+    assert_eq!(raw_result(r#"{"success":false}"#).await.envelope(), r#"{"success":true,"result":{"success":false}}"#);
+    let (_, cx) = context();
+    let failed = tools().call(ToolCall::new("c1", "no\"where", "{}"), &cx).await;
+    let envelope: Value = serde_json::from_str(&failed.envelope()).unwrap();
+    assert_eq!(envelope, json!({"success": false, "error": "there is no tool `no\"where`"}));
+}
+
+// S1-67: the bare form of other systems is the failure that it is.
+#[tokio::test]
+async fn bare_errors() {
+    for json in [r#"{"error":"no such row"}"#, r#"{"success":false,"error":"no such row"}"#] {
+        let result = raw_result(json).await.bare_error();
+        assert!(result.is_error());
+        assert_eq!(result.envelope(), r#"{"success":false,"error":"no such row"}"#);
+    }
+    for json in [r#"{"error":"x","rows":1}"#, r#"{"success":true,"error":"x"}"#, r#"{"error":null}"#] {
+        assert!(!raw_result(json).await.bare_error().is_error(), "{json}");
+    }
+}
+
+// S0-23: an output that is no JSON is a result.
+#[tokio::test]
+async fn unwritable_outputs_are_results() {
+    let (_, cx) = context();
+    let result = tools().call(ToolCall::new("c1", "unwritable", "{}"), &cx).await;
+    assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Failed));
+    assert!(result.error().unwrap().operator_text().contains("JSON"));
+}
