@@ -152,7 +152,10 @@ pub struct ToolExample {
 
 /// MCP's annotations of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "the protocol has four independent hints")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "the protocol has four independent hints"
+)]
 pub struct Hints {
     /// Changes nothing.
     pub read_only: bool,
@@ -206,7 +209,10 @@ impl<T: HasSpec, const LEN: usize, const DIALECT: usize> Render<T, LEN, DIALECT>
         if LEN > 0 {
             let mut out = Out::write(1 << DIALECT, &mut bytes);
             (start, end) = lower::definition(&mut out, T::SPEC);
-            assert!(out.is_exact(), "the schema's two passes disagree, please report this");
+            assert!(
+                out.is_exact(),
+                "the schema's two passes disagree, please report this"
+            );
         }
         Written { bytes, start, end }
     };
@@ -242,7 +248,10 @@ impl<T: StrictSchema, const LEN: usize> RenderSchema<T, LEN> {
         let mut out = Out::write(Dialects::only(Dialect::JsonSchema).bits(), &mut bytes);
         out.output = true;
         lower::root(&mut out, T::SCHEMA);
-        assert!(out.is_exact(), "the schema's two passes disagree, please report this");
+        assert!(
+            out.is_exact(),
+            "the schema's two passes disagree, please report this"
+        );
         bytes
     };
 

@@ -2,15 +2,26 @@
 
 use crate::schema::rules::{Fault, Path, Report, Rule, number_value};
 use crate::schema::text::same;
-use crate::schema::{Constraints, Example, Field, Integer, Json, Kind, Number, Schema, Tagging, Union};
+use crate::schema::{
+    Constraints, Example, Field, Integer, Json, Kind, Number, Schema, Tagging, Union,
+};
 
+#[cfg(test)]
+mod tests;
 mod told;
 
 /// Checks an example call of a tool. It may leave out arguments at the top level; what it states must fit.
 #[track_caller]
 pub const fn check_example(input: &Schema, example: &Example, tool: &str, _number: usize) {
     let mut report = Report::new();
-    Proof { report: &mut report, rule: &Rule::EXAMPLE, output: false, quiet: false, failed: false }.top(&Path::owner(tool), input, example.value);
+    Proof {
+        report: &mut report,
+        rule: &Rule::EXAMPLE,
+        output: false,
+        quiet: false,
+        failed: false,
+    }
+    .top(&Path::owner(tool), input, example.value);
     report.tell();
 }
 
@@ -19,7 +30,14 @@ pub const fn check_example(input: &Schema, example: &Example, tool: &str, _numbe
 pub const fn check_result(output: &Schema, result: &Example, tool: &str, _number: usize) {
     let mut report = Report::new();
     let path = Path::owner(tool);
-    Proof { report: &mut report, rule: &Rule::RESULT, output: true, quiet: false, failed: false }.value(&path, output, None, result.value);
+    Proof {
+        report: &mut report,
+        rule: &Rule::RESULT,
+        output: true,
+        quiet: false,
+        failed: false,
+    }
+    .value(&path, output, None, result.value);
     report.tell();
 }
 
@@ -29,22 +47,47 @@ pub const fn check_default(schema: &Schema, default: &Example, owner: &str, fiel
     let mut report = Report::new();
     let owner = Path::owner(owner);
     let path = owner.field(field);
-    Proof { report: &mut report, rule: &Rule::DEFAULT_VALUE, output: false, quiet: false, failed: false }.value(&path, schema, None, default.value);
+    Proof {
+        report: &mut report,
+        rule: &Rule::DEFAULT_VALUE,
+        output: false,
+        quiet: false,
+        failed: false,
+    }
+    .value(&path, schema, None, default.value);
     report.tell();
 }
 
 /// What is wrong with an example call, at run time.
 pub fn example_faults(input: &Schema, value: &Json, tool: &str) -> Vec<Fault> {
     let mut report = Report::new();
-    Proof { report: &mut report, rule: &Rule::EXAMPLE, output: false, quiet: false, failed: false }.top(&Path::owner(tool), input, value);
+    Proof {
+        report: &mut report,
+        rule: &Rule::EXAMPLE,
+        output: false,
+        quiet: false,
+        failed: false,
+    }
+    .top(&Path::owner(tool), input, value);
     report.faults()
 }
 
 /// What is wrong with a value that a model sends (or that we send, with `output`), at run time.
 pub fn value_faults(schema: &Schema, value: &Json, owner: &str, output: bool) -> Vec<Fault> {
     let mut report = Report::new();
-    let rule = if output { &Rule::RESULT } else { &Rule::DEFAULT_VALUE };
-    Proof { report: &mut report, rule, output, quiet: false, failed: false }.value(&Path::owner(owner), schema, None, value);
+    let rule = if output {
+        &Rule::RESULT
+    } else {
+        &Rule::DEFAULT_VALUE
+    };
+    Proof {
+        report: &mut report,
+        rule,
+        output,
+        quiet: false,
+        failed: false,
+    }
+    .value(&Path::owner(owner), schema, None, value);
     report.faults()
 }
 
@@ -65,13 +108,21 @@ impl Proof<'_> {
     /// An example call: what it leaves out at the top is not a fault.
     const fn top(&mut self, path: &Path<'_>, schema: &Schema, value: &Json) {
         match (&schema.kind, value) {
-            (Kind::Object(fields), Json::Object(entries)) => self.record(&path.at(schema), fields, &[], entries, true),
+            (Kind::Object(fields), Json::Object(entries)) => {
+                self.record(&path.at(schema), fields, &[], entries, true)
+            }
             _ => self.value(path, schema, None, value),
         }
     }
 
     /// A value against a schema with the bounds around it.
-    const fn value(&mut self, path: &Path<'_>, schema: &Schema, bounds: Option<&Constraints>, value: &Json) {
+    const fn value(
+        &mut self,
+        path: &Path<'_>,
+        schema: &Schema,
+        bounds: Option<&Constraints>,
+        value: &Json,
+    ) {
         let fits = match (&schema.kind, value) {
             (Kind::Constrained(inner, own), _) => {
                 let merged = match bounds {
@@ -81,15 +132,26 @@ impl Proof<'_> {
                 let merged = if self.output { None } else { Some(&merged) };
                 return self.value(&path.at(schema), inner, merged, value);
             }
-            (Kind::Optional(_), Json::Null) | (Kind::Null, Json::Null) | (Kind::Boolean, Json::Boolean(_)) | (Kind::Any, _) => true,
-            (Kind::Optional(inner), _) => return self.value(&path.at(schema), inner, bounds, value),
+            (Kind::Optional(_), Json::Null)
+            | (Kind::Null, Json::Null)
+            | (Kind::Boolean, Json::Boolean(_))
+            | (Kind::Any, _) => true,
+            (Kind::Optional(inner), _) => {
+                return self.value(&path.at(schema), inner, bounds, value);
+            }
             (Kind::Refused { .. }, _) => self.output,
             (Kind::String, Json::String(text)) => text_fits(text, bounds),
-            (Kind::Format(format), Json::String(text)) => format.matches(text.as_bytes()) && text_fits(text, bounds),
+            (Kind::Format(format), Json::String(text)) => {
+                format.matches(text.as_bytes()) && text_fits(text, bounds)
+            }
             (Kind::Char, Json::String(text)) => characters(text) == 1,
             (Kind::Duration, _) => duration_fits(value, self.output),
-            (Kind::Integer(integer), Json::Number(number)) => integer_fits(integer, *number, bounds),
-            (Kind::Number { single }, Json::Number(number)) => number_fits(*single, *number, bounds),
+            (Kind::Integer(integer), Json::Number(number)) => {
+                integer_fits(integer, *number, bounds)
+            }
+            (Kind::Number { single }, Json::Number(number)) => {
+                number_fits(*single, *number, bounds)
+            }
             (Kind::Enum(values), Json::String(text)) => {
                 let (mut found, mut at) = (false, 0);
                 while at < values.len() && !found {
@@ -106,7 +168,14 @@ impl Proof<'_> {
                 }
                 found
             }
-            (Kind::Array { items, unique, exactly }, Json::Array(values)) => {
+            (
+                Kind::Array {
+                    items,
+                    unique,
+                    exactly,
+                },
+                Json::Array(values),
+            ) => {
                 self.items(&path.at(schema), items, values);
                 count_fits(values, *unique, *exactly, bounds)
             }
@@ -126,7 +195,9 @@ impl Proof<'_> {
                 }
                 true
             }
-            (Kind::Object(fields), Json::Object(entries)) => return self.record(&path.at(schema), fields, &[], entries, false),
+            (Kind::Object(fields), Json::Object(entries)) => {
+                return self.record(&path.at(schema), fields, &[], entries, false);
+            }
             (Kind::Union(union), _) => self.union(&path.at(schema), union, value),
             (Kind::Ref(name), _) => match path.enclosing(name) {
                 Some(target) => return self.value(path, target, None, value),
@@ -148,7 +219,14 @@ impl Proof<'_> {
     }
 
     /// A closed record; `tags` are keys that its union has dealt with.
-    const fn record(&mut self, path: &Path<'_>, fields: &[Field], tags: &[&str], entries: Entries<'_>, partial: bool) {
+    const fn record(
+        &mut self,
+        path: &Path<'_>,
+        fields: &[Field],
+        tags: &[&str],
+        entries: Entries<'_>,
+        partial: bool,
+    ) {
         let (mut at, mut met) = (0, 0);
         while at < entries.len() {
             let (key, value) = &entries[at];
@@ -187,7 +265,11 @@ impl Proof<'_> {
         let mut at = 0;
         while at < fields.len() {
             let field = &fields[at];
-            let (present, name) = if self.output { (field.output, field.out_name) } else { (field.input, field.name) };
+            let (present, name) = if self.output {
+                (field.output, field.out_name)
+            } else {
+                (field.input, field.name)
+            };
             if present && same(name, key) {
                 return Some(field);
             }
@@ -196,7 +278,13 @@ impl Proof<'_> {
         None
     }
 
-    const fn missing(&mut self, path: &Path<'_>, fields: &[Field], entries: Entries<'_>, met: usize) {
+    const fn missing(
+        &mut self,
+        path: &Path<'_>,
+        fields: &[Field],
+        entries: Entries<'_>,
+        met: usize,
+    ) {
         let (mut at, mut needed) = (0, 0);
         while at < fields.len() {
             needed += (fields[at].input && fields[at].is_required()) as usize;
@@ -208,8 +296,11 @@ impl Proof<'_> {
         at = 0;
         while at < fields.len() {
             let field = &fields[at];
-            let (needed, name) =
-                if self.output { (field.output && !field.may_skip, field.out_name) } else { (field.input && field.is_required(), field.name) };
+            let (needed, name) = if self.output {
+                (field.output && !field.may_skip, field.out_name)
+            } else {
+                (field.input && field.is_required(), field.name)
+            };
             if needed {
                 let (mut found, mut entry) = (false, 0);
                 while entry < entries.len() && !found {
@@ -229,21 +320,38 @@ impl Proof<'_> {
         match union.tagging {
             Tagging::External => self.external(path, union, value),
             Tagging::Internal { tag } => {
-                let Json::Object(entries) = value else { return false };
-                let Some(at) = tagged(union, tag, entries) else { return false };
+                let Json::Object(entries) = value else {
+                    return false;
+                };
+                let Some(at) = tagged(union, tag, entries) else {
+                    return false;
+                };
                 let variant = &union.variants[at];
                 let fields: &[Field] = match variant.schema {
-                    Some(Schema { kind: Kind::Object(fields), .. }) => fields,
+                    Some(Schema {
+                        kind: Kind::Object(fields),
+                        ..
+                    }) => fields,
                     _ => &[],
                 };
                 self.record(path, fields, &[tag], entries, false);
                 true
             }
             Tagging::Adjacent { tag, content } => {
-                let Json::Object(entries) = value else { return false };
-                let Some(at) = tagged(union, tag, entries) else { return false };
+                let Json::Object(entries) = value else {
+                    return false;
+                };
+                let Some(at) = tagged(union, tag, entries) else {
+                    return false;
+                };
                 match union.variants[at].schema {
-                    Some(schema) => self.record(path, &[Field::new(content, crate::schema::Text::EMPTY, schema)], &[tag], entries, false),
+                    Some(schema) => self.record(
+                        path,
+                        &[Field::new(content, crate::schema::Text::EMPTY, schema)],
+                        &[tag],
+                        entries,
+                        false,
+                    ),
                     None => self.record(path, &[], &[tag], entries, false),
                 }
                 true
@@ -266,7 +374,13 @@ impl Proof<'_> {
     }
 
     const fn would_fit(&mut self, path: &Path<'_>, schema: &Schema, value: &Json) -> bool {
-        let mut trial = Proof { report: self.report, rule: self.rule, output: self.output, quiet: true, failed: false };
+        let mut trial = Proof {
+            report: self.report,
+            rule: self.rule,
+            output: self.output,
+            quiet: true,
+            failed: false,
+        };
         trial.value(path, schema, None, value);
         !trial.failed
     }
@@ -300,7 +414,9 @@ const fn tagged(union: &Union, tag: &str, entries: Entries<'_>) -> Option<usize>
     let mut entry = 0;
     while entry < entries.len() {
         if same(entries[entry].0, tag) {
-            let Json::String(name) = entries[entry].1 else { return None };
+            let Json::String(name) = entries[entry].1 else {
+                return None;
+            };
             let mut at = 0;
             while at < union.variants.len() {
                 if same(union.variants[at].name, name) {
@@ -340,7 +456,9 @@ const fn text_fits(text: &str, bounds: Option<&Constraints>) -> bool {
     let Some(bounds) = bounds else { return true };
     if bounds.min_length.is_some() || bounds.max_length.is_some() {
         let length = characters(text);
-        if matches!(bounds.min_length, Some(least) if length < least) || matches!(bounds.max_length, Some(most) if length > most) {
+        if matches!(bounds.min_length, Some(least) if length < least)
+            || matches!(bounds.max_length, Some(most) if length > most)
+        {
             return false;
         }
     }
@@ -359,15 +477,27 @@ const fn text_fits(text: &str, bounds: Option<&Constraints>) -> bool {
 const fn duration_fits(value: &Json, output: bool) -> bool {
     match value {
         Json::String(text) => !output && crate::schema::Format::Duration.matches(text.as_bytes()),
-        Json::Object([(secs, Json::Number(Number::Integer { value: whole, .. })), (nanos, Json::Number(Number::Integer { value: rest, .. }))]) => {
-            output && same(secs, "secs") && same(nanos, "nanos") && *whole >= 0 && *rest >= 0 && *rest < 1_000_000_000
+        Json::Object(
+            [
+                (secs, Json::Number(Number::Integer { value: whole, .. })),
+                (nanos, Json::Number(Number::Integer { value: rest, .. })),
+            ],
+        ) => {
+            output
+                && same(secs, "secs")
+                && same(nanos, "nanos")
+                && *whole >= 0
+                && *rest >= 0
+                && *rest < 1_000_000_000
         }
         _ => false,
     }
 }
 
 const fn integer_fits(integer: &Integer, number: Number, bounds: Option<&Constraints>) -> bool {
-    let Number::Integer { value, .. } = number else { return false };
+    let Number::Integer { value, .. } = number else {
+        return false;
+    };
     value >= integer.min
         && (value < 0 || value.unsigned_abs() <= integer.max)
         && !(integer.not_zero && value == 0)
@@ -406,7 +536,11 @@ const fn is_less(left: Number, right: Number) -> bool {
 }
 
 /// Exact for whole numbers; for fractions as exact as the decimal text of both allows.
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the quotient is compared with its whole part")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "the quotient is compared with its whole part"
+)]
 const fn is_multiple(number: Number, step: Number) -> bool {
     if let (Number::Integer { value, .. }, Number::Integer { value: step, .. }) = (number, step) {
         return step != 0 && value % step == 0;
@@ -420,12 +554,19 @@ const fn is_multiple(number: Number, step: Number) -> bool {
     off <= slack && off >= -slack
 }
 
-const fn count_fits(values: &[Json], unique: bool, exactly: Option<usize>, bounds: Option<&Constraints>) -> bool {
+const fn count_fits(
+    values: &[Json],
+    unique: bool,
+    exactly: Option<usize>,
+    bounds: Option<&Constraints>,
+) -> bool {
     let count = values.len();
     let mut once = unique;
     if let Some(bounds) = bounds {
         once |= bounds.unique;
-        if matches!(bounds.min_items, Some(least) if count < least) || matches!(bounds.max_items, Some(most) if count > most) {
+        if matches!(bounds.min_items, Some(least) if count < least)
+            || matches!(bounds.max_items, Some(most) if count > most)
+        {
             return false;
         }
     }
@@ -451,7 +592,9 @@ const fn is_same(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Null, Json::Null) => true,
         (Json::Boolean(left), Json::Boolean(right)) => *left == *right,
-        (Json::Number(left), Json::Number(right)) => !is_less(*left, *right) && !is_less(*right, *left),
+        (Json::Number(left), Json::Number(right)) => {
+            !is_less(*left, *right) && !is_less(*right, *left)
+        }
         (Json::String(left), Json::String(right)) => same(left, right),
         (Json::Array(left), Json::Array(right)) => {
             let mut at = 0;
@@ -468,7 +611,8 @@ const fn is_same(left: &Json, right: &Json) -> bool {
             while at < left.len() {
                 let (mut found, mut other) = (false, 0);
                 while other < right.len() && !found {
-                    found = same(left[at].0, right[other].0) && is_same(&left[at].1, &right[other].1);
+                    found =
+                        same(left[at].0, right[other].0) && is_same(&left[at].1, &right[other].1);
                     other += 1;
                 }
                 if !found {

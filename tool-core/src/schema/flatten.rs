@@ -58,7 +58,10 @@ pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
         }
         at += 1;
     }
-    assert!(filled == N, "`flatten` was given another length than `flat_len` told");
+    assert!(
+        filled == N,
+        "`flatten` was given another length than `flat_len` told"
+    );
     fields
 }
 
@@ -73,7 +76,15 @@ const fn inner(schema: &'static Schema) -> &'static [Field] {
         _ => &Rule::FLATTEN_TYPE,
     };
     let mut report = Report::new();
-    report.add(&Path::owner(if schema.name.is_empty() { "flatten" } else { schema.name }), rule, &[]);
+    report.add(
+        &Path::owner(if schema.name.is_empty() {
+            "flatten"
+        } else {
+            schema.name
+        }),
+        rule,
+        &[],
+    );
     report.tell();
     &[]
 }

@@ -4,7 +4,10 @@
 //! Const evaluation pays about 5 µs for a call or a step over one byte, so fragments are copied whole, bytes are compared eight
 //! at a time, and the five counters share one integer.
 
-#[allow(unsafe_code, reason = "const evaluation has no cheap safe copy, and no unchecked view of bytes as text")]
+#[allow(
+    unsafe_code,
+    reason = "const evaluation has no cheap safe copy, and no unchecked view of bytes as text"
+)]
 mod raw {
     /// Copies `text` to `into[at..]`; `false` if it does not fit.
     pub(super) const fn copy(into: &mut [u8], at: usize, text: &str) -> bool {
@@ -80,7 +83,18 @@ pub(super) struct Out<'a> {
 impl<'a> Out<'a> {
     /// Counts for all dialects in `mask`.
     pub(super) const fn count(mask: u8) -> Self {
-        Self { counts: 0, buffer: None, len: 0, overflow: false, mask, output: false, foreign_keys: false, names: [""; MOST_DEFINITIONS], named: 0, settled: 0 }
+        Self {
+            counts: 0,
+            buffer: None,
+            len: 0,
+            overflow: false,
+            mask,
+            output: false,
+            foreign_keys: false,
+            names: [""; MOST_DEFINITIONS],
+            named: 0,
+            settled: 0,
+        }
     }
 
     /// Writes for the one dialect in `mask`.
@@ -189,9 +203,15 @@ impl<'a> Out<'a> {
         if mask & self.mask == 0 {
             return;
         }
-        if !needs_escape(text) {
-            self.put(mask, text);
-            return;
+        if let Some(len) = escaped_len(text) {
+            if len == text.len() {
+                self.put(mask, text);
+                return;
+            }
+            if self.buffer.is_none() {
+                self.counts += SPREAD[(mask & self.mask & 31) as usize] * len as u128;
+                return;
+            }
         }
         let mut rest = text;
         while !rest.is_empty() {
@@ -230,7 +250,11 @@ impl<'a> Out<'a> {
     /// Adds a whole number.
     pub(super) const fn put_integer(&mut self, mask: u8, value: i128) {
         if value >= 0 && value < 10 {
-            #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "one digit")]
+            #[allow(
+                clippy::cast_sign_loss,
+                clippy::cast_possible_truncation,
+                reason = "one digit"
+            )]
             self.put(mask, "0123456789".split_at(value as usize).1.split_at(1).0);
             return;
         }
@@ -267,7 +291,10 @@ impl<'a> Out<'a> {
 /// # Safety
 ///
 /// The buffer was filled by an [`Out`] alone and [`Out::is_exact`] holds: it was filled with whole texts.
-#[allow(unsafe_code, reason = "const evaluation pays 5 µs per byte for a check")]
+#[allow(
+    unsafe_code,
+    reason = "const evaluation pays 5 µs per byte for a check"
+)]
 pub(super) const unsafe fn filled(bytes: &[u8]) -> &str {
     // SAFETY: `Out` copies whole `&str`s only; promised by the caller.
     unsafe { raw::text(bytes) }
@@ -277,32 +304,58 @@ const fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Whether text changes when it becomes the inside of a JSON string.
-pub(super) const fn needs_escape(text: &str) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let mut at = 0;
-    while at + 8 <= text.len() {
-        let word = raw::word(text, at);
-        let quote = word ^ (ONES * b'"' as u64);
-        let slash = word ^ (ONES * b'\\' as u64);
-        // The usual zero-byte test, and its variant for bytes below a bound; both may only err towards `true`.
-        let found = (quote.wrapping_sub(ONES) & !quote)
-            | (slash.wrapping_sub(ONES) & !slash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        if found & HIGH != 0 {
-            return true;
+/// A byte in each of eight places.
+const fn eight(byte: u8) -> u64 {
+    byte as u64 * 0x0101_0101_0101_0101
+}
+
+/// The high bit of each byte that is zero, and no other bit.
+const fn zeros(word: u64) -> u64 {
+    const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
+    !(((word & LOW) + LOW) | word | LOW)
+}
+
+/// How many bytes of eight are quotes or backslashes; `None` if one is a control character.
+const fn specials(word: u64) -> Option<usize> {
+    if zeros(word & 0xE0E0_E0E0_E0E0_E0E0) != 0 {
+        return None;
+    }
+    Some(
+        (zeros(word ^ eight(b'"')).count_ones() + zeros(word ^ eight(b'\\')).count_ones()) as usize,
+    )
+}
+
+/// How many bytes the text takes inside a JSON string; `None` if it holds a control character.
+const fn escaped_len(text: &str) -> Option<usize> {
+    let len = text.len();
+    let (mut total, mut at) = (len, 0);
+    while at + 8 <= len {
+        match specials(raw::word(text, at)) {
+            Some(count) => total += count,
+            None => return None,
         }
         at += 8;
     }
+    if at < len && len >= 8 {
+        // The last eight bytes, those counted before replaced by blanks.
+        #[allow(clippy::cast_possible_truncation, reason = "below 64")]
+        let old = (8 - (len - at)) as u32 * 8;
+        let word = u64::from_le(raw::word(text, len - 8));
+        return match specials((word >> old) | eight(b' ') << (64 - old)) {
+            Some(count) => Some(total + count),
+            None => None,
+        };
+    }
     let bytes = text.as_bytes();
-    while at < bytes.len() {
-        if is_special(bytes[at]) {
-            return true;
+    while at < len {
+        match bytes[at] {
+            b'"' | b'\\' => total += 1,
+            0..0x20 => return None,
+            _ => {}
         }
         at += 1;
     }
-    false
+    Some(total)
 }
 
 /// Whether two texts are the same.

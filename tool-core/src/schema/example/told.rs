@@ -1,7 +1,7 @@
 //! How a fault of a value is told: "expected …, found …".
 
 use super::Proof;
-use crate::schema::rules::{Path, Report};
+use crate::schema::rules::{Path, Report, Rule};
 use crate::schema::{Constraints, Field, Json, Kind, Schema};
 
 /// Of a long list of choices, this many are told.
@@ -13,6 +13,9 @@ impl Proof<'_> {
         self.failed = true;
         if self.quiet || !self.report.begin(path, self.rule.id) {
             return false;
+        }
+        if crate::schema::text::same(self.rule.id, Rule::DEFAULT_VALUE.id) {
+            self.report.push("the default does not fit: ");
         }
         self.report.push("expected ");
         true
@@ -27,7 +30,13 @@ impl Proof<'_> {
         }
     }
 
-    pub(super) const fn fault(&mut self, path: &Path<'_>, schema: &Schema, bounds: Option<&Constraints>, value: &Json) {
+    pub(super) const fn fault(
+        &mut self,
+        path: &Path<'_>,
+        schema: &Schema,
+        bounds: Option<&Constraints>,
+        value: &Json,
+    ) {
         if self.begin(path) {
             expected(self.report, schema, bounds);
             self.report.push(", found ");
@@ -51,7 +60,11 @@ impl Proof<'_> {
         let (mut told, mut at) = (0, 0);
         while at < fields.len() {
             let field = &fields[at];
-            let (present, name) = if self.output { (field.output, field.out_name) } else { (field.input, field.name) };
+            let (present, name) = if self.output {
+                (field.output, field.out_name)
+            } else {
+                (field.input, field.name)
+            };
             if present {
                 choice(self.report, told, name, "one of the keys ");
                 told += 1;
@@ -107,8 +120,14 @@ const fn expected(report: &mut Report, schema: &Schema, bounds: Option<&Constrai
             }
         }
         Kind::IntegerEnum(_) => report.push("one of the numbers of the enum"),
-        Kind::Array { unique, exactly, .. } => {
-            report.push(if *unique { "a list without duplicates" } else { "a list" });
+        Kind::Array {
+            unique, exactly, ..
+        } => {
+            report.push(if *unique {
+                "a list without duplicates"
+            } else {
+                "a list"
+            });
             if let Some(count) = exactly {
                 report.push(" of ");
                 report.push_number(*count);
@@ -183,7 +202,11 @@ const fn counted(report: &mut Report, least: Option<usize>, most: Option<usize>,
         report.push_number(least);
     }
     if let Some(most) = most {
-        report.push(if least.is_some() { " and at most " } else { " of at most " });
+        report.push(if least.is_some() {
+            " and at most "
+        } else {
+            " of at most "
+        });
         report.push_number(most);
     }
     if least.is_some() || most.is_some() {
@@ -194,11 +217,19 @@ const fn counted(report: &mut Report, least: Option<usize>, most: Option<usize>,
 const fn range(report: &mut Report, bounds: Option<&Constraints>) {
     let Some(bounds) = bounds else { return };
     if let Some(min) = bounds.min {
-        report.push(if bounds.exclusive_min { " above " } else { " from " });
+        report.push(if bounds.exclusive_min {
+            " above "
+        } else {
+            " from "
+        });
         report.push(min.text());
     }
     if let Some(max) = bounds.max {
-        report.push(if bounds.exclusive_max { " below " } else { " to " });
+        report.push(if bounds.exclusive_max {
+            " below "
+        } else {
+            " to "
+        });
         report.push(max.text());
     }
     if let Some(step) = bounds.multiple_of {

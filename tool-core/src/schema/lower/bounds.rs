@@ -2,13 +2,19 @@
 
 use crate::schema::lower::describe::{self, Description};
 use crate::schema::lower::masks::{
-    ALL, ANTHROPIC, FINE_RANGE, GEMINI, ITEMS, JSON_SCHEMA, LENGTH, LENGTH_PROSE, ONLY_JSON_SCHEMA, PATTERN, RANGE, WIDTH,
+    ALL, ANTHROPIC, FINE_RANGE, GEMINI, ITEMS, JSON_SCHEMA, LENGTH, LENGTH_PROSE, ONLY_JSON_SCHEMA,
+    PATTERN, RANGE, WIDTH,
 };
 use crate::schema::text::Out;
 use crate::schema::{Constraints, Integer, Kind, Number, Schema};
 
 /// A whole number's bounds: the stated ones, else those of its width.
-pub(super) const fn integer(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints>, mask: u8) {
+pub(super) const fn integer(
+    out: &mut Out<'_>,
+    integer: &Integer,
+    bounds: Option<&Constraints>,
+    mask: u8,
+) {
     let (mut stated_min, mut stated_max) = (false, false);
     if let Some(bounds) = bounds {
         if let Some(min) = bounds.min {
@@ -26,12 +32,20 @@ pub(super) const fn integer(out: &mut Out<'_>, integer: &Integer, bounds: Option
     let full = JSON_SCHEMA & mask;
     let narrow = WIDTH & mask;
     if !stated_min {
-        let known = if integer.min == 0 || integer.max <= 0xFFFF { full | narrow } else { full };
+        let known = if integer.min == 0 || integer.max <= 0xFFFF {
+            full | narrow
+        } else {
+            full
+        };
         out.put(known, r#","minimum":"#);
         smallest(out, integer, known);
     }
     if !stated_max {
-        let known = if integer.max <= 0xFFFF { full | narrow } else { full };
+        let known = if integer.max <= 0xFFFF {
+            full | narrow
+        } else {
+            full
+        };
         out.put(known, r#","maximum":"#);
         largest(out, integer.max, known);
     }
@@ -69,7 +83,9 @@ const fn largest(out: &mut Out<'_>, value: u128, mask: u8) {
 /// A bound of a whole number, moved by one if it is itself refused.
 const fn inclusive(out: &mut Out<'_>, bound: Number, exclusive: bool, step: i128, mask: u8) {
     match bound {
-        Number::Integer { value, .. } if exclusive => out.put_integer(mask, value.saturating_add(step)),
+        Number::Integer { value, .. } if exclusive => {
+            out.put_integer(mask, value.saturating_add(step))
+        }
         _ => out.put(mask, bound.text()),
     }
 }
@@ -77,13 +93,35 @@ const fn inclusive(out: &mut Out<'_>, bound: Number, exclusive: bool, step: i128
 /// A number's bounds.
 pub(super) const fn number(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
     if let Some(min) = bounds.min {
-        let mask = if bounds.exclusive_min { mask & FINE_RANGE } else { mask & RANGE };
-        out.put(mask, if bounds.exclusive_min { r#","exclusiveMinimum":"# } else { r#","minimum":"# });
+        let mask = if bounds.exclusive_min {
+            mask & FINE_RANGE
+        } else {
+            mask & RANGE
+        };
+        out.put(
+            mask,
+            if bounds.exclusive_min {
+                r#","exclusiveMinimum":"#
+            } else {
+                r#","minimum":"#
+            },
+        );
         out.put(mask, min.text());
     }
     if let Some(max) = bounds.max {
-        let mask = if bounds.exclusive_max { mask & FINE_RANGE } else { mask & RANGE };
-        out.put(mask, if bounds.exclusive_max { r#","exclusiveMaximum":"# } else { r#","maximum":"# });
+        let mask = if bounds.exclusive_max {
+            mask & FINE_RANGE
+        } else {
+            mask & RANGE
+        };
+        out.put(
+            mask,
+            if bounds.exclusive_max {
+                r#","exclusiveMaximum":"#
+            } else {
+                r#","maximum":"#
+            },
+        );
         out.put(mask, max.text());
     }
     multiple(out, bounds, mask);
@@ -117,7 +155,12 @@ pub(super) const fn string(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
 }
 
 /// How many items a list may have.
-pub(super) const fn items(out: &mut Out<'_>, bounds: Option<&Constraints>, exactly: Option<usize>, mask: u8) {
+pub(super) const fn items(
+    out: &mut Out<'_>,
+    bounds: Option<&Constraints>,
+    exactly: Option<usize>,
+    mask: u8,
+) {
     let (mut least, mut most) = (exactly, exactly);
     if let Some(bounds) = bounds {
         if bounds.min_items.is_some() {
@@ -150,11 +193,19 @@ pub(super) const fn exactly(out: &mut Out<'_>, text: &mut Description, count: us
 }
 
 /// What the dialects without the keyword are told.
-pub(super) const fn prose(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, base: &Schema, mask: u8) {
+pub(super) const fn prose(
+    out: &mut Out<'_>,
+    text: &mut Description,
+    bounds: &Constraints,
+    base: &Schema,
+    mask: u8,
+) {
     match &base.kind {
         Kind::Integer(_) => range(out, text, bounds, true, mask),
         Kind::Number { .. } => range(out, text, bounds, false, mask),
-        Kind::Array { exactly, unique, .. } => {
+        Kind::Array {
+            exactly, unique, ..
+        } => {
             let least = match bounds.min_items {
                 Some(0 | 1) => None,
                 least => least,
@@ -170,7 +221,14 @@ pub(super) const fn prose(out: &mut Out<'_>, text: &mut Description, bounds: &Co
             if let Some(format) = bounds.format {
                 describe::format(out, text, format, mask);
             }
-            counted(out, text, bounds.min_length, bounds.max_length, " character", mask & LENGTH_PROSE);
+            counted(
+                out,
+                text,
+                bounds.min_length,
+                bounds.max_length,
+                " character",
+                mask & LENGTH_PROSE,
+            );
             if let Some(pattern) = bounds.pattern
                 && mask & !PATTERN & out.mask != 0
             {
@@ -185,7 +243,14 @@ pub(super) const fn prose(out: &mut Out<'_>, text: &mut Description, bounds: &Co
 }
 
 /// "2 to 5 items.", "At least 2 items.", "At most 5 items."
-const fn counted(out: &mut Out<'_>, text: &mut Description, least: Option<usize>, most: Option<usize>, noun: &str, mask: u8) {
+const fn counted(
+    out: &mut Out<'_>,
+    text: &mut Description,
+    least: Option<usize>,
+    most: Option<usize>,
+    noun: &str,
+    mask: u8,
+) {
     if mask & out.mask == 0 || least.is_none() && most.is_none() {
         return;
     }
@@ -215,10 +280,26 @@ const fn counted(out: &mut Out<'_>, text: &mut Description, least: Option<usize>
     out.put(mask, if last == 1 { "." } else { "s." });
 }
 
-const fn range(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, whole: bool, mask: u8) {
+const fn range(
+    out: &mut Out<'_>,
+    text: &mut Description,
+    bounds: &Constraints,
+    whole: bool,
+    mask: u8,
+) {
     // A float's exclusive bound is the one thing that Gemini has no keyword for.
-    let unsaid_min = ANTHROPIC | if bounds.exclusive_min && !whole { GEMINI } else { 0 };
-    let unsaid_max = ANTHROPIC | if bounds.exclusive_max && !whole { GEMINI } else { 0 };
+    let unsaid_min = ANTHROPIC
+        | if bounds.exclusive_min && !whole {
+            GEMINI
+        } else {
+            0
+        };
+    let unsaid_max = ANTHROPIC
+        | if bounds.exclusive_max && !whole {
+            GEMINI
+        } else {
+            0
+        };
     match (bounds.min, bounds.max) {
         (Some(min), Some(max)) if whole || !bounds.exclusive_min && !bounds.exclusive_max => {
             let mask = mask & ANTHROPIC;
@@ -233,12 +314,36 @@ const fn range(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, 
         }
         (min, max) => {
             if let Some(min) = min {
-                let words = if bounds.exclusive_min && !whole { "More than " } else { "At least " };
-                one_bound(out, text, words, min, whole && bounds.exclusive_min, 1, mask & unsaid_min);
+                let words = if bounds.exclusive_min && !whole {
+                    "More than "
+                } else {
+                    "At least "
+                };
+                one_bound(
+                    out,
+                    text,
+                    words,
+                    min,
+                    whole && bounds.exclusive_min,
+                    1,
+                    mask & unsaid_min,
+                );
             }
             if let Some(max) = max {
-                let words = if bounds.exclusive_max && !whole { "Less than " } else { "At most " };
-                one_bound(out, text, words, max, whole && bounds.exclusive_max, -1, mask & unsaid_max);
+                let words = if bounds.exclusive_max && !whole {
+                    "Less than "
+                } else {
+                    "At most "
+                };
+                one_bound(
+                    out,
+                    text,
+                    words,
+                    max,
+                    whole && bounds.exclusive_max,
+                    -1,
+                    mask & unsaid_max,
+                );
             }
         }
     }
@@ -253,7 +358,15 @@ const fn range(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, 
     }
 }
 
-const fn one_bound(out: &mut Out<'_>, text: &mut Description, words: &str, bound: Number, moved: bool, step: i128, mask: u8) {
+const fn one_bound(
+    out: &mut Out<'_>,
+    text: &mut Description,
+    words: &str,
+    bound: Number,
+    moved: bool,
+    step: i128,
+    mask: u8,
+) {
     if mask & out.mask == 0 {
         return;
     }

@@ -55,7 +55,10 @@ impl Description {
         self.begin(out, mask);
         out.put(mask, text.as_json());
         let bytes = text.as_json().as_bytes();
-        if !matches!(bytes[bytes.len() - 1], b'.' | b'!' | b'?' | b':' | b';' | b'`') {
+        if !matches!(
+            bytes[bytes.len() - 1],
+            b'.' | b'!' | b'?' | b':' | b';' | b'`'
+        ) {
             self.bare |= mask;
         }
     }
@@ -75,16 +78,32 @@ impl Description {
 }
 
 /// Everything that a dialect says in words.
-pub(super) const fn prose(out: &mut Out<'_>, text: &mut Description, peeled: &Peeled<'_>, default: Option<&Example>, mask: u8) {
+pub(super) const fn prose(
+    out: &mut Out<'_>,
+    text: &mut Description,
+    peeled: &Peeled<'_>,
+    default: Option<&Example>,
+    mask: u8,
+) {
     match &peeled.base.kind {
         Kind::Format(kind) if !out.output => format(out, text, *kind, mask),
-        Kind::Duration if !out.output => text.say(out, mask & !masks::format(Format::Duration), "Format: ISO 8601 duration, such as PT1M30S."),
+        Kind::Duration if !out.output => text.say(
+            out,
+            mask & !masks::format(Format::Duration),
+            "Format: ISO 8601 duration, such as PT1M30S.",
+        ),
         Kind::Char if !out.output => text.say(out, mask & masks::LENGTH_PROSE, "One character."),
         Kind::Integer(integer) if integer.not_zero => {
-            let worded = if integer.min < 0 { mask & !JSON_SCHEMA } else { mask & ANTHROPIC };
+            let worded = if integer.min < 0 {
+                mask & !JSON_SCHEMA
+            } else {
+                mask & ANTHROPIC
+            };
             text.say(out, worded, "Not 0.");
         }
-        Kind::Array { unique, exactly, .. } => {
+        Kind::Array {
+            unique, exactly, ..
+        } => {
             if *unique {
                 text.say(out, mask & !masks::ONLY_JSON_SCHEMA, "Each item once.");
             }
@@ -140,7 +159,12 @@ const fn enum_values(out: &mut Out<'_>, text: &mut Description, values: &[EnumVa
     }
 }
 
-const fn integer_values(out: &mut Out<'_>, text: &mut Description, values: &[IntegerValue], mask: u8) {
+const fn integer_values(
+    out: &mut Out<'_>,
+    text: &mut Description,
+    values: &[IntegerValue],
+    mask: u8,
+) {
     let mut at = 0;
     while at < values.len() {
         text.begin_line(out, mask);

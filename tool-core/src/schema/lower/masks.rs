@@ -30,7 +30,12 @@ pub(super) const ONLY_JSON_SCHEMA: u8 = JSON_SCHEMA;
 pub(super) const fn format(format: Format) -> u8 {
     match format {
         Format::DateTime | Format::Date | Format::Time => ALL,
-        Format::Duration | Format::Email | Format::Hostname | Format::Ipv4 | Format::Ipv6 | Format::Uuid => ALL & !GEMINI,
+        Format::Duration
+        | Format::Email
+        | Format::Hostname
+        | Format::Ipv4
+        | Format::Ipv6
+        | Format::Uuid => ALL & !GEMINI,
         // Spelled as two formats.
         Format::Ip => JSON_SCHEMA,
         Format::Uri | Format::Unknown(_) => 0,

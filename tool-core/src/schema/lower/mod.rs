@@ -6,6 +6,8 @@ mod bounds;
 mod describe;
 mod masks;
 mod shapes;
+#[cfg(test)]
+mod tests;
 
 use crate::schema::dialect::Spec;
 use crate::schema::lower::describe::Description;
@@ -253,8 +255,16 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    const ROOT: Self = Self { doc: Text::EMPTY, default: None, referable: false };
-    const ITEM: Self = Self { doc: Text::EMPTY, default: None, referable: true };
+    const ROOT: Self = Self {
+        doc: Text::EMPTY,
+        default: None,
+        referable: false,
+    };
+    const ITEM: Self = Self {
+        doc: Text::EMPTY,
+        default: None,
+        referable: true,
+    };
 }
 
 /// A node with its braces, as the value of a key or an item.
@@ -273,7 +283,12 @@ struct Peeled<'a> {
 }
 
 const fn peel(schema: &Schema) -> Peeled<'_> {
-    let mut peeled = Peeled { base: schema, doc: schema.description, optional: false, bounds: None };
+    let mut peeled = Peeled {
+        base: schema,
+        doc: schema.description,
+        optional: false,
+        bounds: None,
+    };
     loop {
         match &peeled.base.kind {
             Kind::Optional(inner) => {
@@ -328,7 +343,11 @@ const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u
     };
     match referred {
         Some(name) => {
-            let beside = if place.default.is_some() { mask } else { described };
+            let beside = if place.default.is_some() {
+                mask
+            } else {
+                described
+            };
             shapes::reference(out, name, nullable, described, beside, mask);
         }
         None => shapes::body(out, &peeled, nullable, described, mask),

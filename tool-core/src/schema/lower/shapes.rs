@@ -3,10 +3,18 @@
 use crate::schema::lower::masks::{self, ALL, GEMINI, LENGTH, ONLY_JSON_SCHEMA, OPENAI};
 use crate::schema::lower::{Peeled, Place, bounds, node};
 use crate::schema::text::Out;
-use crate::schema::{EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Text, Union, Variant};
+use crate::schema::{
+    EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Text, Union, Variant,
+};
 
 /// Keys after the description: `described` are the dialects that need a comma first, `nullable` those that add null.
-pub(super) const fn body(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, described: u8, mask: u8) {
+pub(super) const fn body(
+    out: &mut Out<'_>,
+    peeled: &Peeled<'_>,
+    nullable: u8,
+    described: u8,
+    mask: u8,
+) {
     let kind = &peeled.base.kind;
     if let Kind::Any | Kind::Refused { .. } = kind {
         // No keyword: only what we send may be anything, and anything includes null.
@@ -21,7 +29,13 @@ pub(super) const fn body(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, d
     // clients trip over lists of types.
     let scalar = matches!(
         kind,
-        Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration | Kind::Integer(_) | Kind::Number { .. } | Kind::Boolean
+        Kind::String
+            | Kind::Format(_)
+            | Kind::Char
+            | Kind::Duration
+            | Kind::Integer(_)
+            | Kind::Number { .. }
+            | Kind::Boolean
     );
     if scalar && !out.output {
         plain(out, peeled, nullable, mask);
@@ -33,7 +47,14 @@ pub(super) const fn body(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, d
 }
 
 /// A `$ref`; alone in its node unless null or a description (`described`) stands beside it (`beside`: or a default).
-pub(super) const fn reference(out: &mut Out<'_>, name: &str, nullable: u8, described: u8, beside: u8, mask: u8) {
+pub(super) const fn reference(
+    out: &mut Out<'_>,
+    name: &str,
+    nullable: u8,
+    described: u8,
+    beside: u8,
+    mask: u8,
+) {
     let wrapped = nullable | beside;
     out.put(described, ",");
     out.put(wrapped, r#""anyOf":[{"#);
@@ -55,7 +76,9 @@ const fn scalar_type(out: &mut Out<'_>, name: &str, nullable: u8, mask: u8) {
 const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
     let stated = peeled.bounds.as_ref();
     match &peeled.base.kind {
-        Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration => text(out, peeled, nullable, mask),
+        Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration => {
+            text(out, peeled, nullable, mask)
+        }
         Kind::Integer(integer) => {
             scalar_type(out, "integer", nullable, mask);
             bounds::integer(out, integer, stated, mask);
@@ -69,7 +92,11 @@ const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
         Kind::Boolean => scalar_type(out, "boolean", nullable, mask),
         Kind::Enum(values) => strings(out, values, mask),
         Kind::IntegerEnum(values) => integers(out, values, mask),
-        Kind::Array { items, unique, exactly } => {
+        Kind::Array {
+            items,
+            unique,
+            exactly,
+        } => {
             out.put(mask, r#""type":"array","items":"#);
             node(out, items, Place::ITEM, mask);
             bounds::items(out, stated, *exactly, mask);
@@ -86,7 +113,12 @@ const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
         Kind::Tuple(items) => tuple(out, items, mask),
         Kind::Never => out.put(mask, r#""not":{}"#),
         // Told before: `body` and `open_node`.
-        Kind::Any | Kind::Refused { .. } | Kind::Ref(_) | Kind::Union(_) | Kind::Optional(_) | Kind::Constrained(..) => {}
+        Kind::Any
+        | Kind::Refused { .. }
+        | Kind::Ref(_)
+        | Kind::Union(_)
+        | Kind::Optional(_)
+        | Kind::Constrained(..) => {}
     }
 }
 
@@ -116,7 +148,10 @@ const fn text(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
 /// The `format` keyword where the dialect has it for this format.
 pub(super) const fn format(out: &mut Out<'_>, format: Format, mask: u8) {
     if let Format::Ip = format {
-        out.put(mask & masks::format(format), r#","anyOf":[{"format":"ipv4"},{"format":"ipv6"}]"#);
+        out.put(
+            mask & masks::format(format),
+            r#","anyOf":[{"format":"ipv4"},{"format":"ipv6"}]"#,
+        );
         return;
     }
     let mut stated = mask & masks::format(format);
@@ -192,7 +227,16 @@ const fn object(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], mask: u8) {
             put_key(out, key(out, field), mask);
             out.put(mask, "\":");
             let default = field.default.as_ref();
-            node(out, field.schema, Place { doc: field.description, default, referable: true }, mask);
+            node(
+                out,
+                field.schema,
+                Place {
+                    doc: field.description,
+                    default,
+                    referable: true,
+                },
+                mask,
+            );
         }
         at += 1;
     }
@@ -208,11 +252,19 @@ const fn object(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], mask: u8) {
 }
 
 const fn is_present(out: &Out<'_>, field: &Field) -> bool {
-    if out.output { field.output } else { field.input }
+    if out.output {
+        field.output
+    } else {
+        field.input
+    }
 }
 
 const fn key(out: &Out<'_>, field: &Field) -> &'static str {
-    if out.output { field.out_name } else { field.name }
+    if out.output {
+        field.out_name
+    } else {
+        field.name
+    }
 }
 
 /// A key: the rule `property-key` leaves nothing to escape in what a model sends.
@@ -325,7 +377,16 @@ const fn branch(out: &mut Out<'_>, tagging: Tagging, variant: &Variant, mask: u8
     let (tag, content) = match tagging {
         Tagging::Untagged => {
             match variant.schema {
-                Some(schema) => node(out, schema, Place { doc: variant.description, default: None, referable: true }, mask),
+                Some(schema) => node(
+                    out,
+                    schema,
+                    Place {
+                        doc: variant.description,
+                        default: None,
+                        referable: true,
+                    },
+                    mask,
+                ),
                 None => out.put(mask, r#"{"type":"null"}"#),
             }
             return;
@@ -347,7 +408,10 @@ const fn branch(out: &mut Out<'_>, tagging: Tagging, variant: &Variant, mask: u8
 
 const fn internal(out: &mut Out<'_>, tag: &str, variant: &Variant, mask: u8) {
     let fields: &[Field] = match variant.schema {
-        Some(Schema { kind: Kind::Object(fields), .. }) => fields,
+        Some(Schema {
+            kind: Kind::Object(fields),
+            ..
+        }) => fields,
         _ => &[],
     };
     let doc = match variant.schema {

@@ -9,14 +9,23 @@ use crate::schema::{Constraints, Format, Integer, Kind, Number, Schema};
 pub const fn check_optional(schema: &Schema, owner: &str, field: &str) {
     if !schema.is_optional() {
         let mut report = Report::new();
-        report.add(&Path::owner(owner).field(field), &Rule::OPTIONAL_NOT_NULLABLE, &[]);
+        report.add(
+            &Path::owner(owner).field(field),
+            &Rule::OPTIONAL_NOT_NULLABLE,
+            &[],
+        );
         report.tell();
     }
 }
 
 /// Checks the bounds of a field against the type of the field.
 #[track_caller]
-pub const fn check_constraints(schema: &Schema, constraints: &Constraints, owner: &str, field: &str) {
+pub const fn check_constraints(
+    schema: &Schema,
+    constraints: &Constraints,
+    owner: &str,
+    field: &str,
+) {
     let mut report = Report::new();
     let owner = Path::owner(owner);
     faults(&mut report, &owner.field(field), schema, constraints);
@@ -24,7 +33,12 @@ pub const fn check_constraints(schema: &Schema, constraints: &Constraints, owner
 }
 
 /// Adds what is wrong with the bounds.
-pub(crate) const fn faults(report: &mut Report, path: &Path<'_>, schema: &Schema, constraints: &Constraints) {
+pub(crate) const fn faults(
+    report: &mut Report,
+    path: &Path<'_>,
+    schema: &Schema,
+    constraints: &Constraints,
+) {
     let base = base(schema);
     numeric(report, path, base, constraints);
     textual(report, path, base, constraints);
@@ -51,7 +65,11 @@ const fn numeric(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
         Kind::Integer(integer) => whole(report, path, integer, bounds),
         Kind::Number { .. } => {}
         _ => {
-            wrong(report, path, "`range` and `multiple_of` are for numbers, the field holds none");
+            wrong(
+                report,
+                path,
+                "`range` and `multiple_of` are for numbers, the field holds none",
+            );
             return;
         }
     }
@@ -61,9 +79,19 @@ const fn numeric(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
         wrong(report, path, "`multiple_of` must be above 0");
     }
     if let (Some(min), Some(max)) = (bounds.min, bounds.max)
-        && is_empty(min, bounds.exclusive_min, max, bounds.exclusive_max, matches!(base.kind, Kind::Integer(_)))
+        && is_empty(
+            min,
+            bounds.exclusive_min,
+            max,
+            bounds.exclusive_max,
+            matches!(base.kind, Kind::Integer(_)),
+        )
     {
-        wrong(report, path, "the range is empty, the smaller bound stands first");
+        wrong(
+            report,
+            path,
+            "the range is empty, the smaller bound stands first",
+        );
     }
 }
 
@@ -80,7 +108,10 @@ const fn is_empty(min: Number, above: bool, max: Number, below: bool, is_whole: 
 }
 
 /// The value, rounded where it has more than 53 bits.
-#[allow(clippy::cast_precision_loss, reason = "bounds of fractions are compared as the type compares them")]
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "bounds of fractions are compared as the type compares them"
+)]
 pub(crate) const fn value(number: Number) -> f64 {
     match number {
         Number::Integer { value, .. } => value as f64,
@@ -92,7 +123,11 @@ const fn whole(report: &mut Report, path: &Path<'_>, integer: &Integer, bounds: 
     bound(report, path, integer, bounds.min);
     bound(report, path, integer, bounds.max);
     if let Some(Number::Float { .. }) = bounds.multiple_of {
-        wrong(report, path, "`multiple_of` of a whole number is a whole number");
+        wrong(
+            report,
+            path,
+            "`multiple_of` of a whole number is a whole number",
+        );
     }
 }
 
@@ -103,7 +138,9 @@ const fn bound(report: &mut Report, path: &Path<'_>, integer: &Integer, bound: O
             wrong(report, path, "a bound of a whole number is a whole number");
             return;
         }
-        Some(Number::Integer { value, .. }) => value < integer.min || value > 0 && value.unsigned_abs() > integer.max,
+        Some(Number::Integer { value, .. }) => {
+            value < integer.min || value > 0 && value.unsigned_abs() > integer.max
+        }
     };
     if outside && report.begin(path, Rule::CONSTRAINT.id) {
         report.push("the bound is outside of `");
@@ -118,14 +155,26 @@ const fn textual(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
     if measured || bounds.pattern.is_some() {
         match &base.kind {
             Kind::String | Kind::Format(_) => {}
-            Kind::Array { .. } => wrong(report, path, "`length` and `pattern` are for text, count a list with `min_items` and `max_items`"),
-            _ => wrong(report, path, "`length` and `pattern` are for text, the field holds none"),
+            Kind::Array { .. } => wrong(
+                report,
+                path,
+                "`length` and `pattern` are for text, count a list with `min_items` and `max_items`",
+            ),
+            _ => wrong(
+                report,
+                path,
+                "`length` and `pattern` are for text, the field holds none",
+            ),
         }
     }
     if let (Some(least), Some(most)) = (bounds.min_length, bounds.max_length)
         && least > most
     {
-        wrong(report, path, "the length is empty, the smaller bound stands first");
+        wrong(
+            report,
+            path,
+            "the length is empty, the smaller bound stands first",
+        );
     }
     match bounds.format {
         None => return,
@@ -148,11 +197,19 @@ const fn listed(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &Co
         Kind::Array { exactly: None, .. } => {}
         Kind::Array { .. } if bounds.min_items.is_none() && bounds.max_items.is_none() => {}
         Kind::Array { .. } => wrong(report, path, "an array has a fixed number of items already"),
-        _ => wrong(report, path, "`min_items`, `max_items` and `unique` are for lists, the field holds none"),
+        _ => wrong(
+            report,
+            path,
+            "`min_items`, `max_items` and `unique` are for lists, the field holds none",
+        ),
     }
     if let (Some(least), Some(most)) = (bounds.min_items, bounds.max_items)
         && least > most
     {
-        wrong(report, path, "the number of items is empty, the smaller bound stands first");
+        wrong(
+            report,
+            path,
+            "the number of items is empty, the smaller bound stands first",
+        );
     }
 }

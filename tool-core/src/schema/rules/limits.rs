@@ -65,8 +65,13 @@ pub const fn survey(schema: &Schema) -> Survey {
 impl Survey {
     const fn node(&mut self, schema: &Schema, depth: usize) {
         match &schema.kind {
-            Kind::Integer(integer) => self.wide_integer |= integer.max > u64::MAX as u128 || integer.min < i64::MIN as i128,
-            Kind::Optional(inner) | Kind::Constrained(inner, _) | Kind::Array { items: inner, .. } => self.node(inner, depth),
+            Kind::Integer(integer) => {
+                self.wide_integer |=
+                    integer.max > u64::MAX as u128 || integer.min < i64::MIN as i128
+            }
+            Kind::Optional(inner)
+            | Kind::Constrained(inner, _)
+            | Kind::Array { items: inner, .. } => self.node(inner, depth),
             Kind::Map(inner) => {
                 self.deepen(depth + 1);
                 self.node(inner, depth + 1);
@@ -103,7 +108,10 @@ impl Survey {
                     self.optionals += 1;
                 }
                 // The leaves without a count, without a call.
-                if !matches!(field.schema.kind, Kind::String | Kind::Boolean | Kind::Number { .. }) {
+                if !matches!(
+                    field.schema.kind,
+                    Kind::String | Kind::Boolean | Kind::Number { .. }
+                ) {
                     self.node(field.schema, depth);
                 }
             }
@@ -214,23 +222,48 @@ const fn fits(spec: &Spec, survey: &Survey) -> bool {
 pub(super) const fn root(report: &mut Report, path: &Path<'_>, schema: &Schema) {
     match &schema.kind {
         Kind::Object(_) => {}
-        Kind::Union(_) | Kind::Enum(_) | Kind::IntegerEnum(_) => report.add(path, &Rule::ROOT_UNION, &[]),
+        Kind::Union(_) | Kind::Enum(_) | Kind::IntegerEnum(_) => {
+            report.add(path, &Rule::ROOT_UNION, &[])
+        }
         _ => report.add(path, &Rule::ROOT_NOT_OBJECT, &[]),
     }
 }
 
 /// The rules of size.
-pub(super) const fn sizes(report: &mut Report, path: &Path<'_>, survey: &Survey, providers: Dialects) {
+pub(super) const fn sizes(
+    report: &mut Report,
+    path: &Path<'_>,
+    survey: &Survey,
+    providers: Dialects,
+) {
     if providers.contains(Dialect::Anthropic) {
-        above(report, path, &Rule::LIMIT_OPTIONAL, survey.optionals, MOST_OPTIONALS);
+        above(
+            report,
+            path,
+            &Rule::LIMIT_OPTIONAL,
+            survey.optionals,
+            MOST_OPTIONALS,
+        );
         above(report, path, &Rule::LIMIT_UNION, survey.unions, MOST_UNIONS);
     }
     if providers.contains(Dialect::OpenAi) {
         above(report, path, &Rule::LIMIT_DEPTH, survey.depth, 10);
         large(report, path, survey.properties, 5_000, "properties");
         large(report, path, survey.enum_values, 1_000, "values of enums");
-        large(report, path, survey.characters, 120_000, "characters in keys and values");
-        large(report, path, survey.largest_enum, 15_000, "characters in the values of one enum");
+        large(
+            report,
+            path,
+            survey.characters,
+            120_000,
+            "characters in keys and values",
+        );
+        large(
+            report,
+            path,
+            survey.largest_enum,
+            15_000,
+            "characters in the values of one enum",
+        );
     } else if providers.contains(Dialect::Gemini) {
         above(report, path, &Rule::LIMIT_DEPTH, survey.depth, 15);
     }
@@ -244,7 +277,11 @@ const fn above(report: &mut Report, path: &Path<'_>, rule: &Rule, is: usize, mos
 
 const fn large(report: &mut Report, path: &Path<'_>, is: usize, most: usize, noun: &str) {
     if is > most {
-        report.add(path, &Rule::LIMIT_SIZE, &[Fact::Number(is), Fact::Number(most), Fact::Text(noun)]);
+        report.add(
+            path,
+            &Rule::LIMIT_SIZE,
+            &[Fact::Number(is), Fact::Number(most), Fact::Text(noun)],
+        );
     }
 }
 
@@ -283,9 +320,27 @@ const fn toolset(report: &mut Report, tools: &[&Spec]) {
         at += 1;
     }
     above(report, &path, &Rule::LIMIT_TOOLS, tools.len(), MOST_TOOLS);
-    above(report, &path, &Rule::LIMIT_STRICT_TOOLS, strict, MOST_STRICT_TOOLS);
-    above(report, &path, &Rule::LIMIT_OPTIONAL, optionals, MOST_OPTIONALS);
-    above(report, &path, &Rule::LIMIT_UNION, unions, MOST_UNIONS_IN_SET);
+    above(
+        report,
+        &path,
+        &Rule::LIMIT_STRICT_TOOLS,
+        strict,
+        MOST_STRICT_TOOLS,
+    );
+    above(
+        report,
+        &path,
+        &Rule::LIMIT_OPTIONAL,
+        optionals,
+        MOST_OPTIONALS,
+    );
+    above(
+        report,
+        &path,
+        &Rule::LIMIT_UNION,
+        unions,
+        MOST_UNIONS_IN_SET,
+    );
 }
 
 /// `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`

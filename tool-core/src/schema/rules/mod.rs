@@ -8,11 +8,15 @@ mod limits;
 mod overlap;
 mod report;
 mod table;
+#[cfg(test)]
+mod tests;
 mod walk;
 
-pub use constraint::{check_constraints, check_optional};
 pub(crate) use constraint::value as number_value;
-pub use limits::{Survey, check_limits, check_tool, check_toolset, is_tool_name, survey, toolset_faults};
+pub use constraint::{check_constraints, check_optional};
+pub use limits::{
+    Survey, check_limits, check_tool, check_toolset, is_tool_name, survey, toolset_faults,
+};
 pub use report::Fault;
 pub(crate) use report::{Path, Report};
 pub use table::Rule;
@@ -31,7 +35,12 @@ pub const fn check_field(schema: &Schema, owner: &str, field: &str) {
     }
     let mut report = Report::new();
     let owner = Path::owner(owner);
-    Walk { report: &mut report, providers: Dialects::NONE, told: false }.node(&owner.field(field), schema);
+    Walk {
+        report: &mut report,
+        providers: Dialects::NONE,
+        told: false,
+    }
+    .node(&owner.field(field), schema);
     report.tell();
 }
 
@@ -40,7 +49,12 @@ pub const fn check_field(schema: &Schema, owner: &str, field: &str) {
 pub const fn check_type(schema: &Schema) {
     let mut report = Report::new();
     let owner = Path::owner(schema.name);
-    Walk { report: &mut report, providers: Dialects::NONE, told: false }.whole(&owner, schema);
+    Walk {
+        report: &mut report,
+        providers: Dialects::NONE,
+        told: false,
+    }
+    .whole(&owner, schema);
     report.tell();
 }
 
@@ -49,7 +63,12 @@ pub const fn check_type(schema: &Schema) {
 pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param: &str) {
     let mut report = Report::new();
     let owner = Path::owner(tool);
-    Walk { report: &mut report, providers, told: false }.node(&owner.field(param), schema);
+    Walk {
+        report: &mut report,
+        providers,
+        told: false,
+    }
+    .node(&owner.field(param), schema);
     report.tell();
 }
 
@@ -58,7 +77,12 @@ pub fn faults(schema: &Schema, providers: Dialects, owner: &str) -> Vec<Fault> {
     let mut report = Report::new();
     let path = Path::owner(owner);
     limits::root(&mut report, &path, schema);
-    Walk { report: &mut report, providers, told: false }.node(&path, schema);
+    Walk {
+        report: &mut report,
+        providers,
+        told: false,
+    }
+    .node(&path, schema);
     limits::sizes(&mut report, &path, &survey(schema), providers);
     report.faults()
 }

@@ -43,7 +43,20 @@ const fn apart(left: Part<'_>, right: Part<'_>) -> bool {
         return true;
     }
     match (left, right) {
-        (Part::Whole(Schema { kind: Kind::Union(union), .. }), other) | (other, Part::Whole(Schema { kind: Kind::Union(union), .. })) => {
+        (
+            Part::Whole(Schema {
+                kind: Kind::Union(union),
+                ..
+            }),
+            other,
+        )
+        | (
+            other,
+            Part::Whole(Schema {
+                kind: Kind::Union(union),
+                ..
+            }),
+        ) => {
             let mut at = 0;
             while at < union.variants.len() {
                 if !apart(branch(union, &union.variants[at]), other) {
@@ -54,8 +67,20 @@ const fn apart(left: Part<'_>, right: Part<'_>) -> bool {
             true
         }
         (Part::Text(left), Part::Text(right)) => !same(left, right),
-        (Part::Text(text), Part::Whole(Schema { kind: Kind::Enum(values), .. }))
-        | (Part::Whole(Schema { kind: Kind::Enum(values), .. }), Part::Text(text)) => !has_text(values, text),
+        (
+            Part::Text(text),
+            Part::Whole(Schema {
+                kind: Kind::Enum(values),
+                ..
+            }),
+        )
+        | (
+            Part::Whole(Schema {
+                kind: Kind::Enum(values),
+                ..
+            }),
+            Part::Text(text),
+        ) => !has_text(values, text),
         (Part::Record(left), Part::Record(right)) => lacks(left, right) || lacks(right, left),
         (Part::Whole(left), Part::Whole(right)) => match (&left.kind, &right.kind) {
             (Kind::Enum(left), Kind::Enum(right)) => no_common_text(left, right),
@@ -75,20 +100,35 @@ const fn plain(part: Part<'_>) -> Part<'_> {
         schema = inner;
     }
     match &schema.kind {
-        Kind::Object(fields) => Part::Record(Shape { tag: None, wrapped: None, fields }),
+        Kind::Object(fields) => Part::Record(Shape {
+            tag: None,
+            wrapped: None,
+            fields,
+        }),
         _ => Part::Whole(schema),
     }
 }
 
 const fn branch<'a>(union: &Union, variant: &'a Variant) -> Part<'a> {
     let fields: &[Field] = match variant.schema {
-        Some(Schema { kind: Kind::Object(fields), .. }) => fields,
+        Some(Schema {
+            kind: Kind::Object(fields),
+            ..
+        }) => fields,
         _ => &[],
     };
     match (union.tagging, variant.schema) {
         (Tagging::External, None) => Part::Text(variant.name),
-        (Tagging::External, Some(schema)) => Part::Record(Shape { tag: None, wrapped: Some((variant.name, schema)), fields: &[] }),
-        (Tagging::Internal { tag }, _) => Part::Record(Shape { tag: Some((tag, variant.name)), wrapped: None, fields }),
+        (Tagging::External, Some(schema)) => Part::Record(Shape {
+            tag: None,
+            wrapped: Some((variant.name, schema)),
+            fields: &[],
+        }),
+        (Tagging::Internal { tag }, _) => Part::Record(Shape {
+            tag: Some((tag, variant.name)),
+            wrapped: None,
+            fields,
+        }),
         (Tagging::Adjacent { tag, content }, schema) => Part::Record(Shape {
             tag: Some((tag, variant.name)),
             wrapped: match schema {
@@ -179,7 +219,11 @@ const fn entry<'a>(shape: Shape<'a>, at: usize) -> (&'a str, bool, Part<'a>) {
         at -= 1;
     }
     let field = &shape.fields[at];
-    (field.name, field.input && field.is_required(), Part::Whole(field.schema))
+    (
+        field.name,
+        field.input && field.is_required(),
+        Part::Whole(field.schema),
+    )
 }
 
 const fn has_text(values: &[EnumValue], text: &str) -> bool {

@@ -34,23 +34,43 @@ enum Step<'a> {
 
 impl<'a> Path<'a> {
     pub(crate) const fn owner(name: &'a str) -> Self {
-        Self { parent: None, step: Step::Owner(name), node: None }
+        Self {
+            parent: None,
+            step: Step::Owner(name),
+            node: None,
+        }
     }
 
     pub(crate) const fn field(&'a self, name: &'a str) -> Self {
-        Self { parent: Some(self), step: Step::Field(name), node: None }
+        Self {
+            parent: Some(self),
+            step: Step::Field(name),
+            node: None,
+        }
     }
 
     pub(crate) const fn items(&'a self) -> Self {
-        Self { parent: Some(self), step: Step::Items, node: None }
+        Self {
+            parent: Some(self),
+            step: Step::Items,
+            node: None,
+        }
     }
 
     pub(crate) const fn item(&'a self, index: usize) -> Self {
-        Self { parent: Some(self), step: Step::Item(index), node: None }
+        Self {
+            parent: Some(self),
+            step: Step::Item(index),
+            node: None,
+        }
     }
 
     pub(crate) const fn values(&'a self) -> Self {
-        Self { parent: Some(self), step: Step::Values, node: None }
+        Self {
+            parent: Some(self),
+            step: Step::Values,
+            node: None,
+        }
     }
 
     /// Notes which node stands here.
@@ -110,19 +130,15 @@ impl Report {
         Self {
             bytes: [0; MOST_BYTES],
             len: 0,
-            marks: [Mark { rule: "", path: 0, text: 0, end: 0 }; MOST_FAULTS],
+            marks: [Mark {
+                rule: "",
+                path: 0,
+                text: 0,
+                end: 0,
+            }; MOST_FAULTS],
             count: 0,
             start: 0,
         }
-    }
-
-    pub(crate) const fn is_clean(&self) -> bool {
-        self.count == 0
-    }
-
-    /// How many faults there are, those without room included.
-    pub(crate) const fn count(&self) -> usize {
-        self.count
     }
 
     /// Ends const evaluation with all faults.
@@ -144,10 +160,15 @@ impl Report {
 
     /// The faults, one by one.
     pub(crate) fn faults(&self) -> Vec<Fault> {
-        let text = |from: usize, to: usize| String::from_utf8_lossy(&self.bytes[from..to]).into_owned();
+        let text =
+            |from: usize, to: usize| String::from_utf8_lossy(&self.bytes[from..to]).into_owned();
         self.marks[..self.count.min(MOST_FAULTS)]
             .iter()
-            .map(|mark| Fault { rule: mark.rule, path: text(mark.path, mark.text), text: text(mark.text, mark.end) })
+            .map(|mark| Fault {
+                rule: mark.rule,
+                path: text(mark.path, mark.text),
+                text: text(mark.text, mark.end),
+            })
             .map(|fault| Fault {
                 path: fault.path.split('`').nth(1).unwrap_or_default().to_owned(),
                 ..fault
@@ -163,7 +184,11 @@ impl Report {
         let text = rule.text.as_bytes();
         let (mut rest, mut at) = (0, 0);
         while at < text.len() {
-            if text[at] == b'{' && at + 2 < text.len() && text[at + 2] == b'}' && text[at + 1].wrapping_sub(b'0') < 3 {
+            if text[at] == b'{'
+                && at + 2 < text.len()
+                && text[at + 2] == b'}'
+                && text[at + 1].wrapping_sub(b'0') < 3
+            {
                 self.push_range(rule.text, rest, at);
                 let fact = (text[at + 1] - b'0') as usize;
                 if fact < facts.len() {
@@ -203,7 +228,12 @@ impl Report {
         self.push("`: [");
         self.push(rule);
         self.push("] ");
-        self.marks[self.count - 1] = Mark { rule, path: mark, text: self.len, end: self.len };
+        self.marks[self.count - 1] = Mark {
+            rule,
+            path: mark,
+            text: self.len,
+            end: self.len,
+        };
         true
     }
 

@@ -36,7 +36,12 @@ impl Walk<'_> {
         }
         match &schema.kind {
             // The common leaves first: const evaluation pays for every step.
-            Kind::String | Kind::Integer(_) | Kind::Number { .. } | Kind::Boolean | Kind::Char | Kind::Duration => {}
+            Kind::String
+            | Kind::Integer(_)
+            | Kind::Number { .. }
+            | Kind::Boolean
+            | Kind::Char
+            | Kind::Duration => {}
             Kind::Optional(inner) => self.optional(&path.at(schema), inner),
             Kind::Constrained(inner, bounds) => {
                 if let Some(format) = bounds.format {
@@ -56,7 +61,9 @@ impl Walk<'_> {
             Kind::Map(values) => self.map(&path.at(schema), values),
             Kind::Ref(name) => self.reference(path, name),
             Kind::Format(format) => self.format(path, *format),
-            Kind::Any | Kind::Null | Kind::Tuple(_) | Kind::Never | Kind::Refused { .. } => self.refused(path, &schema.kind),
+            Kind::Any | Kind::Null | Kind::Tuple(_) | Kind::Never | Kind::Refused { .. } => {
+                self.refused(path, &schema.kind)
+            }
         }
         self.told = told;
     }
@@ -125,7 +132,10 @@ impl Walk<'_> {
         if self.providers.is_empty() {
             return;
         }
-        if self.providers.contains(Dialect::Anthropic) || self.providers.contains(Dialect::Gemini) || self.providers.contains(Dialect::Mcp) {
+        if self.providers.contains(Dialect::Anthropic)
+            || self.providers.contains(Dialect::Gemini)
+            || self.providers.contains(Dialect::Mcp)
+        {
             self.fault(path, &Rule::RECURSIVE_TYPE);
         } else if path.enclosing(name).is_none() {
             self.fault_of(path, &Rule::REF_TARGET, name);
@@ -221,7 +231,11 @@ impl Walk<'_> {
             if same(left, right) {
                 self.fault_of(path, &Rule::ENUM_DUPLICATE, left);
             } else {
-                self.report.add(path, &Rule::ENUM_CASE_ONLY, &[Fact::Text(left), Fact::Text(right)]);
+                self.report.add(
+                    path,
+                    &Rule::ENUM_CASE_ONLY,
+                    &[Fact::Text(left), Fact::Text(right)],
+                );
             }
         }
     }
@@ -274,7 +288,11 @@ impl Walk<'_> {
                 } else if let (Some(left), Some(right)) = (earlier.schema, variant.schema)
                     && !overlap::disjoint(left, right)
                 {
-                    self.report.add(path, &Rule::UNION_OVERLAP, &[Fact::Text(earlier.name), Fact::Text(variant.name)]);
+                    self.report.add(
+                        path,
+                        &Rule::UNION_OVERLAP,
+                        &[Fact::Text(earlier.name), Fact::Text(variant.name)],
+                    );
                 }
                 other += 1;
             }
