@@ -1,6 +1,14 @@
 //! Values against schemas.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::items_after_statements,
+    clippy::cast_lossless,
+    clippy::too_many_lines,
+    clippy::unnecessary_wraps,
+    reason = "trees are written where they are tested"
+)]
 
 use super::{check_default, check_example, check_result, example_faults, value_faults};
 use crate::schema::{

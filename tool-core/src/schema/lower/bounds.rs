@@ -84,7 +84,7 @@ const fn largest(out: &mut Out<'_>, value: u128, mask: u8) {
 const fn inclusive(out: &mut Out<'_>, bound: Number, exclusive: bool, step: i128, mask: u8) {
     match bound {
         Number::Integer { value, .. } if exclusive => {
-            out.put_integer(mask, value.saturating_add(step))
+            out.put_integer(mask, value.saturating_add(step));
         }
         _ => out.put(mask, bound.text()),
     }
@@ -255,7 +255,7 @@ const fn counted(
         return;
     }
     text.begin(out, mask);
-    let last = match (least, most) {
+    let bound = match (least, most) {
         (Some(least), Some(most)) if least == most => {
             out.put(mask, "Exactly ");
             most
@@ -275,9 +275,9 @@ const fn counted(
         }
         (None, None) => 0,
     };
-    out.put_magnitude(mask, last as u128);
+    out.put_magnitude(mask, bound as u128);
     out.put(mask, noun);
-    out.put(mask, if last == 1 { "." } else { "s." });
+    out.put(mask, if bound == 1 { "." } else { "s." });
 }
 
 const fn range(

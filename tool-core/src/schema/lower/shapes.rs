@@ -77,7 +77,7 @@ const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
     let stated = peeled.bounds.as_ref();
     match &peeled.base.kind {
         Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration => {
-            text(out, peeled, nullable, mask)
+            text(out, peeled, nullable, mask);
         }
         Kind::Integer(integer) => {
             scalar_type(out, "integer", nullable, mask);

@@ -104,7 +104,8 @@ const fn is_empty(min: Number, above: bool, max: Number, below: bool, is_whole: 
     }
     let (min, max) = (value(min), value(max));
     // Not `>=` and `<=` alone: a bound that is no number makes the range empty.
-    !(min < max || min <= max && !above && !below)
+    let some = min < max || min <= max && !above && !below;
+    !some
 }
 
 /// The value, rounded where it has more than 53 bits.

@@ -67,7 +67,7 @@ impl Survey {
         match &schema.kind {
             Kind::Integer(integer) => {
                 self.wide_integer |=
-                    integer.max > u64::MAX as u128 || integer.min < i64::MIN as i128
+                    integer.max > u64::MAX as u128 || integer.min < i64::MIN as i128;
             }
             Kind::Optional(inner)
             | Kind::Constrained(inner, _)
@@ -223,7 +223,7 @@ pub(super) const fn root(report: &mut Report, path: &Path<'_>, schema: &Schema) 
     match &schema.kind {
         Kind::Object(_) => {}
         Kind::Union(_) | Kind::Enum(_) | Kind::IntegerEnum(_) => {
-            report.add(path, &Rule::ROOT_UNION, &[])
+            report.add(path, &Rule::ROOT_UNION, &[]);
         }
         _ => report.add(path, &Rule::ROOT_NOT_OBJECT, &[]),
     }

@@ -204,7 +204,7 @@ const fn size(shape: Shape<'_>) -> usize {
 }
 
 /// The key at a place, whether it must be there, and what it holds.
-const fn entry<'a>(shape: Shape<'a>, at: usize) -> (&'a str, bool, Part<'a>) {
+const fn entry(shape: Shape<'_>, at: usize) -> (&str, bool, Part<'_>) {
     let mut at = at;
     if let Some((key, value)) = shape.tag {
         if at == 0 {

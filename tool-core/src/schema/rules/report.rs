@@ -143,7 +143,7 @@ impl Report {
 
     /// Ends const evaluation with all faults.
     #[track_caller]
-    #[allow(clippy::panic, reason = "a compile error")]
+    #[allow(clippy::panic, clippy::manual_assert, reason = "a compile error")]
     pub(crate) const fn tell(&self) {
         if self.count > 0 {
             panic!("{}", self.as_str());

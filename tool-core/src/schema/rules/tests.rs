@@ -1,6 +1,14 @@
 //! Every rule: what breaks it, where the message points, and what passes.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::items_after_statements,
+    clippy::cast_lossless,
+    clippy::too_many_lines,
+    clippy::unnecessary_wraps,
+    reason = "trees are written where they are tested"
+)]
 
 use crate::schema::dialect::{Dialect, Dialects, Hints, Spec};
 use crate::schema::rules::{

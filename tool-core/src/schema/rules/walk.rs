@@ -62,7 +62,7 @@ impl Walk<'_> {
             Kind::Ref(name) => self.reference(path, name),
             Kind::Format(format) => self.format(path, *format),
             Kind::Any | Kind::Null | Kind::Tuple(_) | Kind::Never | Kind::Refused { .. } => {
-                self.refused(path, &schema.kind)
+                self.refused(path, &schema.kind);
             }
         }
         self.told = told;
