@@ -6,9 +6,9 @@ use bfcl_gen::plan::{self, Definition, Tool};
 use bfcl_gen::sample::{self, Line};
 use bfcl_gen::shape::{Need, Property, Shape};
 use serde_json::Value;
+use tool_core::ErrorKind;
 use tool_core::prelude::*;
 
-use crate::generated as _;
 use crate::oracle::{Answer, Oracle, Verdict};
 use crate::spoil::{Kind, Spoiler};
 

@@ -127,7 +127,7 @@ fn beyond_words(value: &Value, schema: &Value) -> bool {
                 && number.as_i64().is_none()
                 && number
                     .as_f64()
-                    .is_some_and(|float| float >= BEYOND || float < -BEYOND)
+                    .is_some_and(|float| !(-BEYOND..BEYOND).contains(&float))
         }
         _ => false,
     }

@@ -1,12 +1,11 @@
 //! The kinds of variants.
 
-use std::fmt::Write as _;
-
 use bfcl_gen::json::{Json, quoted};
 use bfcl_gen::shape::{Need, Property, Shape};
 
 use super::Dice;
 use super::sites::{Site, around, at, sites};
+use super::spell::{escape, escaped, other_type, spaced, swap_case, values};
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident),+ $(,)?) => {
@@ -474,7 +473,7 @@ impl Kind {
             Self::RawLineBreak => inside("\"a\nb\"", dice)?,
             Self::CutShort => {
                 let mut end = text.len() - 1;
-                if text.len() > 2 && dice.roll() % 2 == 0 {
+                if text.len() > 2 && dice.roll().is_multiple_of(2) {
                     end = text.len() / 2;
                 }
                 while !text.is_char_boundary(end) {
@@ -486,88 +485,5 @@ impl Kind {
             Self::TrailingComma => format!("{},}}", text.strip_suffix('}')?),
             _ => return None,
         })
-    }
-}
-
-/// A value of another type; a whole number is one of `number`, too, which the judges know.
-fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
-    let others: Vec<Json> = [
-        Json::Flag(true),
-        Json::Text("text".into()),
-        Json::Number("1".into()),
-        raw("0.5"),
-        Json::List(Vec::new()),
-        Json::Record(Vec::new()),
-    ]
-    .into_iter()
-    .filter(|other| other.kind() != value.kind())
-    .collect();
-    dice.one_of(&others).cloned()
-}
-
-/// The values of a record without their keys: serde reads a struct from a list.
-fn values(value: &Json) -> Option<Json> {
-    match value {
-        Json::Record(entries) => Some(Json::List(
-            entries.iter().map(|(_, value)| value.clone()).collect(),
-        )),
-        _ => None,
-    }
-}
-
-fn swap_case(text: &str) -> String {
-    text.chars()
-        .map(|letter| {
-            if letter.is_ascii_lowercase() {
-                letter.to_ascii_uppercase()
-            } else {
-                letter.to_ascii_lowercase()
-            }
-        })
-        .collect()
-}
-
-/// A JSON string in which every letter is an escape.
-fn escape(text: &str) -> String {
-    let mut out = String::from("\"");
-    for unit in text.encode_utf16() {
-        let _ = write!(out, "\\u{unit:04x}");
-    }
-    out.push('"');
-    out
-}
-
-fn escaped(value: &Json) -> String {
-    match value {
-        Json::Text(text) => escape(text),
-        Json::List(items) => {
-            let items: Vec<String> = items.iter().map(escaped).collect();
-            format!("[{}]", items.join(","))
-        }
-        Json::Record(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|(key, value)| format!("{}:{}", escape(key), escaped(value)))
-                .collect();
-            format!("{{{}}}", entries.join(","))
-        }
-        other => other.to_string(),
-    }
-}
-
-fn spaced(value: &Json) -> String {
-    match value {
-        Json::List(items) => {
-            let items: Vec<String> = items.iter().map(spaced).collect();
-            format!(" [\n{}\t] ", items.join(","))
-        }
-        Json::Record(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|(key, value)| format!(" {} \r\n:{}", quoted(key), spaced(value)))
-                .collect();
-            format!("\t{{ {}\n}} \n", entries.join(" ,"))
-        }
-        other => format!(" {other} "),
     }
 }

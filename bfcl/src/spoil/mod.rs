@@ -5,6 +5,7 @@
 
 mod kinds;
 mod sites;
+mod spell;
 
 pub use kinds::Kind;
 

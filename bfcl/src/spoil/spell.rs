@@ -1,0 +1,93 @@
+//! Other values and other spellings.
+
+use std::fmt::Write as _;
+
+use bfcl_gen::json::{Json, quoted};
+
+use super::Dice;
+
+/// A value of another type; a whole number is one of `number`, too, which the judges know.
+pub(super) fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
+    let others: Vec<Json> = [
+        Json::Flag(true),
+        Json::Text("text".into()),
+        Json::Number("1".into()),
+        Json::Raw("0.5".into()),
+        Json::List(Vec::new()),
+        Json::Record(Vec::new()),
+    ]
+    .into_iter()
+    .filter(|other| other.kind() != value.kind())
+    .collect();
+    dice.one_of(&others).cloned()
+}
+
+/// The values of a record without their keys: serde reads a struct from a list.
+pub(super) fn values(value: &Json) -> Option<Json> {
+    match value {
+        Json::Record(entries) => Some(Json::List(
+            entries.iter().map(|(_, value)| value.clone()).collect(),
+        )),
+        _ => None,
+    }
+}
+
+/// Upper case for lower case and the other way round.
+pub(super) fn swap_case(text: &str) -> String {
+    text.chars()
+        .map(|letter| {
+            if letter.is_ascii_lowercase() {
+                letter.to_ascii_uppercase()
+            } else {
+                letter.to_ascii_lowercase()
+            }
+        })
+        .collect()
+}
+
+/// A JSON string in which every letter is an escape.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::from("\"");
+    for unit in text.encode_utf16() {
+        let _ = write!(out, "\\u{unit:04x}");
+    }
+    out.push('"');
+    out
+}
+
+/// A value with every letter of its texts and keys escaped.
+pub(super) fn escaped(value: &Json) -> String {
+    match value {
+        Json::Text(text) => escape(text),
+        Json::List(items) => {
+            let items: Vec<String> = items.iter().map(escaped).collect();
+            format!("[{}]", items.join(","))
+        }
+        Json::Record(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!("{}:{}", escape(key), escaped(value)))
+                .collect();
+            format!("{{{}}}", entries.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A value with white space wherever it may stand.
+pub(super) fn spaced(value: &Json) -> String {
+    match value {
+        Json::List(items) => {
+            let items: Vec<String> = items.iter().map(spaced).collect();
+            format!(" [\n{}\t] ", items.join(","))
+        }
+        Json::Record(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!(" {} \r\n:{}", quoted(key), spaced(value)))
+                .collect();
+            format!("\t{{ {}\n}} \n", entries.join(" ,"))
+        }
+        other => format!(" {other} "),
+    }
+}
