@@ -2,3 +2,4 @@
 
 pub mod admits;
 pub mod lint;
+pub mod spelling;

@@ -72,6 +72,14 @@ fn reads_what_servers_send() {
         json!({"type": "string", "enum": ["a", "b"], "description": "- `a`: First."})
     );
     assert_eq!(
+        spelled(json!({"enum": [1, 2]})),
+        json!({"type": "integer", "enum": [1, 2]})
+    );
+    assert_eq!(
+        spelled(json!({"oneOf": [{"const": 1, "description": "First."}, {"const": 2}]})),
+        json!({"type": "integer", "enum": [1, 2], "description": "- `1`: First."})
+    );
+    assert_eq!(
         spelled(
             json!({"allOf": [{"properties": {"a": {"type": "boolean"}}, "required": ["a"]}, {"type": "object", "properties": {"b": {"type": "boolean"}}, "required": ["b"]}]})
         ),

@@ -1,5 +1,9 @@
 //! Schemas of foreign types: what the schema admits is what serde reads.
-#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use core::fmt::Debug;
 use std::borrow::Cow;
@@ -19,20 +23,122 @@ use tool_tests::admits;
 
 /// Texts that one type or another takes, and their neighbours that none should.
 const TEXTS: &[&str] = &[
-    "", " ", "a", "ä", "ab", "0", "1", "-1", "1.5", "-0.5", "1e3", ".5", "5.", "1_000", "NaN", "inf",
-    "1234567890123456789012345678", "1234567890123456789012345678.1234567890123456789012345678", "99999999999999999999999999999",
-    "-9999999999999999999999999999.9", "127.0.0.1", "127.0.0.01", "256.0.0.1", "1.2.3", "::1", "fe80::1%eth0", "::ffff:1.2.3.4", "1::2::3",
-    "2024-02-29", "2023-02-29", "2024-13-01", "2024-1-1", "0000-01-01", "9999-12-31", "10000-01-01", "-2024-01-01", "20240229",
-    "2024-02-29T12:00:00Z", "2024-02-29t12:00:00z", "2024-02-29 12:00:00Z", "2024-02-29T12:00:00", "2024-02-29T12:00:00.5Z", "2024-02-29T12:00:00.123456789Z",
-    "2024-02-29T12:00:00.1234567891234Z", "2024-02-29T24:00:00Z", "2024-02-29T23:59:60Z", "2016-12-31T23:59:60Z", "2024-02-29T12:00:60Z", "2024-02-29T12:00:00+02:00", "2024-02-29T12:00:00-00:00",
-    "2024-02-29T12:00:00+23:59", "2024-02-29T12:00:00+24:00", "2024-02-29T12:00:00+0200", "2024-02-29T12:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z",
-    "9999-12-31T23:59:59.999999999-12:00", "0000-01-01T00:00:00+12:00", "2024-02-29T12:00:00Z[UTC]",
-    "PT1M30S", "PT0S", "-PT1S", "P1D", "P1W", "P1Y2M", "P1Y2M3DT4H5M6S", "PT1.5S", "PT1H1S", "P", "PT", "PT36H", "pt1s", "P1DT", "PT999999999S", "PT99999999999S", "P99999Y", "P9999999999Y", "P1W2D",
-    "67e55044-10b1-426f-9247-bb680e5fe0c8", "67E55044-10B1-426F-9247-BB680E5FE0C8", "67e5504410b1426f9247bb680e5fe0c8", "{67e55044-10b1-426f-9247-bb680e5fe0c8}",
-    "urn:uuid:67e55044-10b1-426f-9247-bb680e5fe0c8", "67e55044-10b1-426f-9247-bb680e5fe0cg", "00000000-0000-0000-0000-000000000000",
-    "1.2.3-alpha.1", "1.2.3-01", "1.2.3-0a", "1.2.3+01.b", "1.2.3-alpha+b", "01.2.3", "1.2", "1.2.3-", "1.2.3+", "1.2.999999999999999999", "1.2.99999999999999999999", "1.2.3 ",
-    "*", "^1", "^1.2", ">=1.2.3", ">= 1.2.3, <2", "~1.2.3", "=1.2.3", ">1,<2", "1, *", "1.*", ">", "1,", "1 2", "< 1.0.0 , > 2", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
-    "https://example.com", "a/b", "tab\there",
+    "",
+    " ",
+    "a",
+    "ä",
+    "ab",
+    "0",
+    "1",
+    "-1",
+    "1.5",
+    "-0.5",
+    "1e3",
+    ".5",
+    "5.",
+    "1_000",
+    "NaN",
+    "inf",
+    "1234567890123456789012345678",
+    "1234567890123456789012345678.1234567890123456789012345678",
+    "99999999999999999999999999999",
+    "-9999999999999999999999999999.9",
+    "127.0.0.1",
+    "127.0.0.01",
+    "256.0.0.1",
+    "1.2.3",
+    "::1",
+    "fe80::1%eth0",
+    "::ffff:1.2.3.4",
+    "1::2::3",
+    "2024-02-29",
+    "2023-02-29",
+    "2024-13-01",
+    "2024-1-1",
+    "0000-01-01",
+    "9999-12-31",
+    "10000-01-01",
+    "-2024-01-01",
+    "20240229",
+    "2024-02-29T12:00:00Z",
+    "2024-02-29t12:00:00z",
+    "2024-02-29 12:00:00Z",
+    "2024-02-29T12:00:00",
+    "2024-02-29T12:00:00.5Z",
+    "2024-02-29T12:00:00.123456789Z",
+    "2024-02-29T12:00:00.1234567891234Z",
+    "2024-02-29T24:00:00Z",
+    "2024-02-29T23:59:60Z",
+    "2016-12-31T23:59:60Z",
+    "2024-02-29T12:00:60Z",
+    "2024-02-29T12:00:00+02:00",
+    "2024-02-29T12:00:00-00:00",
+    "2024-02-29T12:00:00+23:59",
+    "2024-02-29T12:00:00+24:00",
+    "2024-02-29T12:00:00+0200",
+    "2024-02-29T12:00Z",
+    "0000-01-01T00:00:00Z",
+    "9999-12-31T23:59:59Z",
+    "9999-12-31T23:59:59.999999999-12:00",
+    "0000-01-01T00:00:00+12:00",
+    "2024-02-29T12:00:00Z[UTC]",
+    "PT1M30S",
+    "PT0S",
+    "-PT1S",
+    "P1D",
+    "P1W",
+    "P1Y2M",
+    "P1Y2M3DT4H5M6S",
+    "PT1.5S",
+    "PT1H1S",
+    "P",
+    "PT",
+    "PT36H",
+    "pt1s",
+    "P1DT",
+    "PT999999999S",
+    "PT99999999999S",
+    "P99999Y",
+    "P9999999999Y",
+    "P1W2D",
+    "67e55044-10b1-426f-9247-bb680e5fe0c8",
+    "67E55044-10B1-426F-9247-BB680E5FE0C8",
+    "67e5504410b1426f9247bb680e5fe0c8",
+    "{67e55044-10b1-426f-9247-bb680e5fe0c8}",
+    "urn:uuid:67e55044-10b1-426f-9247-bb680e5fe0c8",
+    "67e55044-10b1-426f-9247-bb680e5fe0cg",
+    "00000000-0000-0000-0000-000000000000",
+    "1.2.3-alpha.1",
+    "1.2.3-01",
+    "1.2.3-0a",
+    "1.2.3+01.b",
+    "1.2.3-alpha+b",
+    "01.2.3",
+    "1.2",
+    "1.2.3-",
+    "1.2.3+",
+    "1.2.999999999999999999",
+    "1.2.99999999999999999999",
+    "1.2.3 ",
+    "*",
+    "^1",
+    "^1.2",
+    ">=1.2.3",
+    ">= 1.2.3, <2",
+    "~1.2.3",
+    "=1.2.3",
+    ">1,<2",
+    "1, *",
+    "1.*",
+    ">",
+    "1,",
+    "1 2",
+    "< 1.0.0 , > 2",
+    "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+    "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+    "https://example.com",
+    "a/b",
+    "tab\there",
 ];
 
 fn reads<T: DeserializeOwned>(text: &str) -> bool {
@@ -47,16 +153,27 @@ fn sound<T: StrictSchema + DeserializeOwned + Serialize + Debug>(written: &[&str
 
 /// The same, but for texts at the far end of the type's range, which serde refuses in its own words.
 #[track_caller]
-fn sound_but<T: StrictSchema + DeserializeOwned + Serialize + Debug>(written: &[&str], but: &[&str]) {
+fn sound_but<T: StrictSchema + DeserializeOwned + Serialize + Debug>(
+    written: &[&str],
+    but: &[&str],
+) {
     let admitted = TEXTS.iter().filter(|text| admits::text::<T>(text));
     let unread: Vec<_> = admitted.filter(|text| !reads::<T>(text)).collect();
-    assert_eq!(unread.into_iter().copied().collect::<Vec<_>>(), but, "admitted and not read");
+    assert_eq!(
+        unread.into_iter().copied().collect::<Vec<_>>(),
+        but,
+        "admitted and not read"
+    );
     for text in written {
         assert!(admits::text::<T>(text), "`{text}` is not admitted");
-        let value: T = serde_json::from_value(Value::String((*text).to_owned())).expect("it is read");
+        let value: T =
+            serde_json::from_value(Value::String((*text).to_owned())).expect("it is read");
         let again = serde_json::to_value(&value).expect("it is written");
         let again = again.as_str().expect("as text");
-        assert!(admits::text::<T>(again), "`{text}` is written as `{again}`, which is not admitted");
+        assert!(
+            admits::text::<T>(again),
+            "`{text}` is written as `{again}`, which is not admitted"
+        );
     }
 }
 
@@ -99,7 +216,10 @@ fn numbers() {
     }
     assert_eq!(range::<i8>(), (-128, 127, false));
     assert_eq!(range::<u64>(), (0, u64::MAX.into(), false));
-    assert_eq!(range::<i128>(), (i128::MIN, i128::MAX.unsigned_abs(), false));
+    assert_eq!(
+        range::<i128>(),
+        (i128::MIN, i128::MAX.unsigned_abs(), false)
+    );
     assert_eq!(range::<u128>(), (0, u128::MAX, false));
     assert_eq!(range::<NonZeroU64>(), (1, u64::MAX.into(), false));
     assert_eq!(range::<NonZeroI8>(), (-128, 127, true));
@@ -112,7 +232,13 @@ fn numbers() {
 fn containers() {
     fn list<T: StrictSchema>(unique: bool, exactly: Option<usize>) {
         match kind::<T>() {
-            Kind::Array { items: Schema { kind: Kind::String, .. }, unique: u, exactly: e } => assert_eq!((u, e), (unique, exactly)),
+            Kind::Array {
+                items: Schema {
+                    kind: Kind::String, ..
+                },
+                unique: u,
+                exactly: e,
+            } => assert_eq!((u, e), (unique, exactly)),
             other => panic!("not a list of text: {other:?}"),
         }
     }
@@ -128,16 +254,44 @@ fn containers() {
     list::<Arc<Vec<Rc<Box<String>>>>>(false, None);
     list::<Cow<'static, [String]>>(false, None);
     fn map<T: StrictSchema>() -> bool {
-        matches!(kind::<T>(), Kind::Map(Schema { kind: Kind::Boolean, .. }))
+        matches!(
+            kind::<T>(),
+            Kind::Map(Schema {
+                kind: Kind::Boolean,
+                ..
+            })
+        )
     }
-    assert!(map::<HashMap<String, bool>>() && map::<BTreeMap<String, bool>>() && map::<indexmap::IndexMap<String, bool>>());
-    assert!(matches!(kind::<serde_json::Map<String, Value>>(), Kind::Map(Schema { kind: Kind::Any, .. })));
+    assert!(
+        map::<HashMap<String, bool>>()
+            && map::<BTreeMap<String, bool>>()
+            && map::<indexmap::IndexMap<String, bool>>()
+    );
+    assert!(matches!(
+        kind::<serde_json::Map<String, Value>>(),
+        Kind::Map(Schema {
+            kind: Kind::Any,
+            ..
+        })
+    ));
     assert!(matches!(kind::<Value>(), Kind::Any));
-    assert!(matches!(kind::<Box<serde_json::value::RawValue>>(), Kind::Any));
+    assert!(matches!(
+        kind::<Box<serde_json::value::RawValue>>(),
+        Kind::Any
+    ));
     assert!(matches!(kind::<()>(), Kind::Null));
-    assert!(matches!(kind::<std::marker::PhantomData<str>>(), Kind::Null));
+    assert!(matches!(
+        kind::<std::marker::PhantomData<str>>(),
+        Kind::Null
+    ));
     assert!(matches!(kind::<(u8, String)>(), Kind::Tuple([_, _])));
-    assert!(matches!(kind::<Option<String>>(), Kind::Optional(Schema { kind: Kind::String, .. })));
+    assert!(matches!(
+        kind::<Option<String>>(),
+        Kind::Optional(Schema {
+            kind: Kind::String,
+            ..
+        })
+    ));
 }
 
 // S1-27
@@ -147,7 +301,11 @@ fn foreign_text() {
     sound::<chrono::DateTime<chrono::FixedOffset>>(&["2024-02-29T12:00:00+02:00"]);
     sound::<chrono::NaiveDate>(&["2024-02-29"]);
     // More digits than nanoseconds, and the last day before the year 10000 (whose zones jiff keeps in range).
-    let far = ["2024-02-29T12:00:00.1234567891234Z", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999999-12:00"];
+    let far = [
+        "2024-02-29T12:00:00.1234567891234Z",
+        "9999-12-31T23:59:59Z",
+        "9999-12-31T23:59:59.999999999-12:00",
+    ];
     sound_but::<jiff::Timestamp>(&["2024-02-29T12:00:00Z"], &far);
     sound::<jiff::civil::Date>(&["2024-02-29"]);
     sound::<jiff::SignedDuration>(&["PT1M30S", "-PT1S"]);

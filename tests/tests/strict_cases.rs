@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tool_core::schema::dynamic::{Target, judge};
+use tool_tests::lint::lint;
 
 /// Label in the data, target in the code.
 const JUDGED: [(&str, Target); 4] = [
@@ -87,4 +88,22 @@ fn names_the_labelled_rule() {
             verdicts.faults()
         );
     }
+}
+
+// M2: the linter of the dialect tests would notice whatever a provider refuses.
+#[test]
+fn the_linter_knows_every_refusal() {
+    let mut missed = Vec::new();
+    for case in cases() {
+        for (label, dialect) in [
+            ("openai_strict", "openai"),
+            ("anthropic_strict", "anthropic"),
+        ] {
+            let refused = case[label] == "reject" && case["confidence"][label] != "inferred";
+            if refused && lint(dialect, &case["schema"]).is_empty() {
+                missed.push(format!("{} {dialect}", case["id"]));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:?}");
 }

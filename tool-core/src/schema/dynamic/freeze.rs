@@ -54,7 +54,10 @@ fn kind(kind: &Owned) -> Kind {
     match kind {
         Owned::String => Kind::String,
         Owned::Format(format) => Kind::Format(*format),
-        Owned::Integer => Kind::Integer(INTEGER),
+        Owned::Integer { not_zero } => Kind::Integer(Integer {
+            not_zero: *not_zero,
+            ..INTEGER
+        }),
         Owned::Number => Kind::Number { single: false },
         Owned::Boolean => Kind::Boolean,
         Owned::Enum(values) => Kind::Enum(keep_all(values.iter().map(|(value, description)| {
@@ -67,8 +70,9 @@ fn kind(kind: &Owned) -> Kind {
             Kind::IntegerEnum(keep_all(values.iter().map(|(value, description)| {
                 IntegerValue {
                     value: *value,
-                    name: "",
-                    description: words(description),
+                    // What a Rust enum's variant is called, the description says here.
+                    name: keep_text(description.trim_end_matches('.')),
+                    description: Text::EMPTY,
                 }
             })))
         }

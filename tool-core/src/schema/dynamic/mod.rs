@@ -23,6 +23,7 @@ pub use fault::{Fault, Target, Targets, Verdicts};
 
 use crate::schema::Schema;
 use crate::schema::dialect::{self, Dialect};
+use crate::schema::rules::{self, Survey};
 use doc::Doc;
 use node::Node;
 
@@ -146,6 +147,11 @@ impl DynSchema {
     /// The schema in a provider's dialect.
     pub fn text(self, dialect: Dialect) -> String {
         dialect::schema_text(self.0.schema, dialect)
+    }
+
+    /// What the schema uses up of a request's budgets.
+    pub fn survey(self) -> Survey {
+        rules::survey(self.0.schema)
     }
 
     /// Why a provider would refuse the schema even in its own dialect; nothing if it takes it.

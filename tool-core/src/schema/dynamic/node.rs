@@ -19,7 +19,9 @@ pub(super) struct Node {
 pub(super) enum Owned {
     String,
     Format(Format),
-    Integer,
+    Integer {
+        not_zero: bool,
+    },
     Number,
     Boolean,
     /// Values with their documentation.
@@ -135,7 +137,7 @@ impl Node {
     pub(super) fn classes(&self) -> u8 {
         match &self.kind {
             Owned::String | Owned::Format(_) | Owned::Enum(_) => STRING,
-            Owned::Integer | Owned::Number | Owned::IntegerEnum(_) => NUMBER,
+            Owned::Integer { .. } | Owned::Number | Owned::IntegerEnum(_) => NUMBER,
             Owned::Boolean => BOOLEAN,
             Owned::Array { .. } | Owned::Tuple(_) => ARRAY,
             // What a reference closes over is an object in every schema worth reading.

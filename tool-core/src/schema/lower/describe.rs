@@ -167,6 +167,11 @@ const fn integer_values(
 ) {
     let mut at = 0;
     while at < values.len() {
+        // A schema that came at run time lists numbers without names.
+        if values[at].name.is_empty() {
+            at += 1;
+            continue;
+        }
         text.begin_line(out, mask);
         out.put_integer(mask, values[at].value);
         out.put(mask, "`: ");

@@ -1,6 +1,7 @@
 //! `anyOf`, `oneOf` and lists of types.
 
 use super::{Reader, quiet};
+use crate::schema::Format;
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::node::{Absence, NUMBER, Node, Owned, Property, STRING};
 
@@ -139,20 +140,30 @@ fn join(held: &mut Node, other: Node) -> bool {
             }
             true
         }
-        (Owned::Number, Owned::Integer) => true,
+        (Owned::Number, Owned::Integer { .. }) => true,
+        (Owned::Format(ours), Owned::Format(theirs)) if is_ip(*ours) && is_ip(theirs) => {
+            *ours = Format::Ip;
+            true
+        }
         (_, theirs) => {
-            let whole = |kind: &Owned| matches!(kind, Owned::Integer | Owned::IntegerEnum(_));
-            let lossless = held.kind == Owned::Integer && theirs == Owned::Number;
+            let whole =
+                |kind: &Owned| matches!(kind, Owned::Integer { .. } | Owned::IntegerEnum(_));
+            let lossless = matches!(held.kind, Owned::Integer { .. }) && theirs == Owned::Number;
             held.kind = if held.classes() == STRING {
                 Owned::String
             } else if whole(&held.bare().kind) && whole(&Node::new(theirs).bare().kind) {
-                Owned::Integer
+                Owned::Integer { not_zero: false }
             } else {
                 Owned::Number
             };
             lossless
         }
     }
+}
+
+/// An address of either kind is the one choice of formats that has a name.
+const fn is_ip(format: Format) -> bool {
+    matches!(format, Format::Ipv4 | Format::Ipv6 | Format::Ip)
 }
 
 /// The property that tells objects apart, and its value in each: required everywhere, with one value, which differs.

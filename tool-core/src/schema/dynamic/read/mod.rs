@@ -264,6 +264,9 @@ impl<'a> Reader<'a> {
             ),
         ];
         for (keyword, rule, text) in REFUSED {
+            if *keyword == "not" && is_not_zero(doc) {
+                continue;
+            }
             let empty = doc.get(keyword).is_none_or(|value| {
                 matches!(value, Doc::Object(entries) if entries.is_empty() && *keyword != "not")
             });
@@ -344,6 +347,14 @@ impl<'a> Reader<'a> {
         self.names.push((to.to_owned(), name.clone()));
         name
     }
+}
+
+/// Whether a node is a whole number but zero, as `NonZeroI32` is described: the one `not` that the tree knows.
+fn is_not_zero(doc: &Doc) -> bool {
+    let zero = |value: &Doc| value.as_integer() == Some(0);
+    let not = doc.get("not");
+    doc.types() == ["integer"]
+        && not.is_some_and(|not| not.entries().len() == 1 && not.get("const").is_some_and(zero))
 }
 
 /// Whether a node is a reference to this name with no object, list or map between: following it would never end.

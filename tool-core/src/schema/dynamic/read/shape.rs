@@ -30,7 +30,12 @@ impl Reader<'_> {
     fn of_type(&mut self, doc: &Doc, name: &str, root: bool) -> Node {
         match name {
             "string" => self.string(doc),
-            "integer" => self.number(doc, Owned::Integer),
+            "integer" => self.number(
+                doc,
+                Owned::Integer {
+                    not_zero: doc.has("not"),
+                },
+            ),
             "number" => self.number(doc, Owned::Number),
             "boolean" => Node::new(Owned::Boolean),
             "null" => Node::new(Owned::Null),
@@ -246,7 +251,7 @@ fn guessed(doc: &Doc) -> Vec<&'static str> {
 fn fits(node: &Node, value: &Doc) -> bool {
     match (&node.inner().kind, value) {
         (Owned::Any, _) => true,
-        (Owned::Integer, value) => value.as_integer().is_some(),
+        (Owned::Integer { .. }, value) => value.as_integer().is_some(),
         (Owned::Enum(listed), Doc::String(text)) => listed.iter().any(|(held, _)| held == text),
         (Owned::IntegerEnum(listed), value) => value
             .as_integer()

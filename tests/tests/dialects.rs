@@ -1,0 +1,418 @@
+//! Many types in every dialect: valid JSON Schema, clean under an independent linter, and the same thing that `schemars` says.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    dead_code,
+    reason = "a test fails by panicking; the types are only described"
+)]
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::num::{NonZeroI32, NonZeroU32};
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tool_core::StrictSchema;
+use tool_core::schema::Schema;
+use tool_core::schema::dialect::{Dialect, schema_text};
+use tool_core::schema::dynamic::{Target, judge, read_text};
+use tool_tests::{lint::lint, spelling::canonical};
+
+/// A type, as we and as `schemars` describe it.
+struct Case {
+    name: &'static str,
+    schema: &'static Schema,
+    /// Only where serde's and our wire forms are the same.
+    twin: Option<fn() -> schemars::Schema>,
+}
+
+/// One struct with one field for each line, and the list of them all.
+macro_rules! one_field {
+    ($($name:ident: $type:ty;)+) => {
+        $(
+            #[derive(Deserialize, StrictSchema, JsonSchema)]
+            struct $name {
+                /// The one field.
+                field: $type,
+            }
+        )+
+        fn one_field() -> Vec<Case> {
+            vec![$(case::<$name>(stringify!($name))),+]
+        }
+    };
+}
+
+fn case<T: StrictSchema + JsonSchema>(name: &'static str) -> Case {
+    let twin: fn() -> schemars::Schema = || {
+        schemars::generate::SchemaSettings::draft2020_12()
+            .into_generator()
+            .into_root_schema_for::<T>()
+    };
+    Case {
+        name,
+        schema: T::SCHEMA,
+        twin: Some(twin),
+    }
+}
+
+fn ours<T: StrictSchema>(name: &'static str) -> Case {
+    Case {
+        name,
+        schema: T::SCHEMA,
+        twin: None,
+    }
+}
+
+one_field! {
+    FString: String;
+    FBool: bool;
+    FChar: char;
+    FI8: i8;
+    FI16: i16;
+    FI32: i32;
+    FI64: i64;
+    FU8: u8;
+    FU16: u16;
+    FU32: u32;
+    FU64: u64;
+    FUsize: usize;
+    FF32: f32;
+    FF64: f64;
+    FNonzerou32: NonZeroU32;
+    FNonzeroi32: NonZeroI32;
+    FPathbuf: PathBuf;
+    FIpv4Addr: Ipv4Addr;
+    FIpv6Addr: Ipv6Addr;
+    FBoxStr: Box<str>;
+    OptString: Option<String>;
+    OptInt: Option<i64>;
+    OptUnit: Option<Unit>;
+    OptRecord: Option<Point>;
+    OptBox: Option<Box<Point>>;
+    List: Vec<String>;
+    Lists: Vec<Vec<i32>>;
+    Deque: VecDeque<bool>;
+    Records: Vec<Point>;
+    Fixed: [f64; 3];
+    Set: BTreeSet<String>;
+    OptSet: Option<BTreeSet<u32>>;
+    Boxed: Box<Point>;
+    EnumList: Vec<Unit>;
+    DocEnum: Documented;
+    PartlyDocEnum: PartlyDocumented;
+    OptDocEnum: Option<Documented>;
+    InternalField: Internal;
+    OptInternal: Option<Internal>;
+    InternalList: Vec<Internal>;
+    AdjacentField: Adjacent;
+    ExternalField: External;
+    UntaggedField: Untagged;
+    NewtypeField: Newtype;
+    Instant: chrono::DateTime<chrono::Utc>;
+    Day: chrono::NaiveDate;
+    Id: uuid::Uuid;
+    OptId: Option<uuid::Uuid>;
+    GenericField: Page<Point>;
+    Compact: smol_str::SmolStr;
+}
+
+/// A point.
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+struct Point {
+    /// To the right.
+    x: f64,
+    /// Upwards.
+    y: Option<f64>,
+}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Unit {
+    FirstOne,
+    SecondOne,
+}
+
+/// How.
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+enum Documented {
+    /// Quickly.
+    Fast,
+    /// With care.
+    Slow,
+}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+enum PartlyDocumented {
+    /// The first letter.
+    A,
+    B,
+    C,
+}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Internal {
+    /// Nothing.
+    Nothing,
+    /// With a name.
+    Named {
+        /// The name.
+        name: String,
+    },
+    /// With a point.
+    At(Point),
+}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+#[serde(tag = "t", content = "c")]
+enum Adjacent {
+    /// Nothing.
+    Nothing,
+    /// A number.
+    Number(i32),
+    /// With a name.
+    Named {
+        /// The name.
+        name: String,
+    },
+}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+#[schema(allow(external-tag))]
+enum External {
+    /// Nothing.
+    Nothing,
+    /// A number.
+    Number(i32),
+    /// With a name.
+    Named {
+        /// The name.
+        name: String,
+    },
+}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+#[serde(untagged)]
+#[schema(allow(untagged))]
+enum Untagged {
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<i32>),
+    /// A point.
+    At(Point),
+}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+#[serde(transparent)]
+struct Newtype(String);
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+struct Page<T> {
+    /// The items.
+    items: Vec<T>,
+    /// Where the next page starts.
+    next: Option<String>,
+}
+
+/// A struct without fields.
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+struct Empty {}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Renamed {
+    /// The first name.
+    first_name: String,
+    /// The other name.
+    #[serde(rename = "other")]
+    last_name: String,
+    /// Never read.
+    #[serde(skip)]
+    skipped: u8,
+}
+
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+struct Flat {
+    /// The name.
+    name: String,
+    /// Where.
+    #[serde(flatten)]
+    at: Point,
+}
+
+// No twin: bounds and defaults are ours to say.
+#[derive(Deserialize, StrictSchema)]
+struct Bounded {
+    /// A count.
+    #[schema(range = 1..=50)]
+    count: u32,
+    /// A share.
+    #[schema(range = 0.0..=1.0)]
+    share: Option<f64>,
+    /// A code.
+    #[schema(pattern = "^[a-z]{1,8}$")]
+    code: String,
+    /// Some names.
+    #[schema(min_items = 2, max_items = 5)]
+    names: Vec<String>,
+    /// A title.
+    #[schema(length = 1..=80)]
+    title: String,
+    /// How many.
+    #[serde(default = "ten")]
+    #[schema(default = 10)]
+    limit: u32,
+    /// Mail.
+    #[schema(format = "email")]
+    mail: Option<String>,
+    /// How long.
+    wait: std::time::Duration,
+    /// Which host.
+    host: std::net::IpAddr,
+    /// How much.
+    price: rust_decimal::Decimal,
+    /// Which version.
+    version: semver::Version,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+/// An open record, which only some dialects can say.
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+struct Labels {
+    /// Labels by key.
+    labels: HashMap<String, String>,
+}
+
+/// A type that holds itself.
+#[derive(Deserialize, StrictSchema, JsonSchema)]
+struct Tree {
+    /// Its name.
+    name: String,
+    /// What is below.
+    children: Vec<Tree>,
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = one_field();
+    cases.extend([
+        case::<Point>("Point"),
+        case::<Empty>("Empty"),
+        case::<Renamed>("Renamed"),
+        case::<Flat>("Flat"),
+        case::<Page<Unit>>("Page<Unit>"),
+        ours::<Bounded>("Bounded"),
+    ]);
+    cases
+}
+
+fn text(case: &Case, dialect: Dialect) -> Value {
+    serde_json::from_str(&schema_text(case.schema, dialect))
+        .unwrap_or_else(|error| panic!("{} in {dialect:?}: {error}", case.name))
+}
+
+// M2, S1-27, S1-28, S1-29: one type, every provider's strict schema.
+#[test]
+fn every_dialect_is_clean() {
+    let cases = cases();
+    assert!(cases.len() >= 40, "only {} types", cases.len());
+    let mut found = Vec::new();
+    for case in &cases {
+        for dialect in Dialect::ALL {
+            let schema = text(case, dialect);
+            found.extend(
+                lint(dialect.name(), &schema)
+                    .into_iter()
+                    .map(|fault| format!("{}: {fault}", case.name)),
+            );
+            let verdicts = judge(&schema);
+            found.extend(
+                verdicts
+                    .against(Target::from(dialect))
+                    .map(|fault| format!("{} {}: {fault}", case.name, dialect.name())),
+            );
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+// M2
+#[test]
+fn every_dialect_is_json_schema() {
+    for case in cases() {
+        for dialect in Dialect::ALL {
+            let schema = text(&case, dialect);
+            assert!(
+                jsonschema::draft202012::meta::is_valid(&schema),
+                "{} in {dialect:?}: {schema}",
+                case.name
+            );
+        }
+    }
+}
+
+// M2: the twin says the same, in another spelling.
+#[test]
+fn schemars_agrees() {
+    let mut compared = 0;
+    let mut found = Vec::new();
+    for case in cases() {
+        let Some(twin) = case.twin else { continue };
+        let (ours, theirs) = (
+            canonical(&text(&case, Dialect::JsonSchema)),
+            canonical(twin().as_value()),
+        );
+        if ours != theirs {
+            found.push(format!("{}\n  ours   {ours}\n  theirs {theirs}", case.name));
+        }
+        compared += 1;
+    }
+    assert!(compared >= 40, "only {compared} types were compared");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+// M2, S1-29: what only some providers can say.
+#[test]
+fn maps_and_recursion_are_refused_where_they_must_be() {
+    let clean =
+        |case: &Case, dialect: Dialect| lint(dialect.name(), &text(case, dialect)).is_empty();
+    let labels = case::<Labels>("Labels");
+    assert!(!clean(&labels, Dialect::OpenAi) && !clean(&labels, Dialect::Anthropic));
+    assert!(clean(&labels, Dialect::Mcp) && clean(&labels, Dialect::JsonSchema));
+    let tree = case::<Tree>("Tree");
+    assert!(clean(&tree, Dialect::OpenAi) && clean(&tree, Dialect::JsonSchema));
+    assert!(!clean(&tree, Dialect::Anthropic));
+}
+
+// M2: what is written can be read again, so a tool offered over MCP is the same tool on the other side.
+#[test]
+fn what_is_written_is_read_back() {
+    let mut found = Vec::new();
+    for case in cases() {
+        let written = schema_text(case.schema, Dialect::JsonSchema);
+        let back = match read_text(&written) {
+            Ok(back) => back,
+            Err(faults) => {
+                found.push(format!("{}: {faults:?}", case.name));
+                continue;
+            }
+        };
+        let again: Value = serde_json::from_str(&back.text(Dialect::JsonSchema)).expect("JSON");
+        let (first, second) = (
+            canonical(&text(&case, Dialect::JsonSchema)),
+            canonical(&again),
+        );
+        if first != second {
+            found.push(format!(
+                "{}\n  first  {first}\n  second {second}",
+                case.name
+            ));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

@@ -1,0 +1,89 @@
+//! `#[schema(json_schema)]`: a strict type in the `schemars` world.
+#![allow(
+    clippy::expect_used,
+    dead_code,
+    reason = "a test fails by panicking; the types are only described"
+)]
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tool_core::StrictSchema;
+
+#[derive(Serialize, Deserialize, StrictSchema)]
+#[schema(json_schema)]
+struct Query {
+    /// What to look for.
+    #[schema(length = 1..=80)]
+    text: String,
+    /// How many.
+    #[serde(default = "ten")]
+    #[schema(default = 10)]
+    limit: u32,
+    /// From where.
+    #[serde(
+        rename(serialize = "begin", deserialize = "start"),
+        skip_serializing_if = "Option::is_none"
+    )]
+    start: Option<String>,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+#[derive(Serialize, Deserialize, StrictSchema)]
+#[schema(json_schema)]
+struct Tree {
+    /// Its name.
+    name: String,
+    /// What is below.
+    children: Vec<Tree>,
+}
+
+/// A type of the `schemars` world around ours.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Around {
+    query: Query,
+    trees: Vec<Tree>,
+}
+
+fn schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
+    assert!(jsonschema::draft202012::meta::is_valid(&schema), "{schema}");
+    schema
+}
+
+// M2
+#[test]
+fn says_what_is_read_and_what_is_written() {
+    let read = schema::<Query>(SchemaSettings::draft2020_12());
+    assert_eq!(read["required"], json!(["text"]));
+    assert_eq!(read["additionalProperties"], json!(false));
+    assert_eq!(read["properties"]["limit"]["default"], json!(10));
+    assert_eq!(read["properties"]["text"]["maxLength"], json!(80));
+    assert!(read["properties"].get("start").is_some());
+    let written = schema::<Query>(SchemaSettings::draft2020_12().for_serialize());
+    assert_eq!(written["required"], json!(["text", "limit"]));
+    assert!(written["properties"].get("begin").is_some());
+}
+
+// M2: a type that holds itself keeps its references whole, alone and inside another type, wherever definitions stand.
+#[test]
+fn recursion_stays_whole() {
+    let tree = json!({"name": "a", "children": [{"name": "b", "children": []}]});
+    let wrong = json!({"name": "a", "children": [{"name": 1, "children": []}]});
+    for settings in [SchemaSettings::draft2020_12(), SchemaSettings::draft07()] {
+        let alone = schema::<Tree>(settings.clone());
+        let alone = jsonschema::validator_for(&alone).expect("every reference is found");
+        assert!(alone.is_valid(&tree) && !alone.is_valid(&wrong));
+        let around = schema::<Around>(settings);
+        let around = jsonschema::validator_for(&around).expect("every reference is found");
+        let with = |tree: &Value| json!({"query": {"text": "a"}, "trees": [tree]});
+        assert!(around.is_valid(&with(&tree)) && !around.is_valid(&with(&wrong)));
+    }
+}
