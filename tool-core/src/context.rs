@@ -23,7 +23,7 @@ use crate::tool::ToolDef;
 mod builder;
 mod extract;
 
-pub use builder::ToolContextBuilder;
+pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};
 
 /// Who is asking, for how long, and with what: one per turn, cheap to clone.
@@ -38,7 +38,7 @@ pub use extract::{FromContext, FromSecret, FromVariable};
 ///     .agent("support")
 ///     .user("u-17")
 ///     .workspace("acme")
-///     .timeout(Duration::from_secs(30))
+///     .deadline(Duration::from_secs(30))
 ///     .secret("docs_api_key", SecretString::from("sk-…"))
 ///     .build();
 /// assert_eq!(cx.user(), Some("u-17"));

@@ -24,7 +24,7 @@ mod toolset;
 
 pub use args::{Issue, Repair, RepairNote};
 pub use call::{CallResult, ToolCall, ToolEvent};
-pub use context::{FromContext, FromSecret, FromVariable, ToolContext, ToolContextBuilder};
+pub use context::{Deadline, FromContext, FromSecret, FromVariable, ToolContext, ToolContextBuilder};
 pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};
 pub use gate::{Permit, Rules};

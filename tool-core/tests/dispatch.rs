@@ -280,7 +280,7 @@ async fn a_timeout_stops_the_tool() {
 #[tokio::test(start_paused = true)]
 async fn the_turns_deadline_holds() {
     let probe = Probe::default();
-    let cx = ToolContext::builder().with(probe.clone()).timeout(Duration::from_secs(5)).build();
+    let cx = ToolContext::builder().with(probe.clone()).deadline(Duration::from_secs(5)).build();
     let before = tokio::time::Instant::now();
     let result = tools().call(ToolCall::new("c1", "sleep", "{}"), &cx).await;
     assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
@@ -315,7 +315,7 @@ async fn cancellation_stops_the_tool() {
 #[tokio::test(flavor = "multi_thread")]
 async fn blocking_code_is_left_behind() {
     let probe = Probe::default();
-    let cx = ToolContext::builder().with(probe.clone()).timeout(Duration::from_millis(50)).build();
+    let cx = ToolContext::builder().with(probe.clone()).deadline(Duration::from_millis(50)).build();
     let result = tools().call(ToolCall::new("c1", "block", "{}"), &cx).await;
     assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
     assert!(result.error().unwrap().operator_text().contains("background"), "{:?}", result.error());

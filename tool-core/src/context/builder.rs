@@ -11,6 +11,28 @@ use tokio_util::sync::CancellationToken;
 use super::{Host, ToolContext};
 use crate::schema::dialect::Dialect;
 
+/// A point in time, for [`ToolContextBuilder::deadline`].
+pub struct Deadline(Option<Instant>);
+
+impl From<Duration> for Deadline {
+    fn from(left: Duration) -> Self {
+        // A time that no clock reaches is no deadline.
+        Self(Instant::now().checked_add(left))
+    }
+}
+
+impl From<Instant> for Deadline {
+    fn from(end: Instant) -> Self {
+        Self(Some(end))
+    }
+}
+
+impl From<std::time::Instant> for Deadline {
+    fn from(end: std::time::Instant) -> Self {
+        Self(Some(end.into()))
+    }
+}
+
 /// Makes a [`ToolContext`]. Everything is optional.
 #[derive(Default)]
 #[must_use]
@@ -59,19 +81,10 @@ impl ToolContextBuilder {
         self
     }
 
-    /// When every call of the turn has to end.
-    pub fn deadline(mut self, deadline: impl Into<Instant>) -> Self {
-        self.0.deadline = Some(deadline.into());
+    /// When every call of the turn has to end: an `Instant`, or a `Duration` from now.
+    pub fn deadline(mut self, deadline: impl Into<Deadline>) -> Self {
+        self.0.deadline = deadline.into().0;
         self
-    }
-
-    /// How long the calls of the turn may take from now.
-    pub fn timeout(self, timeout: Duration) -> Self {
-        // A time that no clock reaches is no deadline.
-        match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.deadline(deadline),
-            None => self,
-        }
     }
 
     /// A secret; a tool sees it only if it declares the key.
