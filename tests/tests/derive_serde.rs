@@ -1,5 +1,7 @@
 //! Each serde attribute: what serde writes and reads is what the schema says.
 #![allow(dead_code, reason = "some fields are only read by serde")]
+#![allow(clippy::expect_used, reason = "tests fail so")]
+#![allow(clippy::trivially_copy_pass_by_ref, reason = "serde says the signature")]
 
 mod derive_support;
 
@@ -12,7 +14,10 @@ use tool_core::schema::{Kind, Schema};
 
 fn keys(schema: &Schema) -> Vec<(&'static str, &'static str)> {
     match schema.kind {
-        Kind::Object(fields) => fields.iter().map(|field| (field.name, field.out_name)).collect(),
+        Kind::Object(fields) => fields
+            .iter()
+            .map(|field| (field.name, field.out_name))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -91,8 +96,16 @@ enum ScreamingKebab {
 // S0-07
 #[test]
 fn hyphens_are_for_values() {
-    agrees(&[Kebab::SomeMoreWords], &[json!("some-more-words")], &[json!("SomeMoreWords")]);
-    agrees(&[ScreamingKebab::SomeMoreWords], &[json!("SOME-MORE-WORDS")], &[json!("some-more-words")]);
+    agrees(
+        &[Kebab::SomeMoreWords],
+        &[json!("some-more-words")],
+        &[json!("SomeMoreWords")],
+    );
+    agrees(
+        &[ScreamingKebab::SomeMoreWords],
+        &[json!("SOME-MORE-WORDS")],
+        &[json!("some-more-words")],
+    );
 }
 
 #[derive(Serialize, Deserialize, StrictSchema)]
@@ -111,9 +124,20 @@ struct Split {
 // S0-07
 #[test]
 fn names_may_differ_by_direction() {
-    assert_eq!(keys(Split::SCHEMA), [("first_word", "firstWord"), ("inside", "outside"), ("half", "gone")]);
+    assert_eq!(
+        keys(Split::SCHEMA),
+        [
+            ("first_word", "firstWord"),
+            ("inside", "outside"),
+            ("half", "gone")
+        ]
+    );
     agrees(
-        &[Split { first_word: 1, named: 2, half: 3 }],
+        &[Split {
+            first_word: 1,
+            named: 2,
+            half: 3,
+        }],
         &[json!({ "first_word": 1, "inside": 2, "half": 3 })],
         &[json!({ "firstWord": 1, "outside": 2, "gone": 3 })],
     );
@@ -139,15 +163,27 @@ struct Ways {
 // S0-07
 #[test]
 fn skipped_fields_are_skipped_in_their_direction() {
-    let ways = |list| Ways { both: 1, read: 2, sent: 3, never: None, list };
+    let ways = |list| Ways {
+        both: 1,
+        read: 2,
+        sent: 3,
+        never: None,
+        list,
+    };
     agrees(
         &[ways(Vec::new()), ways(vec![1])],
         &[json!({ "both": 1, "read": 2, "list": [] })],
         &[json!({ "both": 1, "sent": 3, "list": [] })],
     );
-    assert!(!admits_input::<Ways>(&json!({ "both": 1, "read": 2, "sent": 3, "list": [] })));
-    assert!(!admits_output::<Ways>(&json!({ "both": 1, "read": 2, "sent": 3 })));
-    assert!(!admits_output::<Ways>(&json!({ "both": 1, "sent": 3, "never": null })));
+    assert!(!admits_input::<Ways>(
+        &json!({ "both": 1, "read": 2, "sent": 3, "list": [] })
+    ));
+    assert!(!admits_output::<Ways>(
+        &json!({ "both": 1, "read": 2, "sent": 3 })
+    ));
+    assert!(!admits_output::<Ways>(
+        &json!({ "both": 1, "sent": 3, "never": null })
+    ));
 }
 
 #[derive(Serialize, Deserialize, StrictSchema)]
@@ -167,11 +203,16 @@ type Maybe = Option<u16>;
 #[test]
 fn optional_means_absent_or_null() {
     agrees(
-        &[Optional { plain: None, by_default: Some(1), maybe: None }],
+        &[Optional {
+            plain: None,
+            by_default: Some(1),
+            maybe: None,
+        }],
         &[json!({}), json!({ "plain": 1, "maybe": 2 })],
         &[json!({ "plain": "x" })],
     );
-    let openai: Value = serde_json::from_str(&schema_text(Optional::SCHEMA, Dialect::OpenAi)).expect("JSON");
+    let openai: Value =
+        serde_json::from_str(&schema_text(Optional::SCHEMA, Dialect::OpenAi)).expect("JSON");
     assert_eq!(openai["required"], json!(["plain", "by_default", "maybe"]));
 }
 
@@ -194,10 +235,22 @@ fn ten() -> u16 {
 // S0-06
 #[test]
 fn a_stated_default_is_in_the_schema_and_not_required() {
-    let schema: Value = serde_json::from_str(&schema_text(Defaults::SCHEMA, Dialect::JsonSchema)).expect("JSON");
+    let schema: Value =
+        serde_json::from_str(&schema_text(Defaults::SCHEMA, Dialect::JsonSchema)).expect("JSON");
     assert_eq!(schema["properties"]["limit"]["default"], json!(10));
-    assert!(!schema["required"].as_array().is_some_and(|keys| keys.contains(&json!("limit"))));
-    agrees(&[Defaults { limit: 1, nested: None }], &[json!({}), json!({ "limit": 3 })], &[json!({ "limit": "3" })]);
+    assert!(
+        !schema["required"]
+            .as_array()
+            .is_some_and(|keys| keys.contains(&json!("limit")))
+    );
+    agrees(
+        &[Defaults {
+            limit: 1,
+            nested: None,
+        }],
+        &[json!({}), json!({ "limit": 3 })],
+        &[json!({ "limit": "3" })],
+    );
 }
 
 #[derive(Serialize, Deserialize, StrictSchema)]
@@ -219,14 +272,21 @@ struct Flat {
 #[test]
 fn flattened_fields_lie_beside_the_others() {
     agrees(
-        &[Flat { own_key: 1, inner: Inner { x: 2 } }],
+        &[Flat {
+            own_key: 1,
+            inner: Inner { x: 2 },
+        }],
         &[json!({ "ownKey": 1, "x": 2 })],
         &[json!({ "ownKey": 1, "inner": { "x": 2 } })],
     );
 }
 
 #[derive(Serialize, Deserialize, StrictSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "kind",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
 enum Internal {
     Unit,
     NewType(Inner),
@@ -282,27 +342,58 @@ enum Untagged {
 #[test]
 fn tags_are_where_serde_puts_them() {
     agrees(
-        &[Internal::Unit, Internal::NewType(Inner { x: 1 }), Internal::Record { big_y: 1 }, Internal::Renamed { z: 1 }],
+        &[
+            Internal::Unit,
+            Internal::NewType(Inner { x: 1 }),
+            Internal::Record { big_y: 1 },
+            Internal::Renamed { z: 1 },
+        ],
         &[
             json!({ "kind": "unit" }),
             json!({ "kind": "new_type", "x": 1 }),
             json!({ "kind": "record", "bigY": 1 }),
             json!({ "kind": "own", "Z": 1 }),
         ],
-        &[json!({ "kind": "Never" }), json!({ "kind": "record" }), json!("unit"), json!({ "x": 1 })],
+        &[
+            json!({ "kind": "Never" }),
+            json!({ "kind": "record" }),
+            json!("unit"),
+            json!({ "x": 1 }),
+        ],
     );
     agrees(
-        &[Adjacent::Unit, Adjacent::NewType(1), Adjacent::Record { y: 1 }],
-        &[json!({ "t": "Unit" }), json!({ "t": "NewType", "c": 1 }), json!({ "t": "Record", "c": { "y": 1 } })],
+        &[
+            Adjacent::Unit,
+            Adjacent::NewType(1),
+            Adjacent::Record { y: 1 },
+        ],
+        &[
+            json!({ "t": "Unit" }),
+            json!({ "t": "NewType", "c": 1 }),
+            json!({ "t": "Record", "c": { "y": 1 } }),
+        ],
         &[json!({ "t": "NewType" }), json!({ "NewType": 1 })],
     );
     agrees(
-        &[External::Unit, External::NewType(1), External::Record { y: 1 }],
-        &[json!("Unit"), json!({ "NewType": 1 }), json!({ "Record": { "y": 1 } })],
+        &[
+            External::Unit,
+            External::NewType(1),
+            External::Record { y: 1 },
+        ],
+        &[
+            json!("Unit"),
+            json!({ "NewType": 1 }),
+            json!({ "Record": { "y": 1 } }),
+        ],
         &[json!("NewType"), json!({ "Record": 1 })],
     );
     agrees(
-        &[Untagged::Number(1), Untagged::Text("x".to_owned()), Untagged::NewType(Inner { x: 1 }), Untagged::Record { y: 1 }],
+        &[
+            Untagged::Number(1),
+            Untagged::Text("x".to_owned()),
+            Untagged::NewType(Inner { x: 1 }),
+            Untagged::Record { y: 1 },
+        ],
         &[json!(1), json!("x"), json!({ "x": 1 }), json!({ "y": 1 })],
         &[json!(true), json!({ "z": 1 })],
     );
@@ -322,8 +413,19 @@ struct Transparent {
 // S0-07
 #[test]
 fn wrappers_are_what_they_hold() {
-    agrees(&[NewType(Inner { x: 1 })], &[json!({ "x": 1 })], &[json!([{ "x": 1 }]), json!(1)]);
-    agrees(&[Transparent { inner: vec![1], seen: 0 }], &[json!([1, 2])], &[json!({ "inner": [] })]);
+    agrees(
+        &[NewType(Inner { x: 1 })],
+        &[json!({ "x": 1 })],
+        &[json!([{ "x": 1 }]), json!(1)],
+    );
+    agrees(
+        &[Transparent {
+            inner: vec![1],
+            seen: 0,
+        }],
+        &[json!([1, 2])],
+        &[json!({ "inner": [] })],
+    );
 }
 
 /// Text on the wire, a number inside.
@@ -380,7 +482,10 @@ mod doubled {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
-        String::deserialize(deserializer)?.parse::<u16>().map(|value| value / 2).map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse::<u16>()
+            .map(|value| value / 2)
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -396,8 +501,16 @@ struct With {
 #[test]
 fn a_type_of_its_own_on_the_wire_is_stated() {
     agrees(&[Ticks(12)], &[json!("12")], &[json!("x"), json!(12)]);
-    agrees(&[Level::Low, Level::High], &[json!(1), json!(9)], &[json!(2), json!("Low")]);
-    agrees(&[With { value: 4 }], &[json!({ "value": "8" })], &[json!({ "value": 8 })]);
+    agrees(
+        &[Level::Low, Level::High],
+        &[json!(1), json!(9)],
+        &[json!(2), json!("Low")],
+    );
+    agrees(
+        &[With { value: 4 }],
+        &[json!({ "value": "8" })],
+        &[json!({ "value": 8 })],
+    );
 }
 
 #[derive(Serialize, Deserialize, StrictSchema)]
@@ -415,7 +528,11 @@ enum Colour {
 fn an_alias_is_read_and_not_offered() {
     assert!(serde_json::from_value::<Colour>(json!("rouge")).is_ok());
     assert!(!admits_input::<Colour>(&json!("rouge")));
-    agrees(&[Colour::Red, Colour::Another], &[json!("Red"), json!("Another")], &[]);
+    agrees(
+        &[Colour::Red, Colour::Another],
+        &[json!("Red"), json!("Another")],
+        &[],
+    );
 }
 
 #[derive(Serialize, Deserialize, StrictSchema)]
@@ -430,9 +547,14 @@ struct Node {
 // S0-07
 #[test]
 fn recursion_reads_at_every_depth() {
-    let deep = json!({ "label": "a", "kids": [{ "label": "b", "kids": [{ "label": "c", "kids": [] }] }] });
+    let deep =
+        json!({ "label": "a", "kids": [{ "label": "b", "kids": [{ "label": "c", "kids": [] }] }] });
     let node: Node = serde_json::from_value(deep.clone()).expect("read");
-    agrees(&[node], &[deep], &[json!({ "label": "a", "kids": [{ "label": "b" }] })]);
+    agrees(
+        &[node],
+        &[deep],
+        &[json!({ "label": "a", "kids": [{ "label": "b" }] })],
+    );
 }
 
 /// Both worlds.
@@ -459,5 +581,8 @@ fn schemars_gets_the_same_schema() {
     let value = |level: Value| json!({ "both": { "items": [1], "level": level }, "node": { "label": "a", "kids": [] } });
     assert!(validator.is_valid(&value(json!(9))), "{schema:#}");
     assert!(!validator.is_valid(&value(json!(2))), "{schema:#}");
-    assert!(!validator.is_valid(&json!({ "both": { "items": ["x"] }, "node": { "label": "a", "kids": [] } })));
+    assert!(
+        !validator
+            .is_valid(&json!({ "both": { "items": ["x"] }, "node": { "label": "a", "kids": [] } }))
+    );
 }

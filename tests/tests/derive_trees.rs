@@ -146,7 +146,11 @@ enum Urgency {
 }
 
 #[derive(StrictSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "kind",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
 enum Command {
     /// Looks.
     LookUp {
@@ -188,7 +192,9 @@ enum Untagged {
 // S0-07, S3-06
 #[test]
 fn enums_are_values_or_unions() {
-    assert_tree::<Urgency>(r#"Urgency integers[Low = -1, Normal = 0 "The usual.", High = 9] "Urgency.""#);
+    assert_tree::<Urgency>(
+        r#"Urgency integers[Low = -1, Normal = 0 "The usual.", High = 9] "Urgency.""#,
+    );
     assert_tree::<Command>(
         r#"
         Command one of, by `kind` {
@@ -315,6 +321,9 @@ struct Node {
     next: Option<Box<Node>>,
     /// Kids.
     kids: Vec<Self>,
+    /// Said once more.
+    #[schema(recursive)]
+    also: Option<Box<Self>>,
 }
 
 #[derive(StrictSchema)]
@@ -349,6 +358,7 @@ fn a_type_inside_itself_is_a_reference() {
           label: "Label." string
           next: "Next." optional again Node
           kids: "Kids." list of again Node
+          also: "Said once more." optional again Node
         }"#,
     );
     assert_tree::<Folder>(

@@ -1,7 +1,7 @@
 //! Bounds on a value and the other words that say how a value is written: the common part of `#[schema(…)]` and `#[arg(…)]`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::{LitInt, LitStr, Token, Type};
 
@@ -200,62 +200,70 @@ impl Bounds {
     pub(crate) fn unanchored_pattern(&self) -> Option<&LitStr> {
         self.pattern.as_ref().filter(|pattern| {
             let value = pattern.value();
-            !(value.starts_with('^') && value.ends_with('$'))
+            !(value.starts_with('^') && value.ends_with('$') && !value.ends_with("\\$"))
         })
     }
 
     /// `Constraints { min: Some(…), …, ..Constraints::NONE }`
     pub(crate) fn tree(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();
-        let mut fields = TokenStream::new();
-        let mut set = |name: &str, value: TokenStream| {
-            let name = quote::format_ident!("{name}");
-            fields.extend(quote!(#name: #value,));
-        };
-        let some = |value: TokenStream| quote!(::core::option::Option::Some(#value));
-        if let Some(range) = &self.range {
-            for (name, end) in [("min", &range.min), ("max", &range.max)] {
-                if let Some(end) = end {
-                    set(name, some(end.tree(paths)));
-                }
-            }
-            if range.exclusive_max {
-                set("exclusive_max", quote!(true));
-            }
-        }
-        if let Some(length) = &self.length {
-            for (name, end) in [("min_length", length.min), ("max_length", length.max)] {
-                if let Some(end) = end {
-                    set(name, some(quote!(#end)));
-                }
-            }
-        }
-        for (name, end) in [
-            ("min_items", &self.min_items),
-            ("max_items", &self.max_items),
-        ] {
-            if let Some((end, _)) = end {
-                set(name, some(quote!(#end)));
-            }
-        }
-        if let Some(number) = &self.multiple_of {
-            set("multiple_of", some(number.tree(paths)));
-        }
-        if let Some(pattern) = &self.pattern {
-            // A pattern that no engine takes panics in const evaluation, at the literal.
-            let at = paths.private_at(pattern.span());
-            let new = quote::quote_spanned!(pattern.span()=> #at::Pattern::new(#pattern));
-            set("pattern", some(quote!(&#new)));
-        }
-        if let Some((_, variant)) = &self.format {
-            let variant = quote::format_ident!("{variant}");
-            set("format", some(quote!(#private::Format::#variant)));
-        }
-        if self.unique.is_some() {
-            set("unique", quote!(true));
-        }
-        quote!(#private::Constraints { #fields ..#private::Constraints::NONE })
+        let number = |number: &Number| number.tree(paths);
+        let count = |count: &usize| quote!(#count);
+        let range = self.range.as_ref();
+        let length = self.length.as_ref();
+        let stated = [
+            (
+                "min",
+                range.and_then(|range| range.min.as_ref()).map(number),
+            ),
+            (
+                "max",
+                range.and_then(|range| range.max.as_ref()).map(number),
+            ),
+            ("multiple_of", self.multiple_of.as_ref().map(number)),
+            (
+                "min_length",
+                length.and_then(|length| length.min.as_ref()).map(count),
+            ),
+            (
+                "max_length",
+                length.and_then(|length| length.max.as_ref()).map(count),
+            ),
+            (
+                "min_items",
+                self.min_items.as_ref().map(|(items, _)| count(items)),
+            ),
+            (
+                "max_items",
+                self.max_items.as_ref().map(|(items, _)| count(items)),
+            ),
+            (
+                "pattern",
+                self.pattern.as_ref().map(|source| pattern(source, paths)),
+            ),
+            (
+                "format",
+                self.format.as_ref().map(|(_, variant)| {
+                    let variant = format_ident!("{variant}");
+                    quote!(#private::Format::#variant)
+                }),
+            ),
+        ];
+        let stated = stated.into_iter().filter_map(|(name, value)| {
+            let name = format_ident!("{name}");
+            value.map(|value| quote!(#name: ::core::option::Option::Some(#value),))
+        });
+        let exclusive = range.is_some_and(|range| range.exclusive_max);
+        let exclusive = exclusive.then(|| quote!(exclusive_max: true,));
+        let unique = self.unique.as_ref().map(|_| quote!(unique: true,));
+        quote!(#private::Constraints { #(#stated)* #exclusive #unique ..#private::Constraints::NONE })
     }
+}
+
+/// `&Pattern::new("…")`; a pattern that no engine takes panics in const evaluation, at the literal.
+fn pattern(source: &LitStr, paths: &Paths) -> TokenStream {
+    let private = paths.private_at(source.span());
+    quote_spanned!(source.span()=> &#private::Pattern::new(#source))
 }
 
 impl ToTokens for Bounds {

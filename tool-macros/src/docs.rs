@@ -4,6 +4,8 @@
 //! A heading loses its marks and keeps a line of its own. Sections that rustdoc addresses to Rust callers (`# Errors`,
 //! `# Panics`, `# Safety`, `# Examples`) are left out: a model has no use for them and pays for every token.
 
+use std::fmt::Write;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Expr, Lit, Meta};
@@ -69,7 +71,9 @@ pub(crate) fn escape(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if u32::from(c) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
             c => out.push(c),
         }
     }

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
+use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, LitStr, Token, parenthesized, token};
 
 use crate::case::{CASES, Case};
@@ -271,7 +271,7 @@ fn split_names(
     input: ParseStream<'_>,
 ) -> syn::Result<Option<TokenStream>> {
     if !input.peek(token::Paren) {
-        split(slot, input, |input| input.parse())?;
+        split(slot, input, <LitStr as Parse>::parse)?;
         return Ok(None);
     }
     let mut alias = None;

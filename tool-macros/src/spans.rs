@@ -49,5 +49,6 @@ pub(crate) fn warning(
     let private = paths.private_at(first);
     let rule = Ident::new(rule, first);
     let name = Ident::new("W", last);
-    quote_spanned!(first=> const _: () = <#private::warn::#rule<{ #hit }>>::#name;)
+    let hit = TokenTree::Group(Group::new(Delimiter::Brace, hit));
+    quote_spanned!(first=> const _: () = <#private::warn::#rule<#hit>>::#name;)
 }

@@ -2,7 +2,7 @@
 //!
 //! Lower case, no final period, code in backticks, the rule in brackets first, then what to write instead.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 
 /// `a`, `b`, `c`
 pub(crate) fn list(words: impl IntoIterator<Item = impl Display>) -> String {
@@ -11,7 +11,7 @@ pub(crate) fn list(words: impl IntoIterator<Item = impl Display>) -> String {
         if !out.is_empty() {
             out.push_str(", ");
         }
-        out.push_str(&format!("`{word}`"));
+        let _ = write!(out, "`{word}`");
     }
     out
 }

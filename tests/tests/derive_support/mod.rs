@@ -1,5 +1,7 @@
 //! A schema tree in one line a node, so that a golden tree reads like the type.
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail so")]
+#![allow(clippy::format_push_string, reason = "reads like the line it writes")]
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -25,15 +27,29 @@ fn node(schema: &Schema, depth: usize, out: &mut String) {
         Kind::Integer(integer) => out.push_str(integer.name),
         Kind::Number { single } => out.push_str(if *single { "f32" } else { "f64" }),
         Kind::Enum(values) => {
-            let values: Vec<String> = values.iter().map(|value| documented(value.value, value.description)).collect();
+            let values: Vec<String> = values
+                .iter()
+                .map(|value| documented(value.value, value.description))
+                .collect();
             out.push_str(&format!("enum[{}]", values.join(", ")));
         }
         Kind::IntegerEnum(values) => {
-            let values: Vec<String> =
-                values.iter().map(|value| documented(&format!("{} = {}", value.name, value.value), value.description)).collect();
+            let values: Vec<String> = values
+                .iter()
+                .map(|value| {
+                    documented(
+                        &format!("{} = {}", value.name, value.value),
+                        value.description,
+                    )
+                })
+                .collect();
             out.push_str(&format!("integers[{}]", values.join(", ")));
         }
-        Kind::Array { items, unique, exactly } => {
+        Kind::Array {
+            items,
+            unique,
+            exactly,
+        } => {
             out.push_str(if *unique { "set of " } else { "list of " });
             if let Some(exactly) = exactly {
                 out.push_str(&format!("{exactly} "));
@@ -59,7 +75,9 @@ fn node(schema: &Schema, depth: usize, out: &mut String) {
             out.push_str(&match union.tagging {
                 Tagging::External => "one of, by key {".to_owned(),
                 Tagging::Internal { tag } => format!("one of, by `{tag}` {{"),
-                Tagging::Adjacent { tag, content } => format!("one of, by `{tag}` beside `{content}` {{"),
+                Tagging::Adjacent { tag, content } => {
+                    format!("one of, by `{tag}` beside `{content}` {{")
+                }
                 Tagging::Untagged => "one of, by shape {".to_owned(),
             });
             describe_after(schema.description, out);
@@ -90,7 +108,11 @@ fn fields(list: &[Field], depth: usize, out: &mut String) {
         if field.out_name != field.name {
             out.push_str(&format!(" (sent as {})", field.out_name));
         }
-        for (said, word) in [(!field.output, " input"), (!field.input, " output"), (field.may_skip, " may-skip")] {
+        for (said, word) in [
+            (!field.output, " input"),
+            (!field.input, " output"),
+            (field.may_skip, " may-skip"),
+        ] {
             if said {
                 out.push_str(word);
             }
@@ -109,10 +131,18 @@ fn fields(list: &[Field], depth: usize, out: &mut String) {
 fn constraints(bounds: &Constraints) -> String {
     let mut parts = Vec::new();
     if let Some(min) = bounds.min {
-        parts.push(format!("{}{}", if bounds.exclusive_min { ">" } else { ">=" }, min.text()));
+        parts.push(format!(
+            "{}{}",
+            if bounds.exclusive_min { ">" } else { ">=" },
+            min.text()
+        ));
     }
     if let Some(max) = bounds.max {
-        parts.push(format!("{}{}", if bounds.exclusive_max { "<" } else { "<=" }, max.text()));
+        parts.push(format!(
+            "{}{}",
+            if bounds.exclusive_max { "<" } else { "<=" },
+            max.text()
+        ));
     }
     if let Some(number) = bounds.multiple_of {
         parts.push(format!("multiple of {}", number.text()));
@@ -136,11 +166,19 @@ fn constraints(bounds: &Constraints) -> String {
     if bounds.unique {
         parts.push("unique".to_owned());
     }
-    if parts.is_empty() { String::new() } else { format!("({}) ", parts.join(", ")) }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("({}) ", parts.join(", "))
+    }
 }
 
 fn documented(name: &str, text: Text) -> String {
-    if text.is_empty() { name.to_owned() } else { format!("{name} \"{}\"", text.as_json()) }
+    if text.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} \"{}\"", text.as_json())
+    }
 }
 
 fn describe(text: Text, out: &mut String) {
@@ -163,8 +201,15 @@ fn indent(depth: usize, out: &mut String) {
 /// Compares a golden tree with the indentation of the source taken off.
 #[track_caller]
 pub(crate) fn assert_tree<T: StrictSchema>(golden: &str) {
-    let lines: Vec<&str> = golden.lines().filter(|line| !line.trim().is_empty()).collect();
-    let margin = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    let lines: Vec<&str> = golden
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let margin = lines
+        .iter()
+        .map(|line| line.len() - line.trim_start().len())
+        .min()
+        .unwrap_or(0);
     let golden: Vec<&str> = lines.iter().map(|line| line[margin..].trim_end()).collect();
     assert_eq!(tree::<T>(), golden.join("\n"));
 }
@@ -181,23 +226,44 @@ pub(crate) fn admits_output<T: StrictSchema>(value: &Value) -> bool {
 
 fn admits(schema: &str, value: &Value) -> bool {
     let schema: Value = serde_json::from_str(schema).expect("a schema is JSON");
-    jsonschema::validator_for(&schema).expect("a schema is JSON Schema").is_valid(value)
+    jsonschema::validator_for(&schema)
+        .expect("a schema is JSON Schema")
+        .is_valid(value)
 }
 
 /// What serde writes is admitted by the output schema; what serde reads, `read`, is admitted by the input schema; what it
 /// does not, `refused`, is not.
 #[track_caller]
-pub(crate) fn agrees<T: StrictSchema + Serialize + DeserializeOwned>(values: &[T], read: &[Value], refused: &[Value]) {
+pub(crate) fn agrees<T: StrictSchema + Serialize + DeserializeOwned>(
+    values: &[T],
+    read: &[Value],
+    refused: &[Value],
+) {
     for value in values {
         let sent = serde_json::to_value(value).expect("serialises");
-        assert!(admits_output::<T>(&sent), "sent but not admitted: {sent}\n{}", output_schema_text(T::SCHEMA));
+        assert!(
+            admits_output::<T>(&sent),
+            "sent but not admitted: {sent}\n{}",
+            output_schema_text(T::SCHEMA)
+        );
     }
     for value in read {
-        serde_json::from_value::<T>(value.clone()).unwrap_or_else(|error| panic!("not read: {value}: {error}"));
-        assert!(admits_input::<T>(value), "read but not admitted: {value}\n{}", schema_text(T::SCHEMA, Dialect::JsonSchema));
+        serde_json::from_value::<T>(value.clone())
+            .unwrap_or_else(|error| panic!("not read: {value}: {error}"));
+        assert!(
+            admits_input::<T>(value),
+            "read but not admitted: {value}\n{}",
+            schema_text(T::SCHEMA, Dialect::JsonSchema)
+        );
     }
     for value in refused {
-        assert!(serde_json::from_value::<T>(value.clone()).is_err(), "serde reads {value}");
-        assert!(!admits_input::<T>(value), "refused by serde, admitted by the schema: {value}");
+        assert!(
+            serde_json::from_value::<T>(value.clone()).is_err(),
+            "serde reads {value}"
+        );
+        assert!(
+            !admits_input::<T>(value),
+            "refused by serde, admitted by the schema: {value}"
+        );
     }
 }

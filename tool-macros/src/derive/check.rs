@@ -71,15 +71,15 @@ impl<'e> Check<'e> {
             let place = ty.to_token_stream();
             let ty = self.swap(place.clone());
             let bounds = attributes.words.value.bounds;
-            return Some(Shape::Wrapper(self.placed(
+            return Some(Shape::Wrapper(Box::new(self.placed(
                 ty,
                 place,
                 bounds,
                 String::new(),
-            )));
+            ))));
         }
         match body {
-            Body::Struct(fields) => self.structure(attributes, fields),
+            Body::Struct(fields) => self.structure(&attributes, fields),
             Body::Enum(variants) => self.enumeration(&attributes, variants),
             Body::Union => {
                 self.errors.at(self.own, texts::UNION);
@@ -122,7 +122,7 @@ impl<'e> Check<'e> {
         words.value.bounds.check(self.errors);
     }
 
-    fn structure<'a>(&mut self, attributes: Attributes, fields: Fields<'a>) -> Option<Shape<'a>> {
+    fn structure<'a>(&mut self, attributes: &Attributes, fields: Fields<'a>) -> Option<Shape<'a>> {
         if let Some(tag) = &attributes.serde.tag {
             self.errors.at(tag, texts::STRUCT_TAG);
         }
@@ -142,7 +142,7 @@ impl<'e> Check<'e> {
     }
 
     /// `struct Name(Inner);`, or one field under `transparent`.
-    fn newtype<'a>(&mut self, attributes: Attributes, fields: Fields<'a>) -> Option<Shape<'a>> {
+    fn newtype<'a>(&mut self, attributes: &Attributes, fields: Fields<'a>) -> Option<Shape<'a>> {
         let transparent = attributes.serde.transparent.clone();
         let all = fields.list.len();
         let mut sent = fields
@@ -178,8 +178,8 @@ impl<'e> Check<'e> {
                     .at(&attributes.words.value.bounds, texts::BOUNDS_TWICE);
             }
         }
-        self.warn_pattern(&value.bounds, &attributes);
-        Some(Shape::Wrapper(value))
+        self.warn_pattern(&value.bounds, attributes);
+        Some(Shape::Wrapper(Box::new(value)))
     }
 
     fn warn(&mut self, rule: &'static Rule, place: impl ToTokens) {

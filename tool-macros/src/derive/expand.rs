@@ -1,7 +1,7 @@
 //! The generated code. Nothing here can fail.
 
 mod checks;
-mod impls;
+pub(super) mod impls;
 mod schema;
 
 use proc_macro2::TokenStream;
@@ -29,7 +29,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     let constants = schema::constants(decided);
     let strict_schema = impls::strict_schema(decided);
     let checks = (!decided.is_generic()).then(|| checks::beside(decided));
-    let output = impls::into_output(decided);
+    let output = impls::into_output(&decided.paths, decided.input);
     let json_schema = decided.json_schema.then(|| impls::json_schema(decided));
     let deprecated = is_deprecated(decided).then(|| quote!(#[allow(deprecated)]));
     let warnings = warnings(decided);

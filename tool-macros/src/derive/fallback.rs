@@ -5,11 +5,14 @@ use quote::quote;
 use syn::DeriveInput;
 use syn::ext::IdentExt;
 
+use crate::derive::expand::impls;
 use crate::paths::Paths;
 
 pub(super) fn fallback(input: &DeriveInput, error: Option<syn::Error>) -> TokenStream {
     let error = error.map(syn::Error::into_compile_error);
-    let private = Paths::of(&input.attrs).private();
+    let paths = Paths::of(&input.attrs);
+    let private = paths.private();
+    let output = impls::into_output(&paths, input);
     let ident = &input.ident;
     let name = ident.unraw().to_string();
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
@@ -22,6 +25,7 @@ pub(super) fn fallback(input: &DeriveInput, error: Option<syn::Error>) -> TokenS
                 const SCHEMA: &'static #private::Schema =
                     &#private::Schema::new(#private::Kind::Object(&[])).named(#name).checked();
             }
+            #output
         };
     }
 }

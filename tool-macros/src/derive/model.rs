@@ -55,7 +55,7 @@ pub(crate) enum Shape<'a> {
     /// A closed record.
     Record(Vec<Entry<'a>>),
     /// What another type has, with bounds added.
-    Wrapper(Value),
+    Wrapper(Box<Value>),
     /// One of several strings.
     Enum(Vec<Name>),
     /// One of several whole numbers.
@@ -87,7 +87,7 @@ pub(crate) struct Branch<'a> {
 /// What a variant carries.
 pub(crate) enum Payload<'a> {
     Nothing,
-    Value(Value),
+    Value(Box<Value>),
     Record(Vec<Entry<'a>>),
 }
 

@@ -193,7 +193,8 @@ impl<'e> Check<'e> {
             }
             let place = ty.to_token_stream();
             let ty = self.swap(place.clone());
-            return Payload::Value(self.placed(ty, place, Bounds::default(), rust.to_owned()));
+            let value = self.placed(ty, place, Bounds::default(), rust.to_owned());
+            return Payload::Value(Box::new(value));
         }
         match fields.original {
             syn::Fields::Unit => Payload::Nothing,
@@ -204,7 +205,7 @@ impl<'e> Check<'e> {
                     if let Some(default) = &field.attributes.words.value.default {
                         self.errors.at(default, texts::DEFAULT_ON_CONTAINER);
                     }
-                    Payload::Value(value)
+                    Payload::Value(Box::new(value))
                 }
                 _ => {
                     self.errors.at(&original.fields, texts::TUPLE_VARIANT);

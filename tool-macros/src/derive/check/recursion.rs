@@ -42,6 +42,9 @@ impl Check<'_> {
             self.errors.at(word, texts::RECURSIVE_TYPE);
             return ty.to_token_stream();
         };
+        if inner == "Self" || inner == self.own {
+            return self.swap(ty.to_token_stream());
+        }
         let inner = inner.clone();
         self.mark(&inner);
         replace_path(ty, &inner)
@@ -110,7 +113,7 @@ fn innermost(ty: &Type) -> Option<&Ident> {
         Type::Path(path) => {
             let last = path.path.segments.last()?;
             match &last.arguments {
-                PathArguments::AngleBracketed(list) => list
+                PathArguments::AngleBracketed(inside) => inside
                     .args
                     .iter()
                     .filter_map(|argument| match argument {

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
-use syn::{Generics, Type, parse_quote};
+use syn::{DeriveInput, Generics, Type, parse_quote};
 
 use super::{checks, schema};
 use crate::derive::model::{Decided, Marker};
+use crate::paths::Paths;
 
 /// `enum __NodeAgain {}` with the schema `Kind::Ref("Node")`
 pub(super) fn markers(decided: &Decided<'_>) -> TokenStream {
@@ -51,10 +52,10 @@ pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
 }
 
 /// A tool may return the type where it is `Serialize`. The `for` keeps the bound from being checked here.
-pub(super) fn into_output(decided: &Decided<'_>) -> TokenStream {
-    let private = decided.paths.private();
-    let ident = &decided.input.ident;
-    let mut generics = decided.input.generics.clone();
+pub(in crate::derive) fn into_output(paths: &Paths, input: &DeriveInput) -> TokenStream {
+    let private = paths.private();
+    let ident = &input.ident;
+    let mut generics = input.generics.clone();
     generics.make_where_clause().predicates.push(parse_quote! {
         for<'__serialize> Self: #private::serde::Serialize + ::core::marker::Send + 'static
     });

@@ -34,10 +34,10 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
         Shape::Record(entries) => object(paths, entries),
         Shape::Wrapper(value) => {
             let inner = plain(paths, value);
-            let bounds = match value.bounds_name() {
-                Some(name) => quote!(#name),
-                None => quote!(&#private::Constraints::NONE),
-            };
+            let bounds = value.bounds_name().map_or_else(
+                || quote!(&#private::Constraints::NONE),
+                |name| quote!(#name),
+            );
             quote!(#private::Kind::Constrained(#inner, #bounds))
         }
         Shape::Enum(values) => {

@@ -1,0 +1,149 @@
+//! Generated code is clean where the lints are strict and where names are shadowed.
+#![forbid(unsafe_code)]
+#![deny(
+    warnings,
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
+    unused_lifetimes,
+    single_use_lifetimes,
+    rust_2018_idioms,
+    non_local_definitions,
+    clippy::pedantic,
+    clippy::absolute_paths,
+    clippy::allow_attributes_without_reason
+)]
+#![allow(dead_code, reason = "the types are there to be compiled")]
+
+use serde::Serialize;
+use tool_core::private::IntoOutput;
+
+mod shadowed {
+    //! Names of the prelude and of crates mean something else here.
+    use ::std::string::String as Text;
+    use ::tool_core::StrictSchema as Derive;
+
+    struct Option;
+    struct Some;
+    struct None;
+    struct Result;
+    struct Ok;
+    struct Vec;
+    struct String;
+    struct Box;
+    trait StrictSchema {}
+    trait Serialize {}
+    mod core {}
+    mod std {}
+    mod serde {}
+    mod tool_core {}
+
+    /// A record.
+    #[derive(Derive)]
+    #[schema(json_schema)]
+    pub(crate) struct Record<T> {
+        /// Kind.
+        #[schema(range = 1.., allow(variant-alias), default = 2)]
+        #[serde(alias = "b")]
+        pub(crate) r#type: u8,
+        /// Anything.
+        pub(crate) item: T,
+        /// Text.
+        #[schema(pattern = "^a$", length = 1..=2)]
+        pub(crate) text: Text,
+    }
+
+    /// A choice.
+    #[derive(Derive)]
+    #[schema(json_schema, allow(external-tag))]
+    pub(crate) enum Choice {
+        /// A record.
+        A {
+            /// A number.
+            x: u8,
+        },
+        /// A number.
+        B(u8),
+        /// Nothing.
+        C,
+    }
+}
+
+mod renamed {
+    //! The core crate under another path.
+    pub(crate) use tool_core as sdk;
+
+    /// A record.
+    #[derive(sdk::StrictSchema)]
+    #[schema(crate = crate::renamed::sdk)]
+    pub(crate) struct Record {
+        /// Numbers.
+        #[schema(default = [1])]
+        pub(crate) numbers: Vec<u16>,
+    }
+}
+
+/// Lower case, and itself inside.
+#[allow(non_camel_case_types, reason = "the name is the case")]
+#[derive(tool_core::StrictSchema, Serialize)]
+pub struct node {
+    /// Inside.
+    pub kids: Vec<Self>,
+}
+
+/// No longer in use.
+#[deprecated]
+#[derive(tool_core::StrictSchema)]
+pub struct Old {
+    /// Numbers.
+    #[deprecated]
+    pub numbers: Vec<u16>,
+    /// Left out by the compiler.
+    #[cfg(any())]
+    pub off: NotThere,
+    /// Left in.
+    #[cfg(not(any()))]
+    pub on: u8,
+}
+
+/// No `Serialize`, so it cannot be returned, and yet compiles.
+#[derive(tool_core::StrictSchema)]
+pub struct Quiet {
+    /// A number.
+    pub number: u16,
+}
+
+/// Whether a tool may return a `T`.
+fn may_be_returned<T: IntoOutput>() {}
+
+// S0-07
+#[test]
+fn strict_lints_and_shadowed_names() {
+    use tool_core::StrictSchema;
+
+    /// In a fn.
+    #[derive(StrictSchema, Serialize)]
+    struct Local {
+        /// Inside.
+        inner: Option<Inner>,
+    }
+
+    /// In a fn as well.
+    #[derive(StrictSchema, Serialize)]
+    enum Inner {
+        A,
+    }
+
+    may_be_returned::<Local>();
+    may_be_returned::<node>();
+    for name in [
+        Local::SCHEMA.name,
+        Quiet::SCHEMA.name,
+        <node as StrictSchema>::SCHEMA.name,
+        shadowed::Record::<Inner>::SCHEMA.name,
+        shadowed::Choice::SCHEMA.name,
+        renamed::Record::SCHEMA.name,
+    ] {
+        assert!(!name.is_empty());
+    }
+}
