@@ -63,6 +63,11 @@ impl Path {
         self.0.is_empty()
     }
 
+    /// How many steps it has.
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether the value is an item of a list.
     pub(super) fn is_item(&self) -> bool {
         matches!(self.0.last(), Some(Step::Item(_)))

@@ -51,7 +51,7 @@ impl<S: Sink> Walk<'_, S> {
     #[inline]
     fn item(&mut self, items: &Schema, index: usize, place: Place<'_>) -> Result<(), Stop> {
         if S::FAST {
-            return self.value(items, None, place.scope);
+            return self.inner(items, None, place.scope);
         }
         self.sink.enter_item(index, items.is_optional());
         let walked = self.value(items, None, place.scope);

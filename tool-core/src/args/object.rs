@@ -7,46 +7,37 @@ use super::sink::{Edit, Fault, Known, Place, Scope, Sink, splice};
 use super::walk::Walk;
 use crate::schema::{Field, Schema};
 
-/// The fields that have come by. Bits, and more of them for a record of more than 64 fields.
-#[derive(Debug, Default)]
-struct Seen {
-    bits: u64,
-    more: Vec<u64>,
-    count: usize,
+/// The fields that have come by: a word of bits, and more words for a record of more fields.
+trait Seen: Default {
+    /// Marks a field; false where it was marked before.
+    fn insert(&mut self, index: usize) -> bool;
+    fn contains(&self, index: usize) -> bool;
 }
 
-impl Seen {
-    /// Marks a field; false where it was marked before.
+impl Seen for u64 {
     #[inline]
     fn insert(&mut self, index: usize) -> bool {
-        let word = if index < 64 {
-            &mut self.bits
-        } else {
-            self.word(index)
-        };
         let bit = 1 << (index & 63);
-        let new = *word & bit == 0;
-        *word |= bit;
-        self.count += usize::from(new);
+        let new = *self & bit == 0;
+        *self |= bit;
         new
     }
 
-    #[cold]
-    fn word(&mut self, index: usize) -> &mut u64 {
-        let at = index / 64 - 1;
-        if self.more.len() <= at {
-            self.more.resize(at + 1, 0);
+    fn contains(&self, index: usize) -> bool {
+        self >> (index & 63) & 1 == 1
+    }
+}
+
+impl Seen for Vec<u64> {
+    fn insert(&mut self, index: usize) -> bool {
+        if self.len() <= index / 64 {
+            self.resize(index / 64 + 1, 0);
         }
-        self.more.get_mut(at).unwrap_or(&mut self.bits)
+        self.get_mut(index / 64).is_some_and(|word| word.insert(index))
     }
 
     fn contains(&self, index: usize) -> bool {
-        let word = if index < 64 {
-            self.bits
-        } else {
-            self.more.get(index / 64 - 1).copied().unwrap_or(0)
-        };
-        word >> (index & 63) & 1 == 1
+        self.get(index / 64).is_some_and(|word| word.contains(index))
     }
 }
 
@@ -58,7 +49,21 @@ enum Key {
 
 impl<S: Sink> Walk<'_, S> {
     /// A closed record, beside whose fields a tag may stand that has been judged already.
+    #[inline]
     pub(super) fn object(
+        &mut self,
+        place: Place<'_>,
+        fields: &[Field],
+        tag: Option<&str>,
+    ) -> Result<(), Stop> {
+        if fields.len() <= 64 {
+            self.members::<u64>(place, fields, tag)
+        } else {
+            self.members::<Vec<u64>>(place, fields, tag)
+        }
+    }
+
+    fn members<M: Seen>(
         &mut self,
         place: Place<'_>,
         fields: &[Field],
@@ -69,13 +74,14 @@ impl<S: Sink> Walk<'_, S> {
         }
         let start = self.cursor.at;
         self.cursor.open()?;
-        let mut seen = Seen::default();
+        let mut seen = M::default();
+        let mut count = 0;
         let mut tagged = false;
         let mut expected = 0;
         let empty = self.cursor.space() == b'}';
         let mut more = !empty;
         while more {
-            match self.field_key(fields, expected)? {
+            match self.field_key(place.schema, fields, expected)? {
                 Key::Field(index) => {
                     expected = index + 1;
                     if let Some(field) = fields.get(index) {
@@ -87,14 +93,15 @@ impl<S: Sink> Walk<'_, S> {
                         } else {
                             self.field(field, place.scope)?;
                         }
+                        count += 1;
                     }
                 }
                 Key::Other(key) => self.extra(place, fields, tag, key, &mut tagged)?,
             }
             more = self.cursor.another(b'}')?;
         }
-        if seen.count < fields.len() {
-            self.absent(place, fields, &seen, start, empty)?;
+        if count < fields.len() {
+            self.absent(place, fields, |index| seen.contains(index), start, empty)?;
         }
         self.cursor.close();
         Ok(())
@@ -102,18 +109,20 @@ impl<S: Sink> Walk<'_, S> {
 
     /// A key, which most often is that of the next field.
     #[inline]
-    fn field_key(&mut self, fields: &[Field], expected: usize) -> Result<Key, Stop> {
-        if self.cursor.peek() == b'"'
-            && let Some(field) = fields.get(expected)
-            && let Some(rest) = self.cursor.bytes().get(self.cursor.at + 1..)
-            && rest.get(field.name.len()) == Some(&b'"')
-            && rest.starts_with(field.name.as_bytes())
+    fn field_key(&mut self, schema: &Schema, fields: &[Field], expected: usize) -> Result<Key, Stop> {
+        // The rule `property-key` has seen the keys of a checked node: none of them holds a backslash.
+        if let Some(field) = fields.get(expected)
+            && schema.checked
             && field.input
-            && is_plain(field.name)
+            && self.cursor.is_key(field.name)
         {
-            self.cursor.at += field.name.len() + 2;
             return Ok(Key::Field(expected));
         }
+        self.other_key(fields)
+    }
+
+    #[inline(never)]
+    fn other_key(&mut self, fields: &[Field]) -> Result<Key, Stop> {
         let key = self.cursor.key()?;
         let raw = self.cursor.slice(key.start, key.end);
         let find = |name: &str| {
@@ -132,7 +141,7 @@ impl<S: Sink> Walk<'_, S> {
     #[inline]
     fn field(&mut self, field: &Field, scope: Option<&Scope<'_>>) -> Result<(), Stop> {
         if S::FAST {
-            return self.value(field.schema, None, scope);
+            return self.inner(field.schema, None, scope);
         }
         self.sink.enter_key(field.name, !field.is_required());
         let walked = self.value(field.schema, None, scope);
@@ -181,18 +190,19 @@ impl<S: Sink> Walk<'_, S> {
     }
 
     /// The fields that have not come by; the cursor stands at the closing brace.
+    #[inline(never)]
     fn absent(
         &mut self,
         place: Place<'_>,
         fields: &[Field],
-        seen: &Seen,
+        seen: impl Fn(usize) -> bool,
         start: usize,
         empty: bool,
     ) -> Result<(), Stop> {
         let end = self.cursor.at;
         let mut empty = empty;
         for (index, field) in fields.iter().enumerate() {
-            if !field.input || seen.contains(index) {
+            if !field.input || seen(index) {
                 continue;
             }
             // A newtype over an `Option` takes null, but serde does not let it be absent.
@@ -255,21 +265,6 @@ impl<S: Sink> Walk<'_, S> {
             self.refuse((start, self.cursor.at), place, Fault::Value)
         }
     }
-}
-
-/// Whether a key stands in JSON as it is; others are found by reading the key.
-const fn is_plain(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    // A name that ends in a backslash would take the closing quote for its own; any other backslash fails to match a key's text
-    // or is itself the escape of another key.
-    let mut i = 0;
-    while i < bytes.len() {
-        if bytes[i] == b'\\' || bytes[i] == b'"' || bytes[i] < 0x20 {
-            return false;
-        }
-        i += 1;
-    }
-    true
 }
 
 /// A field's default as serde reads it: a duration in it, or a default inside it, is spelled otherwise there.

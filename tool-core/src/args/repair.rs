@@ -59,6 +59,7 @@ fn mend(
         }
         let sink = Mend {
             path: path.clone(),
+            inner: (levels < LEVELS).then_some(path.len()),
             nullable: false,
             edits: Vec::new(),
             notes: Vec::new(),
@@ -89,6 +90,8 @@ fn mend(
 #[derive(Debug)]
 struct Mend {
     path: Path,
+    /// Inside a repair: where that repair stands.
+    inner: Option<usize>,
     nullable: bool,
     edits: Vec<Edit>,
     notes: Vec<RepairNote>,
@@ -186,7 +189,10 @@ impl Mend {
         // A list of lists leaves open which of them a bare item is for.
         if !self.path.is_item() {
             if is_list && !takes(b'[') {
-                if let Some(item) = only_item(value) {
+                // Not on top of another repair of the same value: that is a guess on a guess.
+                if self.inner != Some(self.path.len())
+                    && let Some(item) = only_item(value)
+                {
                     readings.push(Reading::new(item.to_owned(), "took the only item of a list"));
                 }
             } else if !is_list && takes(b'[') && !holds_json(value) {

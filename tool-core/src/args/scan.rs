@@ -142,6 +142,11 @@ impl<'t> Cursor<'t> {
         if byte == close {
             return Ok(false);
         }
+        self.no_end(close)
+    }
+
+    #[cold]
+    fn no_end<T>(&mut self, close: u8) -> Result<T, Stop> {
         self.broken(if close == b'}' {
             "`,` or `}` after a value"
         } else {
@@ -161,35 +166,44 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Passes a string; the cursor stands at its first quote.
+    /// Where the closing quote is of a string under the cursor without escapes. Nothing where a closer look is needed.
     #[inline]
+    pub(super) fn quoted(&self) -> Option<usize> {
+        let mut at = self.at + 1;
+        let mut rest = self.bytes().get(self.at..)?.strip_prefix(b"\"")?;
+        while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*chunk);
+            let mask = special(word);
+            if mask != 0 {
+                // Seven more than eight times the index of the byte.
+                let bit = mask.trailing_zeros();
+                at += (bit >> 3) as usize;
+                let quote = word >> (bit & 0x38) & 0xff == u64::from(b'"');
+                return quote.then_some(at);
+            }
+            at += 8;
+            rest = after;
+        }
+        None
+    }
+
+    /// Passes a string; the cursor stands at its first quote.
+    #[inline(never)]
     pub(super) fn string(&mut self) -> Result<Str, Stop> {
         let start = self.at + 1;
-        let bytes = self.bytes();
-        let mut at = start;
-        while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-            let mask = special(u64::from_le_bytes(*chunk));
-            if mask == 0 {
-                at += 8;
-                continue;
-            }
-            at += (mask.trailing_zeros() >> 3) as usize;
-            break;
-        }
-        if bytes.get(at) == Some(&b'"') {
-            self.at = at + 1;
+        if let Some(end) = self.quoted() {
+            self.at = end + 1;
             return Ok(Str {
                 start,
-                end: at,
+                end,
                 escaped: false,
             });
         }
-        self.string_slow(start, at)
+        self.string_slow(start)
     }
 
-    /// The rest of a string in which byte `at` is the first that may need a closer look.
-    fn string_slow(&mut self, start: usize, at: usize) -> Result<Str, Stop> {
-        self.at = at;
+    fn string_slow(&mut self, start: usize) -> Result<Str, Stop> {
+        self.at = start;
         let mut escaped = false;
         loop {
             match self.bytes().get(self.at) {
@@ -249,30 +263,68 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Passes a number; the cursor stands at its first byte.
+    /// A number under the cursor that is digits alone, few enough of them, and its end. Nothing where a closer look is needed.
     #[inline]
+    pub(super) fn counted(&self) -> Option<(u64, usize)> {
+        let bytes = self.bytes();
+        let mut at = self.at;
+        let mut value = 0u64;
+        let end = loop {
+            let byte = *bytes.get(at)?;
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break byte;
+            }
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            at += 1;
+        };
+        // A number that starts with a zero is left out: `0` itself, and `01`, which is none. So are twenty digits, which may overflow.
+        let plain = end != b'.' && end | 0x20 != b'e' && self.peek() != b'0';
+        (plain && (1..20).contains(&(at - self.at))).then_some((value, at))
+    }
+
+    /// Whether the key under the cursor is this one, which needs no escapes; if so, passes it.
+    #[inline]
+    pub(super) fn is_key(&mut self, name: &str) -> bool {
+        let end = self.at + name.len() + 2;
+        if let Some([b'"', key @ .., b'"']) = self.bytes().get(self.at..end)
+            && equal(key, name.as_bytes())
+        {
+            self.at = end;
+            return true;
+        }
+        false
+    }
+
+    /// Passes a number; the cursor stands at its first byte.
+    #[inline(never)]
     pub(super) fn number(&mut self) -> Result<Num, Stop> {
         let start = self.at;
         let negative = self.peek() == b'-';
-        if negative {
-            self.at += 1;
-        }
-        let first = self.at;
+        let first = start + usize::from(negative);
+        let rest = self.bytes().get(first..).unwrap_or_default();
         let mut value = 0u64;
-        while let digit @ b'0'..=b'9' = self.peek() {
-            value = value.wrapping_mul(10).wrapping_add(u64::from(digit & 15));
-            self.at += 1;
+        let mut digits = 0;
+        let mut after = 0;
+        for byte in rest {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                after = *byte;
+                break;
+            }
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            digits += 1;
         }
-        let digits = self.at - first;
+        self.at = first + digits;
         if digits == 0 {
             return self.broken("a digit");
         }
-        if digits > 1 && self.bytes().get(first) == Some(&b'0') {
+        if digits > 1 && rest.first() == Some(&b'0') {
             self.at = first + 1;
             return self.broken("no digit after a leading zero");
         }
         let mut small = (digits < 20).then_some(value);
-        if matches!(self.peek(), b'.' | b'e' | b'E') {
+        if matches!(after, b'.' | b'e' | b'E') {
             self.fraction()?;
             small = None;
         }
@@ -363,18 +415,39 @@ impl<'t> Cursor<'t> {
     }
 }
 
+/// Equality of short bytes, by words that overlap: a call of `memcmp` costs more than the comparison.
+#[inline]
+pub(super) fn equal(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    if left.len() <= 16
+        && let (Some(a), Some(b)) = (left.first_chunk::<8>(), right.first_chunk::<8>())
+        && let (Some(c), Some(d)) = (left.last_chunk::<8>(), right.last_chunk::<8>())
+    {
+        return a == b && c == d;
+    }
+    if left.len() < 8 {
+        if let (Some(a), Some(b)) = (left.first_chunk::<4>(), right.first_chunk::<4>())
+            && let (Some(c), Some(d)) = (left.last_chunk::<4>(), right.last_chunk::<4>())
+        {
+            return a == b && c == d;
+        }
+        return left.iter().zip(right).all(|(a, b)| a == b);
+    }
+    left == right
+}
+
 /// A mask whose lowest bit marks the first byte that is a quote, a backslash or a control character.
 ///
 /// Eight bytes at once; higher bits may be wrong, since a borrow runs upwards.
 #[inline]
 const fn special(word: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    let quote = word ^ (ONES * b'"' as u64);
-    let slash = word ^ (ONES * b'\\' as u64);
-    let quote = quote.wrapping_sub(ONES) & !quote;
-    let slash = slash.wrapping_sub(ONES) & !slash;
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    (quote | slash | control) & (ONES << 7)
+    // This puts the quote (0x22) right behind the control characters (below 0x20), and moves no other byte among them.
+    let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (quote_or_control | backslash) & !word & (ONES << 7)
 }
 
 /// The inside of a string that the cursor has passed, as the text it stands for.

@@ -1,9 +1,9 @@
 //! The walk: JSON text by a schema tree.
 
 use super::number;
-use super::scan::{Cursor, Stop, Str, decode};
+use super::scan::{Cursor, Stop, Str, decode, equal};
 use super::sink::{Edit, Fast, Fault, Place, Scope, Sink};
-use crate::schema::{Constraints, EnumValue, Format, Integer, IntegerValue, Kind, Schema, Tagging};
+use crate::schema::{Constraints, EnumValue, Field, Format, Integer, IntegerValue, Kind, Schema, Tagging};
 
 /// A schema that takes anything.
 pub(super) const ANY: Schema = Schema::new(Kind::Any);
@@ -40,59 +40,86 @@ impl<'t, S: Sink> Walk<'t, S> {
     }
 
     /// Walks one value; the cursor stands at its first byte.
+    ///
+    /// This only tells the kinds apart: what they do stands in functions of their own, so that a scalar does not pay for the frame of
+    /// a list.
+    #[inline(never)]
     pub(super) fn value(
         &mut self,
         schema: &Schema,
         bounds: Option<&Constraints>,
         scope: Option<&Scope<'_>>,
     ) -> Result<(), Stop> {
-        match &schema.kind {
-            Kind::String => self.text(schema, bounds, |_| true),
-            Kind::Integer(integer) => self.integer(schema, integer, bounds),
-            Kind::Boolean => self.boolean(schema),
-            Kind::Enum(values) => self.choice(schema, values),
-            Kind::Number { single } => self.number(schema, *single, bounds),
-            Kind::Format(format) => self.text(schema, bounds, |text| format.matches(text.as_bytes())),
-            Kind::Char => self.text(schema, bounds, |text| text.chars().nth(1).is_none() && !text.is_empty()),
-            Kind::Duration => self.duration(schema, bounds),
-            Kind::IntegerEnum(values) => self.integer_choice(schema, values),
-            Kind::Null => {
-                if self.cursor.peek() == b'n' {
-                    self.cursor.word("null")
-                } else {
-                    self.misfit(Place { schema, bounds, scope })
-                }
-            }
-            Kind::Never | Kind::Refused { .. } => self.misfit(Place { schema, bounds, scope }),
-            _ => {
-                let here = Scope {
-                    schema,
-                    parent: scope,
-                };
-                let scope = if schema.name.is_empty() {
-                    scope
-                } else {
-                    Some(&here)
-                };
-                self.nested(schema, bounds, scope)
-            }
-        }
+        self.inner(schema, bounds, scope)
     }
 
-    /// The kinds that hold other nodes.
-    #[inline]
-    fn nested(
+    /// The same, without a call: for the members of records and lists.
+    #[allow(clippy::inline_always, reason = "one jump instead of a call and a jump, measured")]
+    #[inline(always)]
+    pub(super) fn inner(
         &mut self,
         schema: &Schema,
         bounds: Option<&Constraints>,
         scope: Option<&Scope<'_>>,
     ) -> Result<(), Stop> {
+        let mut schema = schema;
+        loop {
+            return match &schema.kind {
+                Kind::Optional(inner) if schema.name.is_empty() => {
+                    if self.cursor.peek() == b'n' {
+                        self.cursor.word("null")
+                    } else {
+                        schema = inner;
+                        continue;
+                    }
+                }
+                Kind::String => self.string(schema, bounds),
+                Kind::Integer(integer) => self.integer(schema, integer, bounds),
+                Kind::Boolean => self.boolean(schema),
+                Kind::Enum(values) => self.choice(schema, values),
+                Kind::Object(fields) => self.record(schema, fields, scope),
+                Kind::Array {
+                    items,
+                    unique: false,
+                    exactly: None,
+                } if bounds.is_none() => self.plain_list(schema, items, scope),
+                Kind::Number { single } => self.number(schema, *single, bounds),
+                _ => self.other(schema, bounds, scope),
+            };
+        }
+    }
+
+    /// The kinds that are rare, and those of them that hold other nodes.
+    #[inline(never)]
+    fn other(
+        &mut self,
+        schema: &Schema,
+        bounds: Option<&Constraints>,
+        scope: Option<&Scope<'_>>,
+    ) -> Result<(), Stop> {
+        let here = Scope {
+            schema,
+            parent: scope,
+        };
+        let scope = if schema.name.is_empty() {
+            scope
+        } else {
+            Some(&here)
+        };
         let place = Place {
             schema,
             bounds,
             scope,
         };
         match &schema.kind {
+            Kind::String => self.text(schema, bounds, |_| true),
+            Kind::Integer(integer) => self.any_integer(schema, integer, bounds),
+            Kind::Enum(values) => self.any_choice(schema, values),
+            Kind::Format(format) => self.text(schema, bounds, |text| format.matches(text.as_bytes())),
+            Kind::Char => self.text(schema, bounds, |text| text.chars().nth(1).is_none() && !text.is_empty()),
+            Kind::Duration => self.duration(schema, bounds),
+            Kind::IntegerEnum(values) => self.integer_choice(schema, values),
+            Kind::Null if self.cursor.peek() == b'n' => self.cursor.word("null"),
             Kind::Optional(inner) => {
                 if self.cursor.peek() == b'n' {
                     self.cursor.word("null")
@@ -100,7 +127,6 @@ impl<'t, S: Sink> Walk<'t, S> {
                     self.value(inner, bounds, scope)
                 }
             }
-            Kind::Object(fields) => self.object(place, fields, None),
             Kind::Array {
                 items,
                 unique,
@@ -124,6 +150,53 @@ impl<'t, S: Sink> Walk<'t, S> {
             Kind::Any => self.any(place),
             _ => self.misfit(place),
         }
+    }
+
+    #[inline(never)]
+    fn string(&mut self, schema: &Schema, bounds: Option<&Constraints>) -> Result<(), Stop> {
+        if bounds.is_none()
+            && let Some(end) = self.cursor.quoted()
+        {
+            self.cursor.at = end + 1;
+            return Ok(());
+        }
+        self.other(schema, bounds, None)
+    }
+
+    #[inline(never)]
+    fn record(&mut self, schema: &Schema, fields: &[Field], scope: Option<&Scope<'_>>) -> Result<(), Stop> {
+        let here = Scope {
+            schema,
+            parent: scope,
+        };
+        let place = Place {
+            schema,
+            bounds: None,
+            scope: if schema.name.is_empty() {
+                scope
+            } else {
+                Some(&here)
+            },
+        };
+        self.object(place, fields, None)
+    }
+
+    #[inline(never)]
+    fn plain_list(&mut self, schema: &Schema, items: &Schema, scope: Option<&Scope<'_>>) -> Result<(), Stop> {
+        let here = Scope {
+            schema,
+            parent: scope,
+        };
+        let place = Place {
+            schema,
+            bounds: None,
+            scope: if schema.name.is_empty() {
+                scope
+            } else {
+                Some(&here)
+            },
+        };
+        self.list(place, items, false, None)
     }
 
     /// Bounds inside bounds: a copy, so kept out of the frame of every other node.
@@ -216,6 +289,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.wasted > 64 * self.cursor.text().len() + 0x1_0000
     }
 
+    #[inline(never)]
     fn boolean(&mut self, schema: &Schema) -> Result<(), Stop> {
         match self.cursor.peek() {
             b't' => self.cursor.word("true"),
@@ -262,8 +336,19 @@ impl<'t, S: Sink> Walk<'t, S> {
         })
     }
 
-    #[inline]
+    #[inline(never)]
     fn choice(&mut self, schema: &Schema, values: &[EnumValue]) -> Result<(), Stop> {
+        if let Some(end) = self.cursor.quoted()
+            && let Some(text) = self.cursor.bytes().get(self.cursor.at + 1..end)
+            && values.iter().any(|known| equal(known.value.as_bytes(), text))
+        {
+            self.cursor.at = end + 1;
+            return Ok(());
+        }
+        self.other(schema, None, None)
+    }
+
+    fn any_choice(&mut self, schema: &Schema, values: &[EnumValue]) -> Result<(), Stop> {
         let start = self.cursor.at;
         if self.cursor.peek() == b'"' {
             let string = self.cursor.string()?;
@@ -274,8 +359,21 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.refuse_from(start, bare(schema), Fault::Value)
     }
 
-    #[inline]
+    #[inline(never)]
     fn integer(&mut self, schema: &Schema, integer: &Integer, bounds: Option<&Constraints>) -> Result<(), Stop> {
+        // Positive, so that the least value of a type matters only where it is greater than one.
+        if bounds.is_none()
+            && let Some((value, end)) = self.cursor.counted()
+            && u128::from(value) <= integer.max
+            && integer.min <= 1
+        {
+            self.cursor.at = end;
+            return Ok(());
+        }
+        self.other(schema, bounds, None)
+    }
+
+    fn any_integer(&mut self, schema: &Schema, integer: &Integer, bounds: Option<&Constraints>) -> Result<(), Stop> {
         let start = self.cursor.at;
         if matches!(self.cursor.peek(), b'-' | b'0'..=b'9') {
             let number = self.cursor.number()?;
@@ -322,6 +420,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.refuse_from(start, bare(schema), Fault::Value)
     }
 
+    #[inline(never)]
     fn number(&mut self, schema: &Schema, single: bool, bounds: Option<&Constraints>) -> Result<(), Stop> {
         let start = self.cursor.at;
         if matches!(self.cursor.peek(), b'-' | b'0'..=b'9') {

@@ -568,9 +568,9 @@ proptest! {
     #[test]
     fn cut_off_stays_refused(bytes in vec(any::<u8>(), 0..400), at in any::<usize>()) {
         let (schema, _, text, _) = scene(bytes, 0);
-        prop_assume!(text.starts_with(['{', '[', '"']));
         let at = at % text.len();
         if let Some(cut) = text.get(..at)
+            && text.starts_with(['{', '[', '"'])
             && !cut.trim().is_empty()
         {
             prop_assert!(admit(schema, cut, Repair::Safe).is_err(), "{}", cut);

@@ -74,6 +74,7 @@ fn one_for_a_list() {
     stays_refused(tags, r#"{"tags":null}"#);
     stays_refused(object(vec![field("q", text())]), r#"{"q":["a","b"]}"#);
     stays_refused(array(array(u32s())), "[1,2]");
+    stays_refused(u32s(), "\"[5]\"");
     stays_refused(object(vec![field("t", optional(array(text())))]), r#"{"t":"null"}"#);
 }
 
