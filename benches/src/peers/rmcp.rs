@@ -2,7 +2,7 @@
 
 use rmcp::{
     handler::server::{tool::ToolCallContext, wrapper::{Json, Parameters}, router::tool::ToolRouter},
-    model::{CallToolRequestParams, NumberOrString},
+    model::{CallToolRequestParams, CallToolResponse, NumberOrString},
     service::{RequestContext, RoleServer, RunningService, serve_directly},
     tool, tool_router, ServerHandler,
 };
@@ -55,7 +55,10 @@ impl Host {
         } else {
             self.router.call(context).await
         };
-        serde_json::to_string(&result.expect("result")).expect("json")
+        let CallToolResponse::Complete(result) = result.expect("result") else {
+            unreachable!("the tool asks for nothing")
+        };
+        serde_json::to_string(&result).expect("json")
     }
 }
 
