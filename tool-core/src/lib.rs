@@ -19,6 +19,7 @@ pub mod private;
 mod registry;
 mod run;
 mod stream;
+pub mod testing;
 mod tool;
 mod toolset;
 

@@ -29,7 +29,7 @@ pub use crate::stream::{Item, OutputSlot, generator, no_step, no_stream};
 #[cfg(feature = "stream")]
 pub use tool_macros::tool_stream_inner;
 pub use crate::tool::{
-    Approval, Finished, Origin, SecretKind, SecretNeed, StaticDef, VariableKind, VariableNeed, check_secrets, check_variables,
+    Approval, Finished, Job, Origin, SecretKind, SecretNeed, Start, StaticDef, VariableKind, VariableNeed, check_secrets, check_variables,
 };
 pub use std::borrow::Cow;
 pub use std::option::Option;
@@ -53,7 +53,7 @@ mod facts;
 pub mod probe;
 mod record;
 
-pub use facts::{Texts, check_read_only, returned_stream};
+pub use facts::{Facts, Texts, check_read_only, returned_stream};
 pub use record::{
     Argument, Record, Slot, Slots, Values, debug_record, deserialize_record, read_record, slot, write_record,
 };

@@ -140,13 +140,23 @@ fn prepare(toolset: &Toolset, call: ToolCall, cx: &ToolContext, progress: Progre
     let prepared = enter(def.clone(), call, cx, progress, repairs, since);
     let text = corrected.as_deref().unwrap_or(&prepared.scope.call.arguments);
     let inner = prepared.cx.clone();
-    // A `Deserialize` of the user's own may panic.
-    let started = catch_unwind(AssertUnwindSafe(|| def.start(text, inner, Ticket(()))));
-    match started {
-        Ok(Ok(job)) => Ok((prepared, job)),
-        Ok(Err(error)) => Err(prepared.result(Err(error.into_tool_error()))),
-        Err(payload) => Err(prepared.result(Err(guard::panicked(&*payload)))),
+    match begin(def, text, inner) {
+        Ok(job) => Ok((prepared, job)),
+        Err(error) => Err(prepared.result(Err(error))),
     }
+}
+
+/// Decodes; nothing runs yet.
+fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, ToolError> {
+    // A `Deserialize` of the user's own may panic.
+    catch_unwind(AssertUnwindSafe(|| def.start(text, cx, Ticket(()))))
+        .map_err(|payload| guard::panicked(&*payload))?
+        .map_err(DecodeError::into_tool_error)
+}
+
+/// Whether admitted arguments can be decoded. For tests: nothing runs.
+pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), ToolError> {
+    begin(def, text, cx).map(drop)
 }
 
 /// Opens the call's scope.

@@ -15,7 +15,7 @@ use crate::error::ToolError;
 use crate::output::{ModelOutput, Output, Returned};
 use crate::run::{DecodeError, Pass, Ticket};
 use crate::schema::Schema;
-use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec};
+use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec, ToolExample};
 
 mod dynamic;
 mod need;
@@ -302,6 +302,14 @@ impl ToolDef {
         match &self.0 {
             Source::Static(def) => def.origin.to_string(),
             Source::Dynamic(def) => def.origin.clone(),
+        }
+    }
+
+    /// Calls that show how it is meant.
+    pub fn examples(&self) -> &'static [ToolExample] {
+        match &self.0 {
+            Source::Static(def) => def.spec.examples,
+            Source::Dynamic(_) => &[],
         }
     }
 

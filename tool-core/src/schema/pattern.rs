@@ -8,6 +8,7 @@
 mod class;
 mod parse;
 mod run;
+mod sample;
 #[cfg(test)]
 mod tests;
 mod write;

@@ -1,0 +1,183 @@
+//! Tests that every tool gets for nothing.
+//!
+//! One line in a crate of tools holds all its linked tools to what they promise:
+//!
+//! ```no_run
+//! #[test]
+//! fn tools_keep_their_word() {
+//!     tool_core::assert_tools!();
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! For each tool: the schema text of every provider is judged as if it came from elsewhere; inputs that fit its types are generated
+//! (bounds and all) and have to be admitted and decoded; inputs that break one rule each have to be refused; its examples are
+//! replayed. No tool runs.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::args::{self, Repair};
+use crate::context::ToolContext;
+use crate::registry::Registry;
+use crate::run;
+use crate::schema::dialect::Dialect;
+use crate::schema::dynamic::{self, Target};
+use crate::tool::ToolDef;
+
+mod invalid;
+mod random;
+mod valid;
+
+pub use invalid::{Invalid, invalid_inputs};
+pub use random::Random;
+pub use valid::valid_inputs;
+
+/// How many inputs are generated for each tool.
+const INPUTS: usize = 64;
+
+/// Something that a tool promises and does not keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The tool.
+    pub tool: String,
+    /// What is wrong.
+    pub text: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.tool, self.text)
+    }
+}
+
+/// Holds every linked tool to what it promises; fails when none is linked. See [`testing`](crate::testing).
+#[macro_export]
+macro_rules! assert_tools {
+    () => {
+        $crate::testing::assert_kept(&$crate::testing::linked(), &$crate::testing::violations)
+    };
+}
+
+/// Judges the schema texts of every linked tool for every provider that it is offered to.
+///
+/// # Panics
+///
+/// When no tool is linked, or a provider would refuse one.
+#[track_caller]
+pub fn assert_strict_all() {
+    assert_kept(&linked(), &strict_violations);
+}
+
+/// Every linked tool.
+///
+/// # Panics
+///
+/// When there is none, or the registry cannot be built.
+#[track_caller]
+#[expect(clippy::panic, reason = "a test fails by panicking")]
+pub fn linked() -> Vec<ToolDef> {
+    match Registry::linked() {
+        Ok(registry) => registry.tools().to_vec(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Holds these tools to what `judge` looks for.
+///
+/// # Panics
+///
+/// When there is no tool, or one does not keep its word; the message lists all that was found.
+#[track_caller]
+#[expect(clippy::panic, reason = "a test fails by panicking")]
+pub fn assert_kept(tools: &[ToolDef], judge: &dyn Fn(&ToolDef) -> Vec<Violation>) {
+    assert!(!tools.is_empty(), "there is no tool to test");
+    let found: Vec<String> = tools.iter().flat_map(judge).map(|violation| violation.to_string()).collect();
+    if !found.is_empty() {
+        panic!("{} of what {} tools promise does not hold:\n{}", found.len(), tools.len(), found.join("\n"));
+    }
+}
+
+/// Everything that the kit looks for.
+pub fn violations(def: &ToolDef) -> Vec<Violation> {
+    let mut all = strict_violations(def);
+    all.extend(valid_violations(def));
+    all.extend(invalid_violations(def));
+    all.extend(example_violations(def));
+    all
+}
+
+fn violation(def: &ToolDef, text: String) -> Violation {
+    Violation {
+        tool: def.name().to_owned(),
+        text,
+    }
+}
+
+/// Providers that would refuse the schema which they are sent.
+pub fn strict_violations(def: &ToolDef) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for dialect in Dialect::ALL.into_iter().filter(|dialect| def.providers().contains(*dialect)) {
+        let name = dialect.name();
+        let definition: Result<Value, _> = serde_json::from_str(def.definition(dialect));
+        let schema: Result<Value, _> = serde_json::from_str(def.schema(dialect));
+        match (definition, schema) {
+            (Ok(_), Ok(schema)) => {
+                let verdicts = dynamic::judge(&schema);
+                let faults = verdicts.against(Target::from(dialect));
+                found.extend(faults.map(|fault| violation(def, format!("{name} refuses its schema: {fault}"))));
+            }
+            (Err(error), _) | (_, Err(error)) => found.push(violation(def, format!("its definition for {name} is not JSON: {error}"))),
+        }
+    }
+    found
+}
+
+/// Generated inputs that fit the types and are refused.
+pub fn valid_violations(def: &ToolDef) -> Vec<Violation> {
+    let inputs = valid_inputs(def, 0, INPUTS);
+    let refused = inputs.iter().filter_map(|input| {
+        let why = read(def, &input.to_string()).err()?;
+        Some(violation(def, format!("refuses {input}, which fits its types: {why}")))
+    });
+    refused.collect()
+}
+
+/// Inputs that break one rule and are taken.
+pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
+    let taken = invalid_inputs(def).into_iter().filter(|invalid| args::admit(def.input(), &invalid.input, Repair::Off).is_ok());
+    taken.map(|invalid| violation(def, format!("takes {}, though {}", invalid.input, invalid.why))).collect()
+}
+
+/// Examples that the tool would refuse. What an example leaves out at the top is filled in.
+pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
+    let base = valid_inputs(def, 0, 1).pop();
+    let mut found = Vec::new();
+    for example in def.examples() {
+        let text = example.input.text;
+        let input = match (serde_json::from_str::<Value>(text), &base) {
+            (Ok(Value::Object(said)), Some(Value::Object(base))) => {
+                let mut input = base.clone();
+                input.extend(said);
+                Value::Object(input)
+            }
+            (Ok(input), _) => input,
+            (Err(error), _) => {
+                found.push(violation(def, format!("its example {text} is not JSON: {error}")));
+                continue;
+            }
+        };
+        if let Err(why) = read(def, &input.to_string()) {
+            found.push(violation(def, format!("refuses its example {text}: {why}")));
+        }
+    }
+    found
+}
+
+/// Admits and decodes, and runs nothing.
+fn read(def: &ToolDef, text: &str) -> Result<(), String> {
+    let admitted = args::admit(def.input(), text, Repair::Off)
+        .map_err(|issues| crate::ToolError::invalid_arguments(issues).model_text())?;
+    run::decode(def, &admitted.text, ToolContext::anonymous()).map_err(|error| error.operator_text())
+}

@@ -1,0 +1,173 @@
+//! The test kit, on tools that keep their word and on some that do not.
+
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::testing::{self, invalid_inputs, valid_inputs};
+use tool_core::{DynamicTool, Registry};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+enum Lang {
+    /// Rust.
+    Rust,
+    /// C.
+    C,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Shape {
+    /// Round.
+    Circle {
+        /// Radius.
+        #[schema(range = 0.5..=100.0)]
+        radius: f64,
+    },
+    /// With corners.
+    Polygon {
+        /// Corners.
+        #[schema(max_items = 5, min_items = 3)]
+        corners: Vec<i32>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
+struct Filter {
+    /// Language.
+    lang: Lang,
+    /// Tags.
+    tags: Vec<String>,
+    /// A slug.
+    #[schema(pattern = "^[a-z][a-z0-9-]{0,20}$")]
+    slug: String,
+    /// Even.
+    #[schema(range = 2..=10, multiple_of = 2)]
+    even: Option<u8>,
+    /// Once each.
+    once: std::collections::BTreeSet<String>,
+}
+
+/// Takes a bit of everything.
+#[tool(
+    example("Short", { "name": "a", "filter": { "lang": "rust", "tags": [], "slug": "a-1", "even": null, "once": [] }, "shape": { "kind": "circle", "radius": 2 }, "letter": "x" }),
+)]
+async fn everything(
+    /// A name.
+    #[arg(length = 1..=8)]
+    name: String,
+    /// How many.
+    #[arg(default = 10, range = 1..=50)]
+    limit: u32,
+    /// A letter.
+    letter: char,
+    /// When.
+    #[arg(format = "date-time")]
+    when: Option<String>,
+    /// Narrower.
+    filter: Filter,
+    /// A shape.
+    shape: Option<Shape>,
+    /// Three.
+    three: Option<[bool; 3]>,
+    /// Big.
+    big: Option<u64>,
+) -> String {
+    format!("{name}{limit}{letter}{when:?}{filter:?}{shape:?}{three:?}{big:?}")
+}
+
+/// Takes nothing.
+#[tool]
+async fn nothing() -> String {
+    String::new()
+}
+
+fn def(name: &str) -> tool_core::ToolDef {
+    Registry::linked().unwrap().get(name).unwrap().clone()
+}
+
+// S1-30: the linked tools, more than none, and no violation.
+#[test]
+fn linked_tools_are_strict() {
+    testing::assert_strict_all();
+    assert_eq!(testing::linked().len(), 2);
+}
+
+// S1-30, S1-64: the whole kit over every linked tool.
+#[test]
+fn linked_tools_keep_their_word() {
+    tool_core::assert_tools!();
+}
+
+// S1-30: no tool is a failure, not a success over nothing.
+#[test]
+#[should_panic(expected = "there is no tool to test")]
+fn no_tool_is_a_failure() {
+    testing::assert_kept(&[], &testing::violations);
+}
+
+// S0-07: inputs are many, differ, are the same for the same seed, and reach the bounds.
+#[test]
+fn inputs_are_made_from_the_types() {
+    let def = def("everything");
+    let inputs = valid_inputs(&def, 7, 200);
+    assert_eq!(inputs.len(), 200);
+    assert_eq!(inputs, valid_inputs(&def, 7, 200));
+    assert_ne!(inputs, valid_inputs(&def, 8, 200));
+    let some = |path: &str, want: Value| inputs.iter().any(|input| input.pointer(path) == Some(&want));
+    assert!(some("/limit", json!(1)) && some("/limit", json!(50)) && some("/limit", Value::Null));
+    assert!(some("/filter/even", json!(2)) && some("/filter/even", json!(10)));
+    assert!(some("/shape/radius", json!(0.5)) && some("/shape/kind", json!("polygon")));
+    assert!(some("/big", json!(u64::MAX)));
+    assert!(inputs.iter().any(|input| input.get("when").is_none()));
+    for input in &inputs {
+        let length = input["name"].as_str().unwrap().chars().count();
+        assert!((1..=8).contains(&length));
+    }
+    assert_eq!(valid_inputs(&self::def("nothing"), 0, 5), [json!({})]);
+}
+
+// S0-07, S4-61: the negative corpus has each kind of fault, and every one is refused by the dispatcher too.
+#[tokio::test]
+async fn wrong_inputs_are_made_from_the_types() {
+    let corpus = invalid_inputs(&def("everything"));
+    for (pointer, why) in [
+        ("", "the text is cut off"),
+        ("", "a key is not known"),
+        ("", "`name` is absent"),
+        ("", "a key stands twice"),
+        ("/name", "a text is too long"),
+        ("/name", "a text is too short"),
+        ("/name", "`name` is null"),
+        ("/limit", "a whole number is beyond its range"),
+        ("/limit", "a whole number has a fraction"),
+        ("/filter", "`lang` is absent"),
+        ("/filter", "a key is not known"),
+        ("/filter/slug", "a text does not match `^[a-z][a-z0-9-]{0,20}$`"),
+        ("/three", "a list is too long"),
+        ("/when", "a text is not of its format"),
+    ] {
+        assert!(corpus.iter().any(|invalid| invalid.pointer == pointer && invalid.why == why), "{pointer} {why}");
+    }
+    let (tools, cx) = (Registry::linked().unwrap().open().repair(Repair::Off), ToolContext::anonymous());
+    for invalid in corpus {
+        let result = tools.call(ToolCall::new("1", "everything", &invalid.input), &cx).await;
+        let error = result.error().unwrap_or_else(|| panic!("{} is taken, though {}", invalid.input, invalid.why));
+        assert_eq!(error.kind(), tool_core::ErrorKind::InvalidArguments);
+        assert!(!error.issues().is_empty(), "{}", invalid.input);
+    }
+}
+
+// S1-30: a tool that a provider would refuse, or that refuses what fits, is found.
+#[test]
+fn broken_promises_are_found() {
+    #[derive(Deserialize)]
+    struct Picky {
+        #[expect(dead_code, reason = "only read")]
+        number: u8,
+    }
+    let schema = json!({"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"], "additionalProperties": false});
+    let picky = DynamicTool::new("picky", "Takes less than it says.", schema, |_: Picky, _| async { "x" });
+    let registry = Registry::builder().dynamic(picky).build().unwrap();
+    let found = testing::violations(registry.get("picky").unwrap());
+    assert!(found.iter().any(|violation| violation.text.contains("which fits its types")), "{found:?}");
+}
