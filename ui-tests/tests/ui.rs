@@ -1,24 +1,45 @@
-//! One folder per rule, one file per mistake; `TRYBUILD=overwrite cargo test -p ui-tests` blesses, `UI=<part of a path>` selects.
+//! One folder per rule, one file per mistake: `TRYBUILD=overwrite cargo test -p ui-tests --test ui` blesses what rustc says,
+//! `UI=<part of a path>` selects programs.
+//!
+//! Proves S0-01, S1-27, S1-28, S1-29, M1, M2, M4, M18 as far as a compiler can say no.
 
-/// Runs every program, or those whose path holds `$UI`.
-#[test]
-fn ui() {
-    let cases = trybuild::TestCases::new();
+use std::path::{Path, PathBuf};
+
+/// The programs of a folder, in order, whose path holds `$UI`.
+fn programs(folder: &str) -> Vec<PathBuf> {
     let wanted = std::env::var("UI").unwrap_or_default();
-    for (folder, passes) in [("fail", false), ("pass", true)] {
-        let Ok(rules) = std::fs::read_dir(folder) else { continue };
-        for rule in rules.flatten() {
-            for program in std::fs::read_dir(rule.path()).into_iter().flatten().flatten() {
-                let path = program.path();
-                let matches = path.to_string_lossy().contains(&wanted);
-                if matches && path.extension().is_some_and(|extension| extension == "rs") {
-                    if passes {
-                        cases.pass(path);
-                    } else {
-                        cases.compile_fail(path);
-                    }
-                }
-            }
-        }
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        paths.sort();
+        paths
+    };
+    entries(Path::new(folder))
+        .iter()
+        .flat_map(|rule| entries(rule))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .filter(|path| path.to_string_lossy().contains(&wanted))
+        .collect()
+}
+
+/// Checked, not built, as an editor does: what only code generation finds is found too late.
+#[test]
+fn fail() {
+    let cases = trybuild::TestCases::new();
+    for program in programs("fail") {
+        cases.compile_fail(program);
+    }
+}
+
+/// Built and run.
+#[test]
+fn pass() {
+    let cases = trybuild::TestCases::new();
+    for program in programs("pass") {
+        cases.pass(program);
     }
 }

@@ -12,7 +12,7 @@ pub struct Leaf {
     pub name: String,
 }
 
-type Deep = Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Leaf>>>>>>>>>>;
+type Deep = Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Leaf>>>>>>>>>;
 
 /// Digs.
 #[tool]

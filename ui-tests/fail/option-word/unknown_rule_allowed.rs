@@ -1,7 +1,7 @@
 use tool_core::prelude::*;
 
 /// Greets.
-#[tool(allow(tool_name_client))]
+#[tool(allow(limit-tools))]
 pub fn greet() -> Result<(), ToolError> {
     Ok(())
 }

@@ -1,5 +1,3 @@
-use tool_core::prelude::*;
-
 fn main() {
-    let _ = tool_core::gate::Permit {};
+    let _ = tool_core::Permit {};
 }

@@ -1,9 +1,12 @@
 use tool_core::prelude::*;
 
+/// Why it failed, which only people read.
+pub struct Reason;
+
 /// Makes one.
 #[tool]
-pub fn make() -> Result<u8, std::cell::Cell<u8>> {
-    Ok(1)
+pub fn make() -> Result<u8, Reason> {
+    Err(Reason)
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
-use tool_core::prelude::*;
-
 #![deny(warnings)]
+
+use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {

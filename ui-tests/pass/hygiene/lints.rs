@@ -1,7 +1,6 @@
-// raw
+//! Generated code is clean.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-//! Generated code is clean.
 
 use tool_core::prelude::*;
 

@@ -1,4 +1,3 @@
-// raw
 #![allow(unused_imports, reason = "the alias is the point")]
 
 extern crate tool_core as sdk;

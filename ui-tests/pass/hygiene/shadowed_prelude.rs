@@ -1,4 +1,3 @@
-// raw
 #![allow(dead_code, reason = "the point is that the names exist")]
 
 use tool_core::{ToolError as Failure, tool};

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-fn asks(call: &delete_file) -> bool {
+fn asks(call: &delete_file, _: &ToolContext) -> bool {
     call.path.starts_with('/')
 }
 

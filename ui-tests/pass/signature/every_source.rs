@@ -1,4 +1,5 @@
 use tool_core::Effect;
+use tool_core::prelude::*;
 
 /// A store.
 #[derive(Clone)]

@@ -1,4 +1,3 @@
-// raw
 use futures::Stream;
 use tool_core::{StreamItem, prelude::*};
 

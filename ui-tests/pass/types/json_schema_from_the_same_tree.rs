@@ -1,4 +1,3 @@
-// raw
 use tool_core::prelude::*;
 
 /// A filter.

@@ -1,4 +1,3 @@
-// raw
 use tool_core::prelude::*;
 
 type Maybe<T> = Option<T>;

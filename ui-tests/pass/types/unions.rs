@@ -36,7 +36,7 @@ pub enum Adjacent {
 
 /// Externally tagged.
 #[derive(Debug, Deserialize, StrictSchema)]
-#[schema(allow(external_tag))]
+#[schema(allow(external-tag))]
 pub enum External {
     /// Text.
     Text(String),

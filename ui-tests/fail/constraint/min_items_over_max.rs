@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Query {
+    /// Words.
+    #[schema(min_items = 5, max_items = 2)]
+    pub words: Vec<String>,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use std::collections::BTreeMap;
+
+use tool_core::prelude::*;
+
+/// Counts.
+#[tool]
+pub fn count(
+    /// How many of each.
+    many: BTreeMap<u32, u32>,
+) -> Result<usize, ToolError> {
+    Ok(many.len())
+}
+
+fn main() {}

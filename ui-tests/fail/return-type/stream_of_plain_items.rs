@@ -1,0 +1,10 @@
+use futures::Stream;
+use tool_core::prelude::*;
+
+/// Counts.
+#[tool]
+pub fn count() -> impl Stream<Item = u32> {
+    futures::stream::iter([1, 2, 3])
+}
+
+fn main() {}

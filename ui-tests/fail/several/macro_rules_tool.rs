@@ -1,0 +1,20 @@
+use tool_core::prelude::*;
+
+macro_rules! make {
+    ($name:ident, $ty:ty, $key:ident, $example:tt) => {
+        /// Echoes.
+        #[tool(example($example))]
+        pub fn $name(
+            /// What.
+            $key: $ty,
+        ) -> Result<(), ToolError> {
+            drop($key);
+            Ok(())
+        }
+    };
+}
+
+make!(echo_text, String, text, { "text": 1 });
+make!(echo_map, std::collections::HashMap<String, u8>, map, {});
+
+fn main() {}

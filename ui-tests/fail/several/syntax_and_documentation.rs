@@ -1,0 +1,21 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Hooks {
+    pub call_back: String,
+    /// How many.
+    #[schema(rnage = 1..=5, defualt = 3)]
+    pub many: u32,
+    /// Which.
+    #[serde(with = "hex")]
+    pub which: u32,
+}
+
+mod hex {
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
+        serde::Deserialize::deserialize(input)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    whom: String,
+) -> Result<String, ToolError> {
+    let length: String = whom.len();
+    Ok(whom + &length)
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet<'a>(cx: &'a ToolContext) -> Result<(), ToolError> {
+    let _ = cx;
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use tool_core::prelude::*;
+
+/// Reads.
+#[tool]
+pub fn read() -> ToolStream<u32, String> {
+    tool_stream! {
+        yield 1;
+        yield "done".to_owned()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use tool_core::prelude::*;
+
+/// No tool.
+pub struct Plain;
+
+fn main() {
+    let _ = toolset![Plain];
+}

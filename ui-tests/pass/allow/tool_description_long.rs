@@ -1,0 +1,31 @@
+#![deny(warnings)]
+
+use tool_core::prelude::*;
+
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+/// Searches the documentation of every crate that the workspace names, one line
+#[tool(allow(tool-description-long))]
+pub fn search(
+    /// What.
+    query: String,
+) -> Result<String, ToolError> {
+    Ok(query)
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+#![deny(warnings)]
+
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Query {
+    /// How many.
+    #[schema(allow(variant-alias))]
+    #[serde(alias = "max")]
+    pub limit: u8,
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+#![deny(warnings)]
+
+use tool_core::prelude::*;
+
+macro_rules! tools {
+    ($($(#[$meta:meta])* $name:ident($($(#[$of:meta])* $key:ident: $ty:ty),*);)*) => {
+        $(
+            $(#[$meta])*
+            #[tool]
+            pub async fn $name($($(#[$of])* $key: $ty),*) -> Result<(), ToolError> {
+                let _ = ($(&$key,)*);
+                Ok(())
+            }
+        )*
+    };
+}
+
+tools! {
+    /// Starts.
+    start(/** Which one. */ name: String, /** How often. */ #[arg(default = 1)] often: u8);
+    /// Stops.
+    stop();
+}
+
+fn main() {}

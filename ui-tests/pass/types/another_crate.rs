@@ -1,0 +1,25 @@
+#![deny(warnings)]
+
+use tool_core::prelude::*;
+
+/// Reads pages of another crate.
+#[tool(example("Nothing", { "pages": [{ "items": [], "next": null }] }))]
+pub fn read(
+    /// The pages.
+    pages: Vec<ui_foreign::Page<ui_foreign::Page<u8>>>,
+) -> Result<usize, ToolError> {
+    Ok(pages.len())
+}
+
+/// What only some providers can say, of another crate.
+#[tool(providers(json_schema))]
+pub fn read_open(
+    /// A tree.
+    tree: ui_foreign::Tree,
+    /// A record with an open part.
+    tagged: ui_foreign::Tagged,
+) -> Result<String, ToolError> {
+    Ok(tree.name + &tagged.name)
+}
+
+fn main() {}
