@@ -25,7 +25,7 @@ pub use crate::schema::rules::{
 };
 pub use crate::schema::json_schema::json_schema;
 pub use crate::schema::{Pattern, StrictSchema, warn};
-pub use crate::stream::{Item, OutputSlot, generator, no_step, no_stream};
+pub use crate::stream::{Item, OutputSlot, generator, no_stream};
 #[cfg(feature = "stream")]
 pub use tool_macros::tool_stream_inner;
 pub use crate::tool::{

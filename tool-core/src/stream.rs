@@ -1,6 +1,7 @@
 //! Tools that tell how far they are: any number of progress values, then exactly one final value.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -107,10 +108,23 @@ impl<P, T, E: Into<ToolError>> Item for Result<StreamItem<P, T>, E> {
 }
 
 /// Where the body of `tool_stream!` leaves its output.
+///
+/// It also carries the types that the surrounding fn states into the body, so that a value of another type is told at that value.
 #[doc(hidden)]
-pub struct OutputSlot<T>(Arc<Mutex<Option<T>>>);
+pub struct OutputSlot<P, T>(Arc<Mutex<Option<T>>>, PhantomData<fn() -> P>);
 
-impl<T> OutputSlot<T> {
+impl<P, T> OutputSlot<P, T> {
+    /// An empty one.
+    #[expect(clippy::new_without_default, reason = "only `tool_stream!` makes one")]
+    pub fn new() -> Self {
+        Self(Arc::new(Mutex::new(None)), PhantomData)
+    }
+
+    /// Gives the progress values' type; never called.
+    pub fn step(&self) -> P {
+        unreachable!("only named behind `if false`")
+    }
+
     /// Leaves it.
     pub fn set(&self, output: T) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
@@ -119,23 +133,17 @@ impl<T> OutputSlot<T> {
 
 /// A stream of progress whose maker leaves the output in the slot.
 #[doc(hidden)]
-pub fn generator<P, T, S>(make: impl FnOnce(OutputSlot<T>) -> S) -> ToolStream<P, T>
+pub fn generator<P, T, S>(slot: OutputSlot<P, T>, make: impl FnOnce(OutputSlot<P, T>) -> S) -> ToolStream<P, T>
 where
     P: 'static,
     T: Send + 'static,
     S: Stream<Item = Result<P, ToolError>> + Send + 'static,
 {
-    let slot = Arc::new(Mutex::new(None));
-    let steps = make(OutputSlot(Arc::clone(&slot))).map(|step| step.map(StreamItem::Progress));
-    let output = stream::once(async move { slot.lock().unwrap_or_else(PoisonError::into_inner).take() });
+    let output = Arc::clone(&slot.0);
+    let steps = make(slot).map(|step| step.map(StreamItem::Progress));
+    let output = stream::once(async move { output.lock().unwrap_or_else(PoisonError::into_inner).take() });
     let output = output.filter_map(async |output| output.map(|output| Ok(StreamItem::Final(output))));
     ToolStream(steps.chain(output).boxed())
-}
-
-/// Gives a progress value's type to a body that yields none; never called.
-#[doc(hidden)]
-pub fn no_step<P>() -> P {
-    unreachable!("only named behind `if false`")
 }
 
 /// Stands in for a stream whose body has an error.

@@ -3,8 +3,8 @@
 //! ```ignore
 //! tool_stream! { yield Step::Started; let pages = fetch().await?; Report::from(pages) }
 //! // becomes
-//! private::generator(|__output| private::async_stream::try_stream! {
-//!     if false { yield private::no_step(); }
+//! private::generator(OutputSlot::new(), |__output| private::async_stream::try_stream! {
+//!     if false { yield __output.step(); }
 //!     __output.set({ yield Step::Started; let pages = fetch().await.map_err(ToolError::from)?; Report::from(pages) });
 //! })
 //! ```
@@ -46,9 +46,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
     let output = Ident::new("__output", Span::mixed_site());
     quote! {
-        #core::private::generator(|#output| #core::private::async_stream::try_stream! {
+        #core::private::generator(#core::private::OutputSlot::new(), |#output| #core::private::async_stream::try_stream! {
             if false {
-                yield #core::private::no_step();
+                yield #output.step();
             }
             #output.set({ #body });
         })
@@ -113,7 +113,9 @@ impl Scrub<'_> {
                         self.errors.at(&question, TRY_IN_MACRO);
                     }
                     let core = self.core;
-                    out.extend(quote_spanned!(question.span()=> .map_err(#core::ToolError::from)));
+                    // At the user's place, but known as generated, so that no lint looks at it.
+                    let span = Span::call_site().located_at(question.span());
+                    out.extend(quote_spanned!(span=> .map_err(#core::ToolError::from)));
                     out.push(question.into());
                 }
                 TokenTree::Group(group) => {
