@@ -40,15 +40,13 @@ fn node(root: &Value, schema: &Value) -> Value {
             {
                 continue;
             }
-            "additionalProperties" if value.is_boolean() => continue,
-            "items" if value.is_boolean() => continue,
+            "additionalProperties" | "items" if value.is_boolean() => continue,
             "type" => one_type(value),
             "const" => {
                 out.insert("enum".into(), json!([value]));
                 continue;
             }
-            "required" if value == &json!([]) => continue,
-            "properties" if value == &json!({}) => continue,
+            "required" | "properties" if value == &json!([]) || value == &json!({}) => continue,
             "properties" => value
                 .as_object()
                 .into_iter()
@@ -136,7 +134,7 @@ fn merged(target: Value, beside: Map<String, Value>) -> Value {
         match (target.get_mut(&key), value) {
             (Some(Value::Object(held)), Value::Object(more)) => held.extend(more),
             (Some(Value::Array(held)), Value::Array(more)) if key == "required" => {
-                held.extend(more)
+                held.extend(more);
             }
             (_, value) => {
                 target.insert(key, value);

@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 use tool_core::schema::dialect::Dialect;
-use tool_core::schema::dynamic::{DynSchema, read, read_text};
+use tool_core::schema::dynamic::{DynSchema, Target, judge, read, read_text};
 
 fn taken(schema: &Value) -> DynSchema {
     read(schema).unwrap_or_else(|faults| panic!("{faults:?}"))
@@ -304,5 +304,32 @@ fn reading_is_bounded() {
             &json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/m0"}}, "$defs": many})
         )
         .is_err()
+    );
+}
+
+// M2: schemas that people wrote. Nearly all can be offered everywhere once they are lowered, and none as it is.
+#[test]
+fn schemas_from_the_field() {
+    let mut refused = 0;
+    let mut count = 0;
+    for line in include_str!("../../bfcl/data/bfcl-sample.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).expect("the data is JSON");
+        let schema = &case["function"]["parameters"];
+        assert!(!judge(schema).accepts(Target::OpenAi));
+        let faults: Vec<_> = Dialect::ALL
+            .into_iter()
+            .flat_map(|dialect| taken(schema).faults(dialect))
+            .collect();
+        let open = ["map-type", "untyped-value", "zero-args"];
+        assert!(
+            faults.iter().all(|fault| open.contains(&fault.rule)),
+            "{faults:?}"
+        );
+        refused += usize::from(!faults.is_empty());
+        count += 1;
+    }
+    assert!(
+        count > 1000 && refused * 20 < count,
+        "{refused} of {count} are refused by somebody"
     );
 }

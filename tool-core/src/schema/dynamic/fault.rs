@@ -5,13 +5,13 @@ use core::fmt;
 /// Where a raw schema text may be sent as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// OpenAI function parameters with `strict: true`.
+    /// `OpenAI` function parameters with `strict: true`.
     OpenAi,
     /// Anthropic `input_schema` with `strict: true`.
     Anthropic,
     /// Gemini `parametersJsonSchema`.
     Gemini,
-    /// Gemini `parameters`, the OpenAPI subset.
+    /// Gemini `parameters`, the `OpenAPI` subset.
     GeminiParameters,
     /// MCP `inputSchema`, as the clients in use read it.
     Mcp,

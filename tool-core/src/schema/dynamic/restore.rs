@@ -30,7 +30,7 @@ impl<'a> Restorer<'a> {
     fn inside(&mut self, node: &'a Node, value: &mut Value) {
         match (&node.kind, value) {
             (Owned::Optional(inner) | Owned::Constrained(inner, _), value) => {
-                self.node(inner, value)
+                self.node(inner, value);
             }
             (Owned::Array { items, .. }, Value::Array(values)) => {
                 for value in values {

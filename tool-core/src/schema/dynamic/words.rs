@@ -4,7 +4,7 @@ use core::mem::discriminant;
 
 use super::doc::Doc;
 
-/// String formats that OpenAI and Anthropic both know.
+/// String formats that `OpenAI` and Anthropic both know.
 pub(super) const FORMATS: [&str; 9] = [
     "date-time",
     "time",

@@ -14,10 +14,10 @@ strict! {
     Kind::Number { single: false } => f64;
 }
 
-// `From` is not const: the casts widen, or keep the width, in every line below.
 macro_rules! integers {
     ($($primitive:ident, $non_zero:ident;)+) => {
         $(
+            #[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::cast_lossless, reason = "`From` is not const; a minimum fits `i128`, a maximum `u128`")]
             impl StrictSchema for $primitive {
                 const SCHEMA: &'static Schema = &Schema::new(Kind::Integer(Integer {
                     name: stringify!($primitive),
@@ -26,6 +26,7 @@ macro_rules! integers {
                     not_zero: false,
                 }));
             }
+            #[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::cast_lossless, reason = "`From` is not const; a minimum fits `i128`, a maximum `u128`")]
             impl StrictSchema for $non_zero {
                 const SCHEMA: &'static Schema = &Schema::new(Kind::Integer(Integer {
                     name: stringify!($primitive),

@@ -1,11 +1,12 @@
 //! Judges a raw schema text: would a provider's strict mode take it as it is?
 //!
 //! Only keywords and limits are judged, as providers do; what the schema means is the reader's business. Each rule's evidence is
-//! cited in `docs/strict-rules.md` by its id.
+//! in `docs/rules.md` under its id.
 
 mod keywords;
 mod limits;
 mod references;
+mod shapes;
 
 use super::doc::Doc;
 use super::fault::{Fault, Targets, Verdicts};

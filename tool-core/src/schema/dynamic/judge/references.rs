@@ -16,7 +16,7 @@ struct Link<'a> {
 
 pub(super) fn faults(root: &Doc) -> Vec<Fault> {
     let mut links = Vec::new();
-    gather(root, String::new(), "#", false, &mut links);
+    gather(root, "", "#", false, &mut links);
     let mut faults = Vec::new();
     for link in &links {
         let target = link.to.strip_prefix('#').and_then(|path| root.at(path));
@@ -90,13 +90,7 @@ fn returns(start: &Link<'_>, links: &[Link<'_>], required_only: bool) -> bool {
     false
 }
 
-fn gather<'a>(
-    node: &'a Doc,
-    pointer: String,
-    from: &str,
-    optional: bool,
-    links: &mut Vec<Link<'a>>,
-) {
+fn gather<'a>(node: &'a Doc, pointer: &str, from: &str, optional: bool, links: &mut Vec<Link<'a>>) {
     if pointer.len() > 64 * DEEPEST {
         return;
     }
@@ -104,7 +98,7 @@ fn gather<'a>(
         links.push(Link {
             from: from.to_owned(),
             to,
-            pointer: pointer.clone(),
+            pointer: pointer.to_owned(),
             optional,
         });
     }
@@ -116,7 +110,7 @@ fn gather<'a>(
                     let needed = required.iter().any(|item| item.as_str() == Some(name));
                     gather(
                         child,
-                        format!("{pointer}/{key}/{}", step(name)),
+                        &format!("{pointer}/{key}/{}", step(name)),
                         from,
                         optional || !needed,
                         links,
@@ -127,17 +121,17 @@ fn gather<'a>(
                 for (name, child) in value.entries() {
                     let pointer = format!("{pointer}/{key}/{}", step(name));
                     let holder = format!("#{pointer}");
-                    gather(child, pointer, &holder, false, links);
+                    gather(child, &pointer, &holder, false, links);
                 }
             }
             "enum" | "const" | "default" | "examples" => {}
             _ => match value {
-                Doc::Object(_) => gather(value, format!("{pointer}/{key}"), from, optional, links),
+                Doc::Object(_) => gather(value, &format!("{pointer}/{key}"), from, optional, links),
                 Doc::Array(items) => {
                     for (index, child) in items.iter().enumerate() {
                         gather(
                             child,
-                            format!("{pointer}/{key}/{index}"),
+                            &format!("{pointer}/{key}/{index}"),
                             from,
                             optional,
                             links,

@@ -111,7 +111,7 @@ fn quiet(key: &str) -> bool {
         || QUIET.contains(&key)
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     fn fault(&mut self, rule: &'static str, text: impl Into<String>) -> Node {
         let fault = self.told(rule, text, Targets::ALL);
         if !self.faults.contains(&fault) {
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
         if names.is_some_and(|names| {
             *names != Doc::Boolean(true)
                 && names.entries().iter().any(|(key, value)| {
-                    !quiet(key) && !(key == "type" && value.as_str() == Some("string"))
+                    !(quiet(key) || key == "type" && value.as_str() == Some("string"))
                 })
         }) {
             return Some(self.fault(

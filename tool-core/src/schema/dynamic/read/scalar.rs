@@ -53,47 +53,13 @@ impl Reader<'_> {
                     if !words.is_empty() {
                         words.push(' ');
                     }
-                    words.push_str(&format!("Pattern: `{pattern}`."));
+                    words.extend(["Pattern: `", pattern, "`."]);
                 }
             }
         }
         let mut node = bounded(kind, bounds);
         node.say(&words);
         node
-    }
-
-    pub(super) fn number(&mut self, doc: &Doc, kind: Owned) -> Node {
-        let number = |key: &str| match doc.get(key) {
-            Some(Doc::Number(number)) => Some(number.clone()),
-            _ => None,
-        };
-        // Draft 4, which some servers still write, has a boolean beside the bound.
-        let flag = |key: &str| doc.get(key) == Some(&Doc::Boolean(true));
-        let mut bounds = Bounds {
-            min: number("minimum"),
-            max: number("maximum"),
-            exclusive_min: flag("exclusiveMinimum"),
-            exclusive_max: flag("exclusiveMaximum"),
-            multiple_of: number("multipleOf"),
-            ..Bounds::default()
-        };
-        if let Some(min) = number("exclusiveMinimum")
-            && bounds
-                .min
-                .as_ref()
-                .is_none_or(|held| held.as_f64() <= min.as_f64())
-        {
-            (bounds.min, bounds.exclusive_min) = (Some(min), true);
-        }
-        if let Some(max) = number("exclusiveMaximum")
-            && bounds
-                .max
-                .as_ref()
-                .is_none_or(|held| held.as_f64() >= max.as_f64())
-        {
-            (bounds.max, bounds.exclusive_max) = (Some(max), true);
-        }
-        bounded(kind, bounds)
     }
 
     /// `enum` and `const`.
@@ -169,4 +135,39 @@ pub(super) fn bounded(kind: Owned, bounds: Bounds) -> Node {
     } else {
         Node::new(Owned::Constrained(Node::boxed(kind), Box::new(bounds)))
     }
+}
+
+/// A number with its bounds.
+pub(super) fn number(doc: &Doc, kind: Owned) -> Node {
+    let number = |key: &str| match doc.get(key) {
+        Some(Doc::Number(number)) => Some(number.clone()),
+        _ => None,
+    };
+    // Draft 4, which some servers still write, has a boolean beside the bound.
+    let flag = |key: &str| doc.get(key) == Some(&Doc::Boolean(true));
+    let mut bounds = Bounds {
+        min: number("minimum"),
+        max: number("maximum"),
+        exclusive_min: flag("exclusiveMinimum"),
+        exclusive_max: flag("exclusiveMaximum"),
+        multiple_of: number("multipleOf"),
+        ..Bounds::default()
+    };
+    if let Some(min) = number("exclusiveMinimum")
+        && bounds
+            .min
+            .as_ref()
+            .is_none_or(|held| held.as_f64() <= min.as_f64())
+    {
+        (bounds.min, bounds.exclusive_min) = (Some(min), true);
+    }
+    if let Some(max) = number("exclusiveMaximum")
+        && bounds
+            .max
+            .as_ref()
+            .is_none_or(|held| held.as_f64() >= max.as_f64())
+    {
+        (bounds.max, bounds.exclusive_max) = (Some(max), true);
+    }
+    bounded(kind, bounds)
 }

@@ -1,6 +1,6 @@
 //! Types, objects and lists.
 
-use super::scalar::bounded;
+use super::scalar::{bounded, number};
 use super::{Reader, quiet};
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::node::{Absence, Bounds, Node, Owned, Property, class_of};
@@ -30,13 +30,13 @@ impl Reader<'_> {
     fn of_type(&mut self, doc: &Doc, name: &str, root: bool) -> Node {
         match name {
             "string" => self.string(doc),
-            "integer" => self.number(
+            "integer" => number(
                 doc,
                 Owned::Integer {
                     not_zero: doc.has("not"),
                 },
             ),
-            "number" => self.number(doc, Owned::Number),
+            "number" => number(doc, Owned::Number),
             "boolean" => Node::new(Owned::Boolean),
             "null" => Node::new(Owned::Null),
             "array" => self.array(doc),
