@@ -2,7 +2,9 @@
 #![allow(
     clippy::expect_used,
     clippy::panic,
-    reason = "a test fails by panicking"
+    clippy::needless_pass_by_value,
+    clippy::items_after_statements,
+    reason = "a test fails by panicking, and reads best with its words in place"
 )]
 
 use core::fmt::Debug;
