@@ -1,6 +1,6 @@
 //! The judge of raw schemas against labelled cases.
 //!
-//! All 328 labels that are not inferred agree (OpenAI 98, Anthropic 95, Gemini 29, Gemini `parameters` 106), so there is no table of
+//! All 328 labels that are not inferred agree (`OpenAI` 98, Anthropic 95, Gemini 29, Gemini `parameters` 106), so there is no table of
 //! disagreements. The labels and the rules come from the same evidence: this proves that the rules are written down right, not that
 //! the providers keep to them.
 #![allow(
