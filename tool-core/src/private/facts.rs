@@ -7,9 +7,19 @@ use futures::Stream;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{IntoOutput, Returned};
-use crate::schema::dialect::{HasSpec, Lowered, Render};
-use crate::schema::rules::{Path, Report};
+use crate::schema::dialect::{HasSpec, Lowered, Render, measure};
+use crate::schema::rules::{Path, Report, Survey, survey};
 use crate::stream::{Item, ToolStream};
+
+/// What follows from a tool's `Spec`, computed once.
+pub trait Facts: HasSpec {
+    /// Bytes of its definitions.
+    const LENS: [usize; 5] = measure(Self::SPEC);
+    /// What a model has to fill in.
+    const SURVEY: Survey = survey(Self::SPEC.input);
+}
+
+impl<T: HasSpec> Facts for T {}
 
 /// The definitions of `T` in all dialects, of the lengths that `measure` told.
 pub struct Texts<T, const A: usize, const B: usize, const C: usize, const D: usize, const E: usize>(PhantomData<T>);

@@ -1,6 +1,6 @@
 //! What a type can do, asked of the type: the inherent method applies where its bound holds, else the method of a trait does.
 //!
-//! Only for concrete types, as in the expansion of a macro: `{ use probe::*; (&OutputSchema::<Hits>::NEW).get() }`.
+//! Only for concrete types, as in the expansion of a macro: `{ use probe::*; OutputSchema::<Hits>::NEW.get() }`.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;

@@ -14,16 +14,13 @@ use crate::tool::{
     INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, TOOL_DESCRIPTION_LONG, TOOL_NAME_CLIENT,
 };
 
-/// Every check and warning of the tool.
+/// Every check of the tool.
 pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let mut out = quote! {
-        const SURVEY: #private::Survey = #private::survey(<#input as #private::StrictSchema>::SCHEMA);
-    };
     let name = tool.written.ident.to_token_stream();
-    let limits = quote!(<#input as #private::HasSpec>::SPEC, &SURVEY);
-    out.extend(spans::check(&tool.paths, &name, "check_limits", limits));
+    let limits = quote!(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY);
+    let mut out = spans::check(&tool.paths, &name, "check_limits", limits);
     for param in &tool.params {
         match &param.source {
             Source::Model(argument) => out.extend(of_argument(tool, param.named, argument)),
@@ -42,7 +39,6 @@ pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
     }
     out.extend(examples(tool));
     out.extend(needs(tool));
-    out.extend(warnings(tool));
     out
 }
 
@@ -68,23 +64,6 @@ fn of_argument(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStre
         let example = default.example(paths);
         let arguments = quote!(#bounded, &#example, #name, #key);
         out.extend(spans::check(paths, default, "check_default", arguments));
-    }
-    let allows = |rule| tool.allows(rule) || argument.allow.contains(rule);
-    if let Some(pattern) = bounds.unanchored_pattern()
-        && !allows(PATTERN_ANCHORS)
-    {
-        out.extend(spans::warning(
-            paths,
-            pattern,
-            PATTERN_ANCHORS.warn,
-            quote!(true),
-        ));
-    }
-    let ty = &named.ty;
-    if !allows(INT_RANGE) && !is_narrow(ty) {
-        let node = definition::bare_schema(paths, named, argument);
-        let hit = quote!(#private::survey(#node).wide_integer);
-        out.extend(spans::warning(paths, ty, INT_RANGE.warn, hit));
     }
     out
 }
@@ -157,8 +136,6 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
 
 /// Declarations that injected ones may clash with.
 fn needs(tool: &Tool<'_>) -> TokenStream {
-    let private = tool.paths.private();
-    let input = &tool.input;
     let name = &tool.written.ident;
     let mut out = TokenStream::new();
     let (secrets, variables) = definition::needs(tool);
@@ -178,12 +155,11 @@ fn needs(tool: &Tool<'_>) -> TokenStream {
             quote!(&[#(#variables),*]),
         ));
     }
-    let _ = (private, input);
     out
 }
 
-/// Warnings about the tool as a whole. What syntax shows is asked here, so that the compiler has nothing to evaluate.
-fn warnings(tool: &Tool<'_>) -> TokenStream {
+/// Every warning of the tool. What syntax shows is asked here, so that the compiler has nothing to evaluate.
+pub(crate) fn warnings(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let mut out = TokenStream::new();
@@ -212,9 +188,30 @@ fn warnings(tool: &Tool<'_>) -> TokenStream {
         (LIMIT_UNION, quote!(many_unions)),
     ] {
         if !tool.allows(rule) {
-            let hit = quote!(#private::warn::#asks(<#input as #private::HasSpec>::SPEC, &SURVEY));
+            let hit = quote!(#private::warn::#asks(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY));
             out.extend(spans::warning(&tool.paths, ident, rule.warn, hit));
         }
+    }
+    for (named, argument) in tool.arguments() {
+        out.extend(argument_warnings(tool, named, argument));
+    }
+    out
+}
+
+fn argument_warnings(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStream {
+    let private = tool.paths.private();
+    let allows = |rule| tool.allows(rule) || argument.allow.contains(rule);
+    let mut out = TokenStream::new();
+    if let Some(pattern) = argument.words.bounds.unanchored_pattern()
+        && !allows(PATTERN_ANCHORS)
+    {
+        out.extend(spans::warning(&tool.paths, pattern, PATTERN_ANCHORS.warn, quote!(true)));
+    }
+    let ty = &named.ty;
+    if !allows(INT_RANGE) && !is_narrow(ty) {
+        let node = definition::bare_schema(&tool.paths, named, argument);
+        let hit = quote!(#private::survey(#node).wide_integer);
+        out.extend(spans::warning(&tool.paths, ty, INT_RANGE.warn, hit));
     }
     out
 }

@@ -196,7 +196,14 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
                 file: #file,
                 line: #line,
             },
-            text: #private::Texts::<#input, { LENS[0] }, { LENS[1] }, { LENS[2] }, { LENS[3] }, { LENS[4] }>::TEXT,
+            text: #private::Texts::<
+                #input,
+                { <#input as #private::Facts>::LENS[0] },
+                { <#input as #private::Facts>::LENS[1] },
+                { <#input as #private::Facts>::LENS[2] },
+                { <#input as #private::Facts>::LENS[3] },
+                { <#input as #private::Facts>::LENS[4] },
+            >::TEXT,
             output: || {
                 use #private::probe::{ByJsonSchema as _, BySilence as _};
                 #private::probe::OutputSchema::<<#input as #private::Tool>::Output>::NEW.get()

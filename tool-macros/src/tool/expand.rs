@@ -9,17 +9,15 @@ use crate::tool::{checks, definition, input, run};
 /// The expansion. It takes what is decided and cannot fail.
 pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     let written = tool.written;
+    let allowed: Vec<_> = written.attrs.iter().filter(|attr| attr.path().is_ident("allow")).collect();
     let item = input::item(tool);
     let impls = input::impls(tool);
     let schema = definition::schema(tool);
     let spec = definition::spec(tool);
     let checks = checks::all(tool);
+    let warnings = checks::warnings(tool);
     let implementation = implementation(tool);
     // What the user allows on the fn holds for what is made of it. The warnings stay outside of it.
-    let allowed = written
-        .attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("allow"));
     let deprecated = written
         .attrs
         .iter()
@@ -35,6 +33,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
             clippy::unused_async
         )]
         #written
+        #(#allowed)*
         #item
         #[allow(long_running_const_eval, non_local_definitions)]
         const _: () = {
@@ -45,8 +44,9 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
                 #spec
                 #impls
                 #implementation
+                #checks
             };
-            #checks
+            #warnings
         };
     }
 }
@@ -66,11 +66,10 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
         }
     };
     quote! {
-        const LENS: [::core::primitive::usize; 5] = #private::measure(<#input as #private::HasSpec>::SPEC);
-        static DEF: #private::StaticDef = #def;
+        static __TOOL_CORE_DEF: #private::StaticDef = #def;
         impl #private::Tool for #input {
             const NAME: &'static ::core::primitive::str = #name;
-            const DEF: #private::ToolDef = #private::ToolDef::linked(&DEF);
+            const DEF: #private::ToolDef = #private::ToolDef::linked(&__TOOL_CORE_DEF);
             type Output = #output;
             #run
             fn model_view(output: &Self::Output) -> ::core::option::Option<#private::ModelOutput> {
@@ -83,6 +82,6 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
         }
         #[#private::linkme::distributed_slice(#private::TOOLS)]
         #[linkme(crate = #private::linkme)]
-        static LINKED: #private::Link = #private::Link::new(<#input as #private::Tool>::DEF);
+        static __TOOL_CORE_LINK: #private::Link = #private::Link::new(<#input as #private::Tool>::DEF);
     }
 }

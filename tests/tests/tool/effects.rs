@@ -1,0 +1,62 @@
+//! What a tool may do follows from what it takes.
+
+use tool_core::{Effect, prelude::*};
+
+/// Can read.
+#[derive(Clone)]
+pub struct Reader;
+tool_core::host_value!(Reader, Effect::READ);
+
+/// Can write.
+#[derive(Clone)]
+pub struct Writer;
+tool_core::host_value!(Writer, Effect::WRITE);
+
+/// Reads.
+#[tool(read_only)]
+fn read_note(_reader: &Reader) {}
+
+/// Writes, and says that twice is once.
+#[tool(idempotent)]
+fn write_note(_reader: &Reader, #[context] _writer: Option<Writer>) {}
+
+/// Reaches out.
+#[tool(open_world)]
+fn fetch_note() {}
+
+/// Removes.
+#[tool(destructive)]
+fn remove_note() {}
+
+/// Computes.
+#[tool]
+fn add_one(
+    /// To what.
+    number: u32,
+) -> u32 {
+    number + 1
+}
+
+// M4
+#[test]
+fn effects_are_the_union_of_the_host_parameters_and_the_words() {
+    assert_eq!(<read_note as Tool>::DEF.effect(), Effect::READ);
+    assert_eq!(<write_note as Tool>::DEF.effect(), Effect::READ.union(Effect::WRITE));
+    assert_eq!(<fetch_note as Tool>::DEF.effect(), Effect::EXTERNAL);
+    assert!(<remove_note as Tool>::DEF.effect().contains(Effect::DESTROY));
+    assert_eq!(<add_one as Tool>::DEF.effect(), Effect::NONE);
+}
+
+// M4
+#[test]
+fn annotations_follow_from_effects() {
+    let read = <read_note as Tool>::DEF.hints();
+    assert!(read.read_only && read.idempotent && !read.destructive && !read.open_world);
+    let write = <write_note as Tool>::DEF.hints();
+    assert!(!write.read_only && write.idempotent);
+    assert!(<fetch_note as Tool>::DEF.hints().open_world);
+    assert!(<remove_note as Tool>::DEF.hints().destructive);
+    let mcp: serde_json::Value =
+        serde_json::from_str(<remove_note as Tool>::DEF.definition(Dialect::Mcp)).expect("a definition is JSON");
+    assert_eq!(mcp["annotations"]["destructiveHint"], true);
+}

@@ -1,0 +1,155 @@
+//! Where a tool may stand, and what it may be called.
+
+use tool_core::prelude::*;
+
+use crate::{answer, schema};
+
+/// Has names that need a mark in Rust.
+#[tool]
+fn r#match(
+    /// A type.
+    r#type: String,
+    /// A value of the name of what the macro writes.
+    cx: u32,
+    /// Another.
+    map: u32,
+    /// The tool's own name.
+    r#match: u32,
+) -> String {
+    format!("{type} {cx} {map} {match}", r#type = r#type, r#match = r#match)
+}
+
+#[test]
+fn raw_names_lose_their_mark() {
+    assert_eq!(<r#match as Tool>::NAME, "match");
+    let keys: Vec<_> = schema::<r#match>()["properties"].as_object().expect("an object").keys().cloned().collect();
+    assert_eq!(keys, ["cx", "map", "match", "type"]);
+    assert_eq!(answer("match", r#"{"type":"a","cx":1,"map":2,"match":3}"#), "a 1 2 3");
+}
+
+macro_rules! tools {
+    ($($(#[$meta:meta])* $vis:vis $name:ident ( $( $(#[$of_arg:meta])* $arg:ident : $ty:ty ),* ) -> $out:ty $body:block)*) => {$(
+        $(#[$meta])*
+        #[tool(category = "made")]
+        $vis fn $name( $( $(#[$of_arg])* $arg: $ty ),* ) -> $out $body
+    )*};
+}
+
+macro_rules! described {
+    ($name:ident, $text:literal, $default:literal, $ty:ty) => {
+        #[doc = $text]
+        #[tool(name = $text)]
+        fn $name(
+            #[doc = $text]
+            #[arg(default = $default)]
+            value: $ty,
+            cx: &ToolContext,
+        ) -> $ty {
+            let _ = cx;
+            value
+        }
+    };
+}
+
+tools! {
+    /// Adds two numbers.
+    pub(crate) made_add(
+        /// The first.
+        a: u32,
+        /// The second.
+        #[arg(default = 1)]
+        b: u32
+    ) -> u32 { a + b }
+    /// Gives nothing.
+    made_nothing() -> () {}
+}
+
+described!(by_literal, "described", 5, u32);
+
+#[test]
+fn macro_rules_can_write_tools() {
+    assert_eq!(answer("made_add", r#"{"a":1}"#), "2");
+    assert_eq!(<made_add as Tool>::DEF.category(), "made");
+    assert_eq!(answer("made_nothing", "{}"), "null");
+    assert_eq!(answer("described", "{}"), "5");
+    assert_eq!(<by_literal as Tool>::DEF.description(), "described");
+}
+
+#[test]
+fn a_tool_may_stand_in_a_body() {
+    /// Adds one, locally.
+    #[tool]
+    fn local_add(
+        /// To what.
+        to: u32,
+    ) -> u32 {
+        to + 1
+    }
+    assert_eq!(answer("local_add", r#"{"to":1}"#), "2");
+    assert_eq!(local_add(1), 2);
+}
+
+mod file {
+    // A module, as a file of the tool's name would be, and the struct under another name: both are in one namespace.
+    pub(crate) mod open_file {
+        use tool_core::prelude::*;
+
+        /// Opens a file.
+        #[tool(input = OpenFile)]
+        pub(crate) fn open_file(
+            /// Which.
+            path: String,
+        ) -> String {
+            path
+        }
+    }
+    pub(crate) use open_file::{OpenFile, open_file};
+}
+
+#[test]
+fn one_use_imports_the_fn_and_its_arguments() {
+    use file::{OpenFile, open_file};
+    assert_eq!(open_file("a".to_owned()), OpenFile { path: "a".to_owned() }.path);
+}
+
+/// Is on its way out.
+#[deprecated(note = "use `greet`")]
+#[tool]
+pub fn old_greet() {}
+
+/// Takes what is on its way out.
+#[allow(deprecated, reason = "that is what this tests")]
+#[tool]
+fn takes_old(
+    /// Old.
+    old: Old,
+) -> u32 {
+    old.value
+}
+
+/// Old.
+#[deprecated]
+#[derive(Deserialize, StrictSchema)]
+pub struct Old {
+    /// A value.
+    pub value: u32,
+}
+
+#[test]
+fn deprecated_things_warn_where_the_user_names_them_only() {
+    assert_eq!(answer("old_greet", "{}"), "null");
+    assert_eq!(answer("takes_old", r#"{"old":{"value":1}}"#), "1");
+}
+
+/// Stands under an attribute macro's work.
+#[tool]
+#[must_use]
+#[inline]
+pub fn attributed() -> u32 {
+    3
+}
+
+#[test]
+fn other_attributes_stay_on_the_fn() {
+    assert_eq!(answer("attributed", "{}"), "3");
+}

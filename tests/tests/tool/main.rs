@@ -1,0 +1,128 @@
+//! What `#[tool]` makes of a fn.
+
+#![forbid(unsafe_code)]
+
+mod attributes;
+mod effects;
+mod hygiene;
+mod name_conflicts;
+mod needs;
+mod output;
+mod parameters;
+mod typed_input;
+
+use std::future::Future;
+
+use tool_core::prelude::*;
+
+/// Runs to the end, with a clock for deadlines.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.expect("a runtime").block_on(future)
+}
+
+/// Calls a tool of this program.
+fn call(name: &str, arguments: &str, cx: &ToolContext) -> CallResult {
+    let tools = Registry::linked().expect("the tools of this program").open();
+    block_on(tools.call(ToolCall::new("call_1", name, arguments), cx))
+}
+
+/// What a call with nobody around it gives the model.
+fn answer(name: &str, arguments: &str) -> String {
+    call(name, arguments, &ToolContext::anonymous()).model_text()
+}
+
+/// The schema of a tool's arguments as plain JSON Schema.
+fn schema<T: Tool>() -> serde_json::Value {
+    serde_json::from_str(T::DEF.schema(Dialect::JsonSchema)).expect("a schema is JSON")
+}
+
+/// Greets a person. Use it once per conversation.
+#[tool]
+fn greet(
+    /// Whom to greet.
+    name: String,
+) -> String {
+    format!("hello {name}")
+}
+
+/// Tells the time of the tests.
+#[tool]
+async fn now() -> Result<u32, ToolError> {
+    Ok(12)
+}
+
+// S0-01, S0-05, S2-01, S2-03
+#[test]
+fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
+    let def = <greet as Tool>::DEF;
+    assert_eq!(def.name(), "greet");
+    assert_eq!(<greet as Tool>::NAME, "greet");
+    assert_eq!(def.description(), "Greets a person. Use it once per conversation.");
+    assert_eq!(
+        schema::<greet>(),
+        serde_json::json!({
+            "type": "object",
+            "properties": {"name": {"type": "string", "description": "Whom to greet."}},
+            "required": ["name"],
+            "additionalProperties": false
+        })
+    );
+    for dialect in Dialect::ALL {
+        let definition: serde_json::Value = serde_json::from_str(def.definition(dialect)).expect("a definition is JSON");
+        assert!(definition.to_string().contains("Use it once per conversation."));
+    }
+    assert_eq!(answer("greet", r#"{"name":"Ada"}"#), "hello Ada");
+}
+
+// S0-02, S2-07
+#[test]
+fn a_tool_registers_itself() {
+    let linked = Registry::linked().expect("the tools of this program");
+    assert!(linked.get("greet").is_some() && linked.get("now").is_some());
+    let explicit = Registry::builder().tool::<greet>().build().expect("one tool");
+    assert_eq!(explicit.open().names().collect::<Vec<_>>(), ["greet"]);
+}
+
+// S4-10
+#[test]
+fn a_tool_without_arguments_has_an_empty_closed_object() {
+    assert_eq!(
+        schema::<now>(),
+        serde_json::json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false})
+    );
+    assert_eq!(answer("now", "{}"), "12");
+}
+
+// S0-08
+#[test]
+fn the_context_may_be_taken_or_left() {
+    /// Says which call this is.
+    #[tool]
+    async fn which_call(cx: &ToolContext) -> String {
+        cx.call_id().unwrap_or("none").to_owned()
+    }
+    assert_eq!(answer("which_call", "{}"), "call_1");
+    assert_eq!(answer("now", "{}"), "12");
+}
+
+// S0-02
+#[test]
+fn the_origin_is_where_the_fn_stands() {
+    let origin = <greet as Tool>::DEF.origin().expect("a linked tool");
+    assert_eq!(origin.krate, "tool-tests");
+    assert_eq!(origin.module, module_path!());
+    assert!(origin.file.ends_with("tests/tool/main.rs"));
+    let line = include_str!("main.rs").lines().position(|line| line.starts_with("fn greet(")).expect("it is there");
+    assert_eq!(origin.line as usize, line + 1);
+}
+
+// S1-09
+#[test]
+fn what_the_model_reads_is_fixed_at_compile_time() {
+    const DEF: ToolDef = <greet as Tool>::DEF;
+    let first = DEF.definition(Dialect::OpenAi).as_ptr();
+    assert_eq!(first, <greet as Tool>::DEF.definition(Dialect::OpenAi).as_ptr());
+}
+
+use tool_core::ToolDef;

@@ -1,0 +1,105 @@
+//! A user's own names must not meet what the macro writes.
+
+#![allow(dead_code, unused_macros, non_camel_case_types, reason = "the names are all that matters")]
+
+mod core {}
+mod std {}
+mod serde {}
+mod tool_core {}
+mod linkme {}
+mod private {}
+
+struct Option;
+struct Result;
+struct Box;
+struct Vec;
+struct Some;
+struct Ok;
+struct Err;
+struct Text;
+struct Field;
+struct Schema;
+struct Visitor;
+struct Tool;
+struct StrictSchema;
+struct ToolContext;
+struct usize;
+trait Deserialize {}
+trait Serialize {}
+trait Clone {}
+trait Debug {}
+trait PartialEq {}
+trait Send {}
+trait Future {}
+trait Iterator {}
+trait From {}
+trait Into {}
+
+macro_rules! env {
+    ($($t:tt)*) => {
+        compile_error!("the user's `env`")
+    };
+}
+macro_rules! file {
+    ($($t:tt)*) => {
+        compile_error!("the user's `file`")
+    };
+}
+macro_rules! line {
+    ($($t:tt)*) => {
+        compile_error!("the user's `line`")
+    };
+}
+
+const TIMEOUT: ::std::time::Duration = ::std::time::Duration::from_secs(1);
+const LENS: u32 = 1;
+static DEF: u32 = 2;
+const SURVEY: u32 = 3;
+static LINKED: u32 = 4;
+
+type String = ::std::string::String;
+type Maybe<T> = ::std::option::Option<T>;
+
+/// Is written among names of all kinds.
+#[::tool_core::tool(category = "names", example({ "query": "x" }), timeout = TIMEOUT)]
+async fn among_names(
+    cx: &::tool_core::ToolContext,
+    #[secret("key")] key: ::std::option::Option<::tool_core::SecretString>,
+    /// What to search for.
+    query: String,
+    /// How many.
+    #[arg(default = 3, range = 1..=9)]
+    limit: u32,
+    /// Maybe.
+    maybe: Maybe<u32>,
+) -> ::std::result::Result<String, ::tool_core::ToolError> {
+    let _ = (cx, key);
+    ::std::result::Result::Ok(::std::format!("{query} {limit} {maybe:?}"))
+}
+
+/// Is blocking among names of all kinds.
+#[::tool_core::tool]
+fn blocking_among_names(
+    /// Its parameter has the name of a local of the macro's.
+    of_work: u32,
+    /// And so has this one.
+    output: u32,
+    cx: &::tool_core::ToolContext,
+) -> u32 {
+    let _ = cx;
+    of_work + output
+}
+
+/// Has the name of a constant that the macro writes.
+#[::tool_core::tool(allow(tool-name-client), name = "shouting", input = Shouting)]
+#[allow(non_snake_case, reason = "as the test wants it")]
+fn SPEC() -> u32 {
+    LENS + DEF + SURVEY + LINKED
+}
+
+#[test]
+fn own_names_do_not_meet_those_of_the_macro() {
+    assert_eq!(crate::answer("among_names", r#"{"query":"x"}"#), "x 3 None");
+    assert_eq!(crate::answer("blocking_among_names", r#"{"of_work":1,"output":2}"#), "3");
+    assert_eq!(crate::answer("shouting", "{}"), "10");
+}

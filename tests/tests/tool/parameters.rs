@@ -1,0 +1,185 @@
+//! Who supplies a parameter, and what may be said about it.
+
+use tool_core::{Effect, prelude::*};
+
+use crate::{answer, call, schema};
+
+/// An index of the host's.
+#[derive(Clone)]
+pub struct Index(pub u32);
+tool_core::host_value!(Index, Effect::READ);
+
+/// Looks into the index.
+#[tool]
+async fn look(
+    borrowed: &Index,
+    #[context] owned: Index,
+    #[context] missing: Option<Missing>,
+    cx: &ToolContext,
+    /// What to look for.
+    what: String,
+) -> String {
+    format!("{what} {} {} {} {}", borrowed.0, owned.0, missing.is_none(), cx.user().unwrap_or("nobody"))
+}
+
+/// Nobody puts it in.
+#[derive(Clone)]
+pub struct Missing;
+tool_core::host_value!(Missing, Effect::NONE);
+
+// S2-06, S0-08
+#[test]
+fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
+    let cx = ToolContext::builder().with(Index(7)).user("ada").build();
+    assert_eq!(call("look", r#"{"what":"x"}"#, &cx).model_text(), "x 7 7 true ada");
+    let schema = schema::<look>();
+    assert_eq!(schema["properties"].as_object().map(serde_json::Map::len), Some(1));
+    // A host value that the host lacks is a result, not a panic.
+    assert!(call("look", r#"{"what":"x"}"#, &ToolContext::anonymous()).is_error());
+}
+
+/// Looks into the index from a blocking fn.
+#[tool]
+fn look_blocking(
+    index: &Index,
+    /// How often.
+    times: u32,
+) -> u32 {
+    index.0 * times
+}
+
+// S2-02
+#[test]
+fn sync_fns_are_tools() {
+    let cx = ToolContext::builder().with(Index(7)).build();
+    assert_eq!(call("look_blocking", r#"{"times":3}"#, &cx).model_text(), "21");
+}
+
+/// All arguments of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
+pub struct SearchArgs {
+    /// What to search for.
+    pub query: String,
+    /// How many.
+    pub limit: Option<u32>,
+}
+
+/// Searches with one struct of arguments.
+#[tool(example({ "query": "x" }))]
+fn search_by_struct(
+    #[args] args: SearchArgs,
+    index: &Index,
+) -> String {
+    format!("{} {:?} {}", args.query, args.limit, index.0)
+}
+
+#[test]
+fn arguments_may_be_one_struct() {
+    let cx = ToolContext::builder().with(Index(7)).build();
+    assert_eq!(call("search_by_struct", r#"{"query":"x","limit":2}"#, &cx).model_text(), "x Some(2) 7");
+    assert_eq!(schema::<search_by_struct>()["required"], serde_json::json!(["query"]));
+    let input = search_by_struct { args: SearchArgs { query: "x".to_owned(), limit: None } };
+    let text = serde_json::to_string(&input).expect("JSON");
+    assert_eq!(text, r#"{"query":"x","limit":null}"#);
+    assert_eq!(serde_json::from_str::<search_by_struct>(&text).expect("it reads what it writes"), input);
+}
+
+/// Counts up, in a variable of its own.
+#[tool]
+fn count_up(
+    /// Where to begin.
+    mut from: u32,
+    /// Bounds of many kinds.
+    #[arg(length = 2..=3, pattern = "^[a-z]+$")]
+    word: String,
+    /// Multiples of five.
+    #[arg(multiple_of = 5)]
+    #[arg(range = 0..100)]
+    fives: u32,
+    /// Some numbers.
+    #[arg(min_items = 1, max_items = 3, unique)]
+    numbers: Vec<u32>,
+    /// A day.
+    #[arg(format = "date")]
+    day: String,
+    /// A level.
+    #[arg(as = String)]
+    level: Level,
+) -> String {
+    from += 1;
+    format!("{from} {word} {fives} {} {day} {:?}", numbers.len(), level)
+}
+
+/// A type with no schema of its own.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Level(String);
+
+impl TryFrom<String> for Level {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.is_empty() { Err("a level has a name") } else { Ok(Self(text)) }
+    }
+}
+
+#[test]
+fn bounds_hold_before_the_fn_runs() {
+    let good = r#"{"from":1,"word":"ab","fives":10,"numbers":[1,2],"day":"2026-02-28","level":"x"}"#;
+    assert_eq!(answer("count_up", good), r#"2 ab 10 2 2026-02-28 Level("x")"#);
+    for (from, to) in [
+        (r#""ab""#, r#""abcd""#),
+        (r#""ab""#, r#""AB""#),
+        (":10", ":11"),
+        (":10", ":100"),
+        ("[1,2]", "[]"),
+        ("[1,2]", "[1,2,3,4]"),
+        ("2026-02-28", "2026-02-30"),
+    ] {
+        let bad = good.replace(from, to);
+        let result = call("count_up", &bad, &ToolContext::anonymous());
+        assert!(result.is_error(), "{bad}");
+    }
+}
+
+/// Has parameters that only some builds have.
+#[tool]
+fn conditional(
+    /// Always there.
+    always: u32,
+    /// Never there.
+    #[cfg(any())]
+    never: Nonexistent,
+    /// There.
+    #[cfg(all())]
+    there: u32,
+    /// With an attribute on a condition.
+    #[cfg_attr(all(), arg(default = 4))]
+    with_default: u32,
+    /// Without it.
+    #[cfg_attr(any(), arg(default = "nonsense"))]
+    without_default: Option<u32>,
+) -> String {
+    format!("{always} {there} {with_default} {without_default:?}")
+}
+
+#[test]
+fn parameters_under_cfg_follow_it() {
+    assert_eq!(answer("conditional", r#"{"always":1,"there":2}"#), "1 2 4 None");
+    let input = conditional { always: 1, there: 2, with_default: 3, without_default: None };
+    assert_eq!(input.there, 2);
+}
+
+/// Takes what lints would not like.
+#[tool]
+fn lints_on_parameters(
+    /// Unused.
+    #[allow(unused_variables, reason = "it is what this tests")]
+    unused: u32,
+) {
+}
+
+#[test]
+fn lint_attributes_stay_on_the_parameter() {
+    assert_eq!(answer("lints_on_parameters", r#"{"unused":1}"#), "null");
+}

@@ -1,0 +1,115 @@
+//! The struct of a tool's name: the typed arguments.
+
+use serde::de::value::{Error as ValueError, MapDeserializer};
+use tool_core::prelude::*;
+
+/// What is absent. The name is not `Option`, and still it is one.
+type Maybe<T> = Option<T>;
+
+/// Takes options of every kind.
+#[tool]
+fn take_options(
+    /// A plain one.
+    plain: Option<u32>,
+    /// Under another name.
+    aliased: Maybe<String>,
+    /// Boxed.
+    boxed: Box<Option<bool>>,
+    /// Required.
+    required: u32,
+) -> String {
+    format!("{plain:?} {aliased:?} {boxed:?} {required}")
+}
+
+#[test]
+fn absent_options_of_every_kind_are_none() {
+    let input: take_options = serde_json::from_str(r#"{"required":1}"#).expect("options may be absent");
+    assert_eq!(input, take_options { plain: None, aliased: None, boxed: Box::new(None), required: 1 });
+}
+
+#[test]
+fn wrong_keys_are_told_as_serde_tells_them() {
+    let told = |text: &str| serde_json::from_str::<take_options>(text).expect_err(text).to_string();
+    assert!(told(r#"{"plain":1}"#).starts_with("missing field `required`"));
+    assert!(told(r#"{"required":1,"required":2}"#).starts_with("duplicate field `required`"));
+    assert!(told(r#"{"required":1,"other":2}"#).starts_with(
+        "unknown field `other`, expected one of `plain`, `aliased`, `boxed`, `required`"
+    ));
+    assert!(told("[1]").contains("expected an object with the arguments"));
+}
+
+#[test]
+fn it_reads_from_any_format() {
+    let map = MapDeserializer::<_, ValueError>::new([("required", 7_u32)].into_iter());
+    let input = take_options::deserialize(map).expect("a map of numbers");
+    assert_eq!(input.required, 7);
+}
+
+#[test]
+fn it_writes_reads_prints_clones_and_compares() {
+    let input = take_options { plain: Some(1), aliased: None, boxed: Box::new(Some(true)), required: 2 };
+    let text = serde_json::to_string(&input).expect("JSON");
+    assert_eq!(text, r#"{"plain":1,"aliased":null,"boxed":true,"required":2}"#);
+    assert_eq!(serde_json::from_str::<take_options>(&text).expect("what it wrote"), input.clone());
+    assert_eq!(
+        format!("{input:?}"),
+        "take_options { plain: Some(1), aliased: None, boxed: Some(true), required: 2 }"
+    );
+    assert_ne!(input, take_options { plain: None, ..input.clone() });
+}
+
+/// Neither `Serialize`, `Debug`, `Clone` nor `PartialEq`.
+#[derive(Deserialize, StrictSchema)]
+pub struct Bare {
+    /// A value.
+    pub value: u32,
+}
+
+/// Takes what can only be read.
+#[tool]
+async fn take_bare(
+    /// A value.
+    bare: Bare,
+) -> u32 {
+    bare.value
+}
+
+// What its fields cannot, the struct cannot, and that is no error.
+#[test]
+fn a_typed_call_goes_through_the_same_gate() {
+    let tools = Registry::linked().expect("the tools of this program").open();
+    let cx = ToolContext::anonymous();
+    let bare = take_bare { bare: Bare { value: 3 } };
+    assert_eq!(crate::block_on(tools.invoke(bare, &cx)).expect("it runs"), 3);
+    let input = take_options { plain: None, aliased: None, boxed: Box::new(None), required: 2 };
+    assert_eq!(crate::block_on(tools.invoke(input, &cx)).expect("it runs"), "None None None 2");
+}
+
+/// Has more parameters than a tuple has impls.
+#[tool]
+#[rustfmt::skip]
+fn many(
+    /// 1
+    a: u8, /// 2
+    b: u8, /// 3
+    c: u8, /// 4
+    d: u8, /// 5
+    e: u8, /// 6
+    f: u8, /// 7
+    g: u8, /// 8
+    h: u8, /// 9
+    i: u8, /// 10
+    j: u8, /// 11
+    k: u8, /// 12
+    l: u8, /// 13
+    m: u8, /// 14
+    n: u8,
+) -> u8 {
+    a + b + c + d + e + f + g + h + i + j + k + l + m + n
+}
+
+#[test]
+fn there_is_no_limit_on_the_number_of_parameters() {
+    let text = r#"{"n":14,"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":10,"k":11,"l":12,"m":13}"#;
+    assert_eq!(crate::answer("many", text), "105");
+}
