@@ -194,6 +194,7 @@ impl<'a> Judge<'a> {
 
     /// What arrived, if it is not what was sent with defaults filled in.
     fn otherwise(&self, text: &str, arrived: &Value) -> Option<String> {
+        let text = if text.is_empty() { "{}" } else { text };
         let mut sent: Value = match serde_json::from_str(text) {
             Ok(sent) => sent,
             Err(error) => return Some(error.to_string()),
