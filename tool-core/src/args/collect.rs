@@ -1,8 +1,9 @@
 //! Every problem at once.
 
+use super::bytes::decode;
 use super::describe::{found, join, names, wanted};
 use super::issue::{Issue, Path, cut};
-use super::scan::{Broken, Cursor, Stop, decode};
+use super::scan::{Broken, Cursor, Stop};
 use super::sink::{Fault, Known, Place, Sink};
 use super::suggest::nearest;
 use super::union::starts;
@@ -46,9 +47,15 @@ fn malformed(text: &str, broken: Option<Broken>) -> Issue {
     });
     let bytes = text.as_bytes();
     let before = bytes.get(..at).unwrap_or(bytes);
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let column = text.get(start..at).map_or(at - start, |line| line.chars().count()) + 1;
+    let line = before.split(|byte| *byte == b'\n').count();
+    let start = before
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let column = text
+        .get(start..at)
+        .map_or(at - start, |line| line.chars().count())
+        + 1;
     let next = text.get(at..).and_then(|rest| rest.chars().next());
     let what = match next {
         Some(c) => format!("{c:?}"),
@@ -126,13 +133,19 @@ fn strangers(value: &str, schema: &Schema) -> usize {
         return 0;
     };
     let mut cursor = Cursor::new(value);
-    let mut count = fields.iter().filter(|field| field.input && field.is_required()).count();
+    let mut count = fields
+        .iter()
+        .filter(|field| field.input && field.is_required())
+        .count();
     cursor.at += 1;
     let mut more = cursor.space() == b'"';
     while more {
         let Ok(key) = cursor.key() else { break };
         let name = decode(cursor.slice(key.start, key.end));
-        match fields.iter().find(|field| field.input && field.name == name) {
+        match fields
+            .iter()
+            .find(|field| field.input && field.name == name)
+        {
             Some(field) if field.is_required() => count = count.saturating_sub(1),
             Some(_) => {}
             None => count += 1,
@@ -148,7 +161,13 @@ fn strangers(value: &str, schema: &Schema) -> usize {
 impl Sink for Collect {
     const FAST: bool = false;
 
-    fn refuse(&mut self, text: &str, span: (usize, usize), place: Place<'_>, fault: Fault<'_>) -> Result<(), Stop> {
+    fn refuse(
+        &mut self,
+        text: &str,
+        span: (usize, usize),
+        place: Place<'_>,
+        fault: Fault<'_>,
+    ) -> Result<(), Stop> {
         let value = text.get(span.0..span.1).unwrap_or_default();
         if let (Fault::Value, Kind::Union(union)) = (fault, &place.schema.kind)
             && union.tagging == Tagging::Untagged
@@ -190,7 +209,7 @@ fn tell(value: &str, place: Place<'_>, fault: Fault<'_>) -> (String, String) {
             let near = meant(value, variants.iter().map(|variant| variant.name));
             (names(variants) + &near, found(value))
         }
-        Fault::Missing(_) => (wanted(place, ""), "nothing: the key is missing".to_owned()),
+        Fault::Missing => (wanted(place, ""), "nothing: the key is missing".to_owned()),
         Fault::Untagged(tag, variants) => (
             format!("an object whose `{tag}` is {}", names(variants)),
             format!("an object without `{tag}`"),
@@ -216,7 +235,10 @@ fn unknown(name: &str, known: Known<'_>) -> String {
     let keys: Vec<&str> = match known {
         Known::Fields(tag, fields) => {
             let fields: &[Field] = fields;
-            let names = fields.iter().filter(|field| field.input).map(|field| field.name);
+            let names = fields
+                .iter()
+                .filter(|field| field.input)
+                .map(|field| field.name);
             tag.into_iter().chain(names).collect()
         }
         Known::Variants(variants) => variants
@@ -255,7 +277,10 @@ fn with_hint(expected: String, place: Place<'_>, value: &str) -> String {
             expected + &near
         }
         Kind::Union(union) if union.tagging == Tagging::External => {
-            let units = union.variants.iter().filter(|variant| variant.schema.is_none());
+            let units = union
+                .variants
+                .iter()
+                .filter(|variant| variant.schema.is_none());
             let near = meant(value, units.map(|variant| variant.name));
             expected + &near
         }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::bytes::decode;
 use super::issue::cut;
-use super::scan::{Cursor, decode};
+use super::scan::Cursor;
 use super::sink::Place;
 use crate::schema::{Constraints, Field, Integer, Kind, Tagging, Union, Variant};
 
@@ -16,12 +17,16 @@ const NAMES: usize = 12;
 pub(super) fn wanted(place: Place<'_>, found: &str) -> String {
     let bounds = place.bounds.unwrap_or(&Constraints::NONE);
     match &place.schema.kind {
-        Kind::String | Kind::Char | Kind::Format(_) | Kind::Duration => text(&place.schema.kind, bounds),
+        Kind::String | Kind::Char | Kind::Format(_) | Kind::Duration => {
+            text(&place.schema.kind, bounds)
+        }
         Kind::Integer(kind) => integer(kind, bounds, found),
         Kind::Number { single } => {
             let mut out = "a number".to_owned();
             range(&mut out, bounds, None);
-            if found.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) && out == "a number" {
+            if found.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+                && out == "a number"
+            {
                 let bits = if *single { 32 } else { 64 };
                 let _ = write!(out, " that fits {bits} bits");
             }
@@ -31,7 +36,10 @@ pub(super) fn wanted(place: Place<'_>, found: &str) -> String {
         Kind::Enum(values) => one_of(values.iter().map(|value| value.value)),
         Kind::IntegerEnum(values) => {
             let values: Vec<String> = values.iter().map(|value| value.value.to_string()).collect();
-            format!("the number {}", join(values.iter().map(String::as_str), "", "or"))
+            format!(
+                "the number {}",
+                join(values.iter().map(String::as_str), "", "or")
+            )
         }
         Kind::Array {
             items: _,
@@ -47,7 +55,14 @@ pub(super) fn wanted(place: Place<'_>, found: &str) -> String {
                 Kind::Constrained(_, own) => own.under(bounds),
                 _ => *bounds,
             };
-            wanted(Place { schema: inner, bounds: Some(&bounds), ..place }, found)
+            wanted(
+                Place {
+                    schema: inner,
+                    bounds: Some(&bounds),
+                    ..place
+                },
+                found,
+            )
         }
         Kind::Ref(name) => format!("a nested `{name}`"),
         Kind::Any => "JSON".to_owned(),
@@ -89,7 +104,8 @@ fn integer(kind: &Integer, bounds: &Constraints, found: &str) -> String {
     let mut out = "a whole number".to_owned();
     // The bounds of wide types say something only where a number broke them.
     let wide = kind.max > u128::from(u32::MAX);
-    let broken = found.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) && !found.contains('.');
+    let broken = found.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+        && !found.contains('.');
     let width = (!wide || broken).then_some(kind);
     range(&mut out, bounds, width);
     if wide && !broken && kind.min >= 0 && bounds.min.is_none() {
@@ -134,7 +150,9 @@ fn list(bounds: &Constraints, unique: bool, exactly: Option<usize>) -> String {
     let mut out = "a list".to_owned();
     let _ = match (exactly, bounds.min_items, bounds.max_items) {
         (Some(count), _, _) => write!(out, " of exactly {}", counted(count, "item")),
-        (None, Some(min), Some(max)) if min == max => write!(out, " of exactly {}", counted(min, "item")),
+        (None, Some(min), Some(max)) if min == max => {
+            write!(out, " of exactly {}", counted(min, "item"))
+        }
         (None, Some(min), Some(max)) => write!(out, " of {min} to {}", counted(max, "item")),
         (None, Some(min), None) => write!(out, " of at least {}", counted(min, "item")),
         (None, None, Some(max)) => write!(out, " of at most {}", counted(max, "item")),
@@ -147,7 +165,12 @@ fn list(bounds: &Constraints, unique: bool, exactly: Option<usize>) -> String {
 }
 
 fn object(fields: &[Field]) -> String {
-    let names = || fields.iter().filter(|field| field.input).map(|field| field.name);
+    let names = || {
+        fields
+            .iter()
+            .filter(|field| field.input)
+            .map(|field| field.name)
+    };
     if names().next().is_none() {
         return "an empty object".to_owned();
     }
@@ -157,8 +180,14 @@ fn object(fields: &[Field]) -> String {
 fn union(union: &Union, place: Place<'_>) -> String {
     match union.tagging {
         Tagging::External => {
-            let units = union.variants.iter().filter(|variant| variant.schema.is_none());
-            let rest = union.variants.iter().filter(|variant| variant.schema.is_some());
+            let units = union
+                .variants
+                .iter()
+                .filter(|variant| variant.schema.is_none());
+            let rest = union
+                .variants
+                .iter()
+                .filter(|variant| variant.schema.is_some());
             let units = join(units.map(|variant| variant.name), "`", "or");
             let rest = join(rest.map(|variant| variant.name), "`", "or");
             match (units.is_empty(), rest.is_empty()) {
@@ -199,7 +228,11 @@ pub(super) fn names(variants: &[Variant]) -> String {
 }
 
 /// "`a`, `b` or `c`", cut short where there are many.
-pub(super) fn join<'a>(parts: impl Iterator<Item = &'a str> + Clone, quote: &str, last: &str) -> String {
+pub(super) fn join<'a>(
+    parts: impl Iterator<Item = &'a str> + Clone,
+    quote: &str,
+    last: &str,
+) -> String {
     let count = parts.clone().count();
     let mut out = String::new();
     for (index, part) in parts.take(NAMES).enumerate() {
@@ -228,7 +261,11 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
 pub(super) fn found(value: &str) -> String {
     match value.as_bytes().first() {
         Some(b'"') => {
-            let inside = decode(value.get(1..value.len().saturating_sub(1)).unwrap_or_default());
+            let inside = decode(
+                value
+                    .get(1..value.len().saturating_sub(1))
+                    .unwrap_or_default(),
+            );
             if inside.is_empty() {
                 return "empty text".to_owned();
             }

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
+use super::bytes::{decode, encode};
 use super::number::Decimal;
-use super::scan::{Cursor, decode, encode};
+use super::scan::Cursor;
 
 /// Whether two values, each without white space around it, are equal.
 pub(super) fn same(left: &str, right: &str) -> bool {
@@ -13,7 +14,8 @@ pub(super) fn same(left: &str, right: &str) -> bool {
     }
     match (left.as_bytes().first(), right.as_bytes().first()) {
         (Some(b'"'), Some(b'"')) => {
-            (left.contains('\\') || right.contains('\\')) && decode(inside(left)) == decode(inside(right))
+            (left.contains('\\') || right.contains('\\'))
+                && decode(inside(left)) == decode(inside(right))
         }
         (Some(b'-' | b'0'..=b'9'), Some(b'-' | b'0'..=b'9')) => {
             Decimal::new(left).compare(&Decimal::new(right)) == Ordering::Equal
@@ -31,7 +33,9 @@ pub(super) fn normal(text: &str) -> String {
 }
 
 fn inside(string: &str) -> &str {
-    string.get(1..string.len().saturating_sub(1)).unwrap_or_default()
+    string
+        .get(1..string.len().saturating_sub(1))
+        .unwrap_or_default()
 }
 
 /// Writes the value under the cursor. The text was walked before, so that nothing in it can be broken.

@@ -4,14 +4,51 @@ use std::collections::HashMap;
 
 use super::equal;
 use super::scan::{Cursor, Stop};
-use super::sink::{Fault, Place, Sink};
+use super::sink::{Fault, Place, Scope, Sink};
 use super::walk::Walk;
-use crate::schema::Schema;
+use crate::schema::{Kind, Schema};
 
 /// Sets up to this size are compared item by item, larger ones by their normal form.
 const FEW: usize = 24;
 
 impl<S: Sink> Walk<'_, S> {
+    /// The same as a list without bounds, for a sink that stops at the first fault: nothing is counted.
+    #[inline(never)]
+    pub(super) fn plain_list(
+        &mut self,
+        schema: &Schema,
+        scope: Option<&Scope<'_>>,
+    ) -> Result<(), Stop> {
+        let Kind::Array {
+            items,
+            unique: false,
+            exactly: None,
+        } = &schema.kind
+        else {
+            return self.other(schema, None, scope);
+        };
+        if self.cursor.peek() != b'[' {
+            return self.other(schema, None, scope);
+        }
+        let here = Scope {
+            schema,
+            parent: scope,
+        };
+        let scope = if schema.name.is_empty() {
+            scope
+        } else {
+            Some(&here)
+        };
+        self.cursor.open()?;
+        let mut more = self.cursor.space() != b']';
+        while more {
+            self.inner(self.cursor.peek(), items, None, scope)?;
+            more = self.cursor.another(b']')?;
+        }
+        self.cursor.close();
+        Ok(())
+    }
+
     pub(super) fn list(
         &mut self,
         place: Place<'_>,
@@ -48,11 +85,7 @@ impl<S: Sink> Walk<'_, S> {
         Ok(())
     }
 
-    #[inline]
     fn item(&mut self, items: &Schema, index: usize, place: Place<'_>) -> Result<(), Stop> {
-        if S::FAST {
-            return self.inner(items, None, place.scope);
-        }
         self.sink.enter_item(index, items.is_optional());
         let walked = self.value(items, None, place.scope);
         self.sink.leave();
@@ -102,7 +135,9 @@ impl<S: Sink> Walk<'_, S> {
                 (first < index).then_some(first)
             } else {
                 let before = few.iter().take(index);
-                let first = before.clone().position(|(from, to)| equal::same(self.cursor.slice(*from, *to), item));
+                let first = before
+                    .clone()
+                    .position(|(from, to)| equal::same(self.cursor.slice(*from, *to), item));
                 if let Some(slot) = few.get_mut(index) {
                     *slot = (from, to);
                 }
@@ -110,7 +145,6 @@ impl<S: Sink> Walk<'_, S> {
             };
             if let Some(first) = first {
                 let fault = Fault::Repeat {
-                    index,
                     first,
                     cut: (last, to),
                 };

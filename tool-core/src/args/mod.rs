@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+mod bytes;
 mod collect;
 mod describe;
 mod duration;
@@ -16,9 +17,11 @@ mod list;
 mod number;
 mod object;
 mod repair;
+mod scalar;
 mod scan;
 mod sink;
 mod suggest;
+mod tidy;
 mod union;
 mod walk;
 
@@ -38,6 +41,15 @@ pub(crate) struct Admitted<'a> {
     pub(crate) repairs: Vec<RepairNote>,
 }
 
+impl<'a> Admitted<'a> {
+    const fn right(text: Cow<'a, str>) -> Self {
+        Self {
+            text,
+            repairs: Vec::new(),
+        }
+    }
+}
+
 /// Admits the arguments of a call, or tells every problem with them.
 ///
 /// Empty text counts as `{}`: some providers send that for a tool without parameters.
@@ -46,21 +58,19 @@ pub(crate) fn admit<'a>(
     text: &'a str,
     repair: Repair,
 ) -> Result<Admitted<'a>, Vec<Issue>> {
-    let text = if text.trim_ascii().is_empty() {
-        "{}"
-    } else {
-        text
-    };
     let place = Place {
         schema,
         bounds: None,
         scope: None,
     };
     if let Some(text) = pass(place, text) {
-        return Ok(Admitted {
-            text,
-            repairs: Vec::new(),
-        });
+        return Ok(Admitted::right(text));
+    }
+    if text.trim_ascii().is_empty() {
+        let text = "{}";
+        return pass(place, text)
+            .map(Admitted::right)
+            .ok_or_else(|| collect::issues(place, text));
     }
     if repair == Repair::Safe
         && let Some((repaired, repairs)) = repair::arguments(place, text)

@@ -134,11 +134,7 @@ fn step(rest: u128, digit: u8, unit: u128) -> u128 {
         return sum % unit;
     }
     let add = |a: u128, b: u128| {
-        if a >= unit - b {
-            a - (unit - b)
-        } else {
-            a + b
-        }
+        if a >= unit - b { a - (unit - b) } else { a + b }
     };
     let ten = (0..10).fold(0, |sum, _| add(sum, rest));
     add(ten, digit % unit)
@@ -166,17 +162,14 @@ fn power(text: &str) -> i64 {
 /// A whole number: its sign and the number without it. Nothing where there is a fraction, or more than 128 bits.
 #[inline]
 pub(super) fn whole(number: &Num, text: &str) -> Option<(bool, u128)> {
-    match number.small {
-        Some(value) => Some((number.negative, u128::from(value))),
-        None => {
-            let decimal = Decimal::new(text);
-            if decimal.is_whole() {
-                Some((number.negative, decimal.magnitude()?))
-            } else {
-                None
-            }
-        }
+    if let Some(value) = number.small {
+        return Some((number.negative, u128::from(value)));
     }
+    let decimal = Decimal::new(text);
+    if !decimal.is_whole() {
+        return None;
+    }
+    Some((number.negative, decimal.magnitude()?))
 }
 
 /// A sign and a number without it, as one number where it fits.
@@ -198,8 +191,7 @@ pub(super) fn fits(value: (bool, u128), integer: &Integer) -> bool {
     }
     match value {
         (false, value) => {
-            value <= integer.max
-                && (integer.min <= 0 || value >= integer.min.unsigned_abs())
+            value <= integer.max && (integer.min <= 0 || value >= integer.min.unsigned_abs())
         }
         (true, value) => integer.min < 0 && value <= integer.min.unsigned_abs(),
     }
@@ -238,9 +230,16 @@ pub(super) fn finite(number: &Num, text: &str, single: bool) -> bool {
     }
     // As serde_json and serde do it: first to `f64`, then to `f32`.
     text.parse::<f64>().is_ok_and(|value| {
-        #[allow(clippy::cast_possible_truncation, reason = "overflow to infinity is what is asked for")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "overflow to infinity is what is asked for"
+        )]
         let narrow = value as f32;
-        if single { narrow.is_finite() } else { value.is_finite() }
+        if single {
+            narrow.is_finite()
+        } else {
+            value.is_finite()
+        }
     })
 }
 

@@ -2,16 +2,19 @@
 
 use std::collections::HashSet;
 
-use super::scan::{Stop, Str, decode, encode};
+use super::bytes::{decode, encode};
+use super::scan::Stop;
 use super::sink::{Edit, Fault, Known, Place, Scope, Sink, splice};
 use super::walk::Walk;
-use crate::schema::{Field, Schema};
+use crate::schema::{Field, Kind, Schema};
 
 /// The fields that have come by: a word of bits, and more words for a record of more fields.
-trait Seen: Default {
+trait Seen {
     /// Marks a field; false where it was marked before.
     fn insert(&mut self, index: usize) -> bool;
     fn contains(&self, index: usize) -> bool;
+    /// Whether all of so many fields have come by. In doubt not.
+    fn is_full(&self, count: usize) -> bool;
 }
 
 impl Seen for u64 {
@@ -26,6 +29,11 @@ impl Seen for u64 {
     fn contains(&self, index: usize) -> bool {
         self >> (index & 63) & 1 == 1
     }
+
+    #[inline]
+    fn is_full(&self, count: usize) -> bool {
+        self.trailing_ones() as usize >= count
+    }
 }
 
 impl Seen for Vec<u64> {
@@ -33,37 +41,97 @@ impl Seen for Vec<u64> {
         if self.len() <= index / 64 {
             self.resize(index / 64 + 1, 0);
         }
-        self.get_mut(index / 64).is_some_and(|word| word.insert(index))
+        self.get_mut(index / 64)
+            .is_some_and(|word| word.insert(index))
     }
 
     fn contains(&self, index: usize) -> bool {
-        self.get(index / 64).is_some_and(|word| word.contains(index))
+        self.get(index / 64)
+            .is_some_and(|word| word.contains(index))
+    }
+
+    fn is_full(&self, _: usize) -> bool {
+        false
     }
 }
 
-/// What a key turned out to be.
-enum Key {
-    Field(usize),
-    Other(Str),
+/// A record of which some fields have come by.
+struct Begun<M> {
+    /// Where it starts.
+    start: usize,
+    /// It starts with its end.
+    empty: bool,
+    /// The cursor stands at a key rather than at the closing brace.
+    more: bool,
+    seen: M,
 }
 
 impl<S: Sink> Walk<'_, S> {
-    /// A closed record, beside whose fields a tag may stand that has been judged already.
-    #[inline]
-    pub(super) fn object(
+    /// The same as a closed record, for a sink that stops at the first fault. Most models write the fields in their order, so each key
+    /// is compared with one name and not read; from the first that differs on, keys are read.
+    ///
+    /// The rule `property-key` has seen the names of a checked node: none of them is written with escapes.
+    #[inline(never)]
+    pub(super) fn record(
         &mut self,
-        place: Place<'_>,
-        fields: &[Field],
-        tag: Option<&str>,
+        schema: &Schema,
+        scope: Option<&Scope<'_>>,
     ) -> Result<(), Stop> {
-        if fields.len() <= 64 {
-            self.members::<u64>(place, fields, tag)
-        } else {
-            self.members::<Vec<u64>>(place, fields, tag)
+        let Kind::Object(fields) = &schema.kind else {
+            return self.other(schema, None, scope);
+        };
+        if self.cursor.peek() != b'{' || fields.len() > 64 {
+            return self.other(schema, None, scope);
         }
+        let here = Scope {
+            schema,
+            parent: scope,
+        };
+        let scope = if schema.name.is_empty() {
+            scope
+        } else {
+            Some(&here)
+        };
+        let start = self.cursor.at;
+        self.cursor.open()?;
+        let empty = self.cursor.space() == b'}';
+        let mut more = !empty;
+        let mut seen = 0u64;
+        for (index, field) in fields.iter().enumerate() {
+            if !more {
+                break;
+            }
+            if field.input && self.cursor.leap(field.name) {
+                let byte = self.cursor.space();
+                if byte == b'n' && field.default.is_some() {
+                    self.defaulted(field, scope)?;
+                } else {
+                    self.inner(byte, field.schema, None, scope)?;
+                }
+                seen |= 1 << (index & 63);
+                more = self.cursor.another(b'}')?;
+            }
+        }
+        if !more && seen.is_full(fields.len()) {
+            self.cursor.close();
+            return Ok(());
+        }
+        let place = Place {
+            schema,
+            bounds: None,
+            scope,
+        };
+        let begun = Begun {
+            start,
+            empty,
+            more,
+            seen,
+        };
+        self.rest(place, fields, None, begun)
     }
 
-    fn members<M: Seen>(
+    /// A closed record, beside whose fields a tag may stand that has been judged already.
+    pub(super) fn object(
         &mut self,
         place: Place<'_>,
         fields: &[Field],
@@ -74,18 +142,81 @@ impl<S: Sink> Walk<'_, S> {
         }
         let start = self.cursor.at;
         self.cursor.open()?;
-        let mut seen = M::default();
-        let mut count = 0;
+        let empty = self.cursor.space() == b'}';
+        let more = !empty;
+        if fields.len() <= 64 {
+            self.rest(
+                place,
+                fields,
+                tag,
+                Begun {
+                    start,
+                    empty,
+                    more,
+                    seen: 0u64,
+                },
+            )
+        } else {
+            self.rest(
+                place,
+                fields,
+                tag,
+                Begun {
+                    start,
+                    empty,
+                    more,
+                    seen: Vec::new(),
+                },
+            )
+        }
+    }
+
+    /// What is left of a record, and what is missing from it.
+    #[inline(never)]
+    fn rest<M: Seen>(
+        &mut self,
+        place: Place<'_>,
+        fields: &[Field],
+        tag: Option<&str>,
+        begun: Begun<M>,
+    ) -> Result<(), Stop> {
+        let mut seen = begun.seen;
+        if begun.more {
+            self.keys(place, fields, tag, &mut seen)?;
+        }
+        if !seen.is_full(fields.len()) {
+            self.absent(
+                place,
+                fields,
+                |index| seen.contains(index),
+                begun.start,
+                begun.empty,
+            )?;
+        }
+        self.cursor.close();
+        Ok(())
+    }
+
+    /// Keys in any order, up to the closing brace.
+    fn keys<M: Seen>(
+        &mut self,
+        place: Place<'_>,
+        fields: &[Field],
+        tag: Option<&str>,
+        seen: &mut M,
+    ) -> Result<(), Stop> {
         let mut tagged = false;
         let mut expected = 0;
-        let empty = self.cursor.space() == b'}';
-        let mut more = !empty;
-        while more {
-            match self.field_key(place.schema, fields, expected)? {
-                Key::Field(index) => {
+        loop {
+            let key = self.cursor.key()?;
+            let name = decode(self.cursor.slice(key.start, key.end));
+            let byte = self.cursor.colon()?;
+            let known = |field: &&Field| field.name == name && field.input;
+            let next = fields.get(expected).filter(known).map(|_| expected);
+            match next.or_else(|| fields.iter().position(|field| known(&field))) {
+                Some(index) => {
                     expected = index + 1;
                     if let Some(field) = fields.get(index) {
-                        let byte = self.cursor.colon()?;
                         if !seen.insert(index) {
                             self.refuse_value(place, field.name, Fault::Twice(field.name))?;
                         } else if byte == b'n' && field.default.is_some() {
@@ -93,56 +224,28 @@ impl<S: Sink> Walk<'_, S> {
                         } else {
                             self.field(field, place.scope)?;
                         }
-                        count += 1;
                     }
                 }
-                Key::Other(key) => self.extra(place, fields, tag, key, &mut tagged)?,
+                None if tag == Some(&*name) => {
+                    if std::mem::replace(&mut tagged, true) {
+                        self.refuse_value(place, &name, Fault::Twice(&name))?;
+                    } else {
+                        self.cursor.skip()?;
+                    }
+                }
+                None => self.refuse_value(
+                    place,
+                    &name,
+                    Fault::Unknown(&name, Known::Fields(tag, fields)),
+                )?,
             }
-            more = self.cursor.another(b'}')?;
+            if !self.cursor.another(b'}')? {
+                return Ok(());
+            }
         }
-        if count < fields.len() {
-            self.absent(place, fields, |index| seen.contains(index), start, empty)?;
-        }
-        self.cursor.close();
-        Ok(())
     }
 
-    /// A key, which most often is that of the next field.
-    #[inline]
-    fn field_key(&mut self, schema: &Schema, fields: &[Field], expected: usize) -> Result<Key, Stop> {
-        // The rule `property-key` has seen the keys of a checked node: none of them holds a backslash.
-        if let Some(field) = fields.get(expected)
-            && schema.checked
-            && field.input
-            && self.cursor.is_key(field.name)
-        {
-            return Ok(Key::Field(expected));
-        }
-        self.other_key(fields)
-    }
-
-    #[inline(never)]
-    fn other_key(&mut self, fields: &[Field]) -> Result<Key, Stop> {
-        let key = self.cursor.key()?;
-        let raw = self.cursor.slice(key.start, key.end);
-        let find = |name: &str| {
-            fields
-                .iter()
-                .position(|field| field.name == name && field.input)
-        };
-        let found = if key.escaped {
-            find(&decode(raw))
-        } else {
-            find(raw)
-        };
-        Ok(found.map_or(Key::Other(key), Key::Field))
-    }
-
-    #[inline]
     fn field(&mut self, field: &Field, scope: Option<&Scope<'_>>) -> Result<(), Stop> {
-        if S::FAST {
-            return self.inner(field.schema, None, scope);
-        }
         self.sink.enter_key(field.name, !field.is_required());
         let walked = self.value(field.schema, None, scope);
         self.sink.leave();
@@ -160,29 +263,13 @@ impl<S: Sink> Walk<'_, S> {
         Ok(())
     }
 
-    /// A key that no field has.
-    #[cold]
-    fn extra(
+    /// Refuses the value of a key, whatever it is.
+    pub(super) fn refuse_value(
         &mut self,
         place: Place<'_>,
-        fields: &[Field],
-        tag: Option<&str>,
-        key: Str,
-        tagged: &mut bool,
+        key: &str,
+        fault: Fault<'_>,
     ) -> Result<(), Stop> {
-        let name = decode(self.cursor.slice(key.start, key.end));
-        self.cursor.colon()?;
-        if tag == Some(&*name) {
-            if !std::mem::replace(tagged, true) {
-                return self.cursor.skip();
-            }
-            return self.refuse_value(place, &name, Fault::Twice(&name));
-        }
-        self.refuse_value(place, &name, Fault::Unknown(&name, Known::Fields(tag, fields)))
-    }
-
-    /// Refuses the value of a key, whatever it is.
-    pub(super) fn refuse_value(&mut self, place: Place<'_>, key: &str, fault: Fault<'_>) -> Result<(), Stop> {
         self.sink.enter_key(key, false);
         let refused = self.refuse_from(self.cursor.at, place, fault);
         self.sink.leave();
@@ -221,7 +308,7 @@ impl<S: Sink> Walk<'_, S> {
                     scope: None,
                 };
                 self.sink.enter_key(field.name, false);
-                let refused = self.refuse((start, end + 1), wanted, Fault::Missing(field.name));
+                let refused = self.refuse((start, end + 1), wanted, Fault::Missing);
                 self.sink.leave();
                 refused?;
             }

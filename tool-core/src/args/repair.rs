@@ -4,10 +4,12 @@
 //! values cancel each other, and what comes out passes the whole guard once more before anything runs. Nothing is ever closed that a
 //! model left open: a call that was cut off must not run.
 
+use super::bytes::{decode, encode};
 use super::equal;
 use super::issue::{Path, RepairNote};
-use super::scan::{Cursor, Stop, decode, encode};
+use super::scan::{Cursor, Stop};
 use super::sink::{Edit, Fault, Place, Sink, splice};
+use super::tidy::{is_json, tidy};
 use super::walk::Walk;
 use crate::schema::{Kind, Schema, Tagging, Variant};
 
@@ -123,7 +125,7 @@ impl Mend {
     fn settle(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let mut readings = Vec::new();
         self.plain(value, place, &mut readings);
-        self.text(value, place, &mut readings);
+        readings_of_text(value, place, &mut readings);
         let mut settled: Option<(Reading, Vec<RepairNote>)> = None;
         for reading in readings {
             let Some((text, inner)) = self.fit(&reading.text, place) else {
@@ -164,7 +166,9 @@ impl Mend {
         let mut settled: Option<(String, Vec<RepairNote>)> = None;
         for schema in variants.iter().filter_map(|variant| variant.schema) {
             let place = Place { schema, ..place };
-            let Some((text, notes)) = mend(place, value, &self.path, self.levels - 1, &mut self.fuel) else {
+            let Some((text, notes)) =
+                mend(place, value, &self.path, self.levels - 1, &mut self.fuel)
+            else {
                 continue;
             };
             match &settled {
@@ -193,55 +197,23 @@ impl Mend {
                 if self.inner != Some(self.path.len())
                     && let Some(item) = only_item(value)
                 {
-                    readings.push(Reading::new(item.to_owned(), "took the only item of a list"));
+                    readings.push(Reading::new(
+                        item.to_owned(),
+                        "took the only item of a list",
+                    ));
                 }
             } else if !is_list && takes(b'[') && !holds_json(value) {
-                readings.push(Reading::new(format!("[{value}]"), "wrapped the value in a list"));
+                readings.push(Reading::new(
+                    format!("[{value}]"),
+                    "wrapped the value in a list",
+                ));
             }
         }
         if takes(b'"') && is_canonical(value) {
-            readings.push(Reading::new(format!("\"{value}\""), "wrote the number as text"));
-        }
-    }
-
-    /// Readings of a text.
-    fn text(&self, value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
-        let Some(inside) = inside(value) else {
-            return;
-        };
-        let trimmed = inside.trim();
-        match tidy(trimmed) {
-            Some((json, _)) => readings.push(Reading::new(json, "read a text as JSON")),
-            None if is_json(trimmed) => {
-                readings.push(Reading::new(trimmed.to_owned(), "read a text as JSON"));
-            }
-            None => {}
-        }
-        for word in ["true", "false"] {
-            if trimmed != word && trimmed.eq_ignore_ascii_case(word) {
-                readings.push(Reading::new(word.to_owned(), "read a text as `true` or `false`"));
-            }
-        }
-        for name in names(place.schema) {
-            if alike(name, trimmed) {
-                readings.push(Reading::new(encode(name), "wrote the name as the schema spells it"));
-            }
-        }
-        let format = matches!(place.schema.kind, Kind::Format(_) | Kind::Duration)
-            || place.bounds.is_some_and(|bounds| bounds.format.is_some());
-        if format && trimmed.len() < inside.len() {
-            readings.push(Reading::new(encode(trimmed), "took away white space"));
-        }
-        if super::union::starts(place.schema, b'[') && !holds_json(value) {
-            for separator in [',', ';', '\n', '|'] {
-                if inside.contains(separator) {
-                    let parts: Vec<String> = inside.split(separator).map(|part| encode(part.trim())).collect();
-                    readings.push(Reading {
-                        doubt: true,
-                        ..Reading::new(format!("[{}]", parts.join(",")), "")
-                    });
-                }
-            }
+            readings.push(Reading::new(
+                format!("\"{value}\""),
+                "wrote the number as text",
+            ));
         }
     }
 
@@ -263,7 +235,13 @@ impl Mend {
 impl Sink for Mend {
     const FAST: bool = false;
 
-    fn refuse(&mut self, text: &str, span: (usize, usize), place: Place<'_>, fault: Fault<'_>) -> Result<(), Stop> {
+    fn refuse(
+        &mut self,
+        text: &str,
+        span: (usize, usize),
+        place: Place<'_>,
+        fault: Fault<'_>,
+    ) -> Result<(), Stop> {
         let value = text.get(span.0..span.1).unwrap_or_default();
         match fault {
             Fault::Value => {
@@ -282,7 +260,11 @@ impl Sink for Mend {
                 Ok(())
             }
             Fault::Repeat { cut, .. } => {
-                if !self.edits.iter().any(|edit| edit.start >= cut.0 && edit.start < cut.1) {
+                if !self
+                    .edits
+                    .iter()
+                    .any(|edit| edit.start >= cut.0 && edit.start < cut.1)
+                {
                     self.take(cut, String::new(), "removed a repeated item");
                 }
                 Ok(())
@@ -307,6 +289,56 @@ impl Sink for Mend {
     }
 }
 
+/// Readings of a text.
+fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
+    let Some(inside) = inside(value) else {
+        return;
+    };
+    let trimmed = inside.trim();
+    match tidy(trimmed) {
+        Some((json, _)) => readings.push(Reading::new(json, "read a text as JSON")),
+        None if is_json(trimmed) => {
+            readings.push(Reading::new(trimmed.to_owned(), "read a text as JSON"));
+        }
+        None => {}
+    }
+    for word in ["true", "false"] {
+        if trimmed != word && trimmed.eq_ignore_ascii_case(word) {
+            readings.push(Reading::new(
+                word.to_owned(),
+                "read a text as `true` or `false`",
+            ));
+        }
+    }
+    for name in names(place.schema) {
+        if alike(name, trimmed) {
+            readings.push(Reading::new(
+                encode(name),
+                "wrote the name as the schema spells it",
+            ));
+        }
+    }
+    let format = matches!(place.schema.kind, Kind::Format(_) | Kind::Duration)
+        || place.bounds.is_some_and(|bounds| bounds.format.is_some());
+    if format && trimmed.len() < inside.len() {
+        readings.push(Reading::new(encode(trimmed), "took away white space"));
+    }
+    if super::union::starts(place.schema, b'[') && !holds_json(value) {
+        for separator in [',', ';', '\n', '|'] {
+            if inside.contains(separator) {
+                let parts: Vec<String> = inside
+                    .split(separator)
+                    .map(|part| encode(part.trim()))
+                    .collect();
+                readings.push(Reading {
+                    doubt: true,
+                    ..Reading::new(format!("[{}]", parts.join(",")), "")
+                });
+            }
+        }
+    }
+}
+
 /// The one variant that a text names but for its case and white space around it.
 fn spelled(value: &str, variants: &[Variant]) -> Option<&'static str> {
     let inside = inside(value)?;
@@ -328,7 +360,10 @@ fn names(schema: &Schema) -> Vec<&'static str> {
         Kind::Optional(inner) | Kind::Constrained(inner, _) => names(inner),
         Kind::Union(union) => match union.tagging {
             Tagging::External => {
-                let units = union.variants.iter().filter(|variant| variant.schema.is_none());
+                let units = union
+                    .variants
+                    .iter()
+                    .filter(|variant| variant.schema.is_none());
                 units.map(|variant| variant.name).collect()
             }
             Tagging::Untagged => {
@@ -366,72 +401,10 @@ fn only_item(value: &str) -> Option<&str> {
 /// Whether a value is a number that everybody writes in the same way.
 fn is_canonical(value: &str) -> bool {
     let digits = value.strip_prefix('-').unwrap_or(value);
-    digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
         && digits.starts_with(|c: char| c.is_ascii_digit())
         && !(digits.contains('.') && digits.ends_with('0'))
         && value != "-0"
-}
-
-fn is_json(text: &str) -> bool {
-    let mut cursor = Cursor::new(text);
-    cursor.space();
-    cursor.skip().and_then(|()| cursor.end()).is_ok()
-}
-
-/// Text that is JSON once what surrounds it and commas before a closing bracket are gone, and what went.
-fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
-    if is_json(text) {
-        return None;
-    }
-    let mut what = Vec::new();
-    let bare = text.trim_start_matches('\u{feff}').trim();
-    if bare.len() < text.len() {
-        what.push("took away white space");
-    }
-    let inner = unfence(bare);
-    if inner.is_some() {
-        what.push("took away the code fence");
-    }
-    let inner = inner.unwrap_or(bare);
-    if is_json(inner) {
-        return Some((inner.to_owned(), what));
-    }
-    let uncommaed = without_trailing_commas(inner)?;
-    what.push("took away trailing commas");
-    is_json(&uncommaed).then_some((uncommaed, what))
-}
-
-/// The inside of one code fence around everything.
-fn unfence(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix("```")?.strip_suffix("```")?;
-    let inner = ["json5", "jsonc", "json", "JSON"]
-        .iter()
-        .find_map(|word| inner.strip_prefix(word))
-        .unwrap_or(inner);
-    Some(inner.trim())
-}
-
-/// Text without commas that stand after a value and before a closing bracket; nothing where there is none.
-fn without_trailing_commas(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let (mut quoted, mut escaped) = (false, false);
-    let mut last = ' ';
-    for (at, c) in text.char_indices() {
-        if quoted {
-            quoted = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-        } else if c == ',' {
-            let rest = text.get(at + 1..).unwrap_or_default().trim_start();
-            if rest.starts_with(['}', ']']) && !matches!(last, '{' | '[' | ',' | ':') {
-                continue;
-            }
-        } else {
-            quoted = c == '"';
-        }
-        if !c.is_whitespace() {
-            last = c;
-        }
-        out.push(c);
-    }
-    (out.len() < text.len()).then_some(out)
 }

@@ -2,7 +2,7 @@
 //!
 //! The text is never copied. A malformed byte stops the cursor, which then says where and what would have been right.
 
-use std::borrow::Cow;
+use super::bytes::{equal, special};
 
 /// The walk ends here. What is wrong is with the cursor or with the sink.
 #[derive(Debug)]
@@ -84,6 +84,7 @@ impl<'t> Cursor<'t> {
         if byte > b' ' { byte } else { self.space_slow() }
     }
 
+    #[inline(never)]
     fn space_slow(&mut self) -> u8 {
         while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
             self.at += 1;
@@ -283,14 +284,16 @@ impl<'t> Cursor<'t> {
         (plain && (1..20).contains(&(at - self.at))).then_some((value, at))
     }
 
-    /// Whether the key under the cursor is this one, which needs no escapes; if so, passes it.
-    #[inline]
-    pub(super) fn is_key(&mut self, name: &str) -> bool {
-        let end = self.at + name.len() + 2;
-        if let Some([b'"', key @ .., b'"']) = self.bytes().get(self.at..end)
+    /// Passes a key and its colon if the key is this one, which needs no escapes, and the colon stands right behind it.
+    ///
+    /// A leaf: in the loop that calls it, it would take the registers of everything else.
+    #[inline(never)]
+    pub(super) fn leap(&mut self, name: &str) -> bool {
+        if let Some([b'"', rest @ ..]) = self.bytes().get(self.at..)
+            && let Some((key, [b'"', b':', ..])) = rest.split_at_checked(name.len())
             && equal(key, name.as_bytes())
         {
-            self.at = end;
+            self.at += name.len() + 3;
             return true;
         }
         false
@@ -413,71 +416,4 @@ impl<'t> Cursor<'t> {
         }
         Ok(())
     }
-}
-
-/// Equality of short bytes, by words that overlap: a call of `memcmp` costs more than the comparison.
-#[inline]
-pub(super) fn equal(left: &[u8], right: &[u8]) -> bool {
-    if left.len() != right.len() {
-        return false;
-    }
-    if left.len() <= 16
-        && let (Some(a), Some(b)) = (left.first_chunk::<8>(), right.first_chunk::<8>())
-        && let (Some(c), Some(d)) = (left.last_chunk::<8>(), right.last_chunk::<8>())
-    {
-        return a == b && c == d;
-    }
-    if left.len() < 8 {
-        if let (Some(a), Some(b)) = (left.first_chunk::<4>(), right.first_chunk::<4>())
-            && let (Some(c), Some(d)) = (left.last_chunk::<4>(), right.last_chunk::<4>())
-        {
-            return a == b && c == d;
-        }
-        return left.iter().zip(right).all(|(a, b)| a == b);
-    }
-    left == right
-}
-
-/// A mask whose lowest bit marks the first byte that is a quote, a backslash or a control character.
-///
-/// Eight bytes at once; higher bits may be wrong, since a borrow runs upwards.
-#[inline]
-const fn special(word: u64) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // This puts the quote (0x22) right behind the control characters (below 0x20), and moves no other byte among them.
-    let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
-    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    (quote_or_control | backslash) & !word & (ONES << 7)
-}
-
-/// The inside of a string that the cursor has passed, as the text it stands for.
-pub(super) fn decode(raw: &str) -> Cow<'_, str> {
-    if raw.contains('\\') {
-        // The escapes are known to be right, so that reading them again cannot fail.
-        serde_json::from_str(&format!("\"{raw}\"")).map_or(Cow::Borrowed(raw), Cow::Owned)
-    } else {
-        Cow::Borrowed(raw)
-    }
-}
-
-/// Writes text as a JSON string.
-pub(super) fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c < ' ' => {
-                out.push_str("\\u00");
-                out.extend([u32::from(c) >> 4, u32::from(c) & 15].iter().filter_map(|d| char::from_digit(*d, 16)));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -26,7 +26,7 @@ pub(super) enum Fault<'f> {
     /// A tag that names no variant.
     Choice(&'f [Variant]),
     /// A key that is not there.
-    Missing(&'f str),
+    Missing,
     /// A tag that is not there.
     Untagged(&'f str, &'f [Variant]),
     /// A key that no field has.
@@ -35,14 +35,12 @@ pub(super) enum Fault<'f> {
     Twice(&'f str),
     /// An item of a set that stands at another place already. The cut is the text that goes if it goes.
     Repeat {
-        /// Where it is repeated.
-        index: usize,
         /// Where it stands.
         first: usize,
         /// The item with the comma before it.
         cut: (usize, usize),
     },
-    /// Bytes were spent on reading the same text by too many shapes.
+    /// Too many shapes were tried on the same text.
     Ambiguous,
 }
 
@@ -63,7 +61,13 @@ pub(super) trait Sink: Sized {
     const FAST: bool;
 
     /// Takes a fault in the bytes from `span.0` to `span.1`.
-    fn refuse(&mut self, text: &str, span: (usize, usize), place: Place<'_>, fault: Fault<'_>) -> Result<(), Stop>;
+    fn refuse(
+        &mut self,
+        text: &str,
+        span: (usize, usize),
+        place: Place<'_>,
+        fault: Fault<'_>,
+    ) -> Result<(), Stop>;
 
     /// Takes another spelling of a value, for serde. Spans come in order and do not overlap.
     fn correct(&mut self, _start: usize, _end: usize, _text: impl FnOnce() -> String) {}
@@ -113,7 +117,13 @@ impl Sink for Fast {
     const FAST: bool = true;
 
     #[inline]
-    fn refuse(&mut self, _: &str, _: (usize, usize), _: Place<'_>, _: Fault<'_>) -> Result<(), Stop> {
+    fn refuse(
+        &mut self,
+        _: &str,
+        _: (usize, usize),
+        _: Place<'_>,
+        _: Fault<'_>,
+    ) -> Result<(), Stop> {
         Err(Stop)
     }
 

@@ -1,12 +1,20 @@
 //! Tests of the guard: tables, and properties against an independent validator.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::too_many_lines,
+    reason = "tests"
+)]
 
 mod build;
 mod correct;
 mod issues;
+mod oracle;
 mod property;
 mod repairs;
 mod verdict;
+mod writer;
 
 use super::{Issue, Repair, admit};
 use crate::schema::Schema;
@@ -31,6 +39,9 @@ fn issues(schema: &Schema, text: &str) -> Vec<Issue> {
 /// The text and the notes of a repair.
 fn repaired(schema: &Schema, text: &str) -> Option<(String, Vec<(String, &'static str)>)> {
     let admitted = admit(schema, text, Repair::Safe).ok()?;
-    let notes = admitted.repairs.into_iter().map(|note| (note.pointer, note.what));
+    let notes = admitted
+        .repairs
+        .into_iter()
+        .map(|note| (note.pointer, note.what));
     Some((admitted.text.into_owned(), notes.collect()))
 }

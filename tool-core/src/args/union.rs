@@ -1,6 +1,7 @@
 //! Unions, by all four ways of serde to tell variants apart.
 
-use super::scan::{Cursor, Stop, decode};
+use super::bytes::decode;
+use super::scan::{Cursor, Stop};
 use super::sink::{Fault, Known, Place, Sink};
 use super::walk::Walk;
 use crate::schema::{Field, Kind, Schema, Text, Variant};
@@ -183,7 +184,9 @@ fn find(cursor: &mut Cursor<'_>, wanted: &str) -> Option<(usize, usize)> {
 /// Whether a value that starts with a byte can be of a schema at all. In doubt it can.
 pub(super) const fn starts(schema: &Schema, byte: u8) -> bool {
     match &schema.kind {
-        Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration | Kind::Enum(_) => byte == b'"',
+        Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration | Kind::Enum(_) => {
+            byte == b'"'
+        }
         Kind::Integer(_) | Kind::Number { .. } | Kind::IntegerEnum(_) => {
             byte == b'-' || byte.is_ascii_digit()
         }

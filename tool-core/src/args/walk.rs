@@ -1,9 +1,8 @@
 //! The walk: JSON text by a schema tree.
 
-use super::number;
-use super::scan::{Cursor, Stop, Str, decode, equal};
+use super::scan::{Cursor, Stop};
 use super::sink::{Edit, Fast, Fault, Place, Scope, Sink};
-use crate::schema::{Constraints, EnumValue, Field, Format, Integer, IntegerValue, Kind, Schema, Tagging};
+use crate::schema::{Constraints, Kind, Schema, Tagging};
 
 /// A schema that takes anything.
 pub(super) const ANY: Schema = Schema::new(Kind::Any);
@@ -34,15 +33,15 @@ impl<'t, S: Sink> Walk<'t, S> {
 
     /// Walks the whole text.
     pub(super) fn run(&mut self, place: Place<'_>) -> Result<(), Stop> {
-        self.cursor.space();
-        self.value(place.schema, place.bounds, place.scope)?;
+        let byte = self.cursor.space();
+        self.inner(byte, place.schema, place.bounds, place.scope)?;
         self.cursor.end()
     }
 
     /// Walks one value; the cursor stands at its first byte.
     ///
     /// This only tells the kinds apart: what they do stands in functions of their own, so that a scalar does not pay for the frame of
-    /// a list.
+    /// a list. They look at the kind again, which is cheaper than to pass what it holds.
     #[inline(never)]
     pub(super) fn value(
         &mut self,
@@ -50,14 +49,18 @@ impl<'t, S: Sink> Walk<'t, S> {
         bounds: Option<&Constraints>,
         scope: Option<&Scope<'_>>,
     ) -> Result<(), Stop> {
-        self.inner(schema, bounds, scope)
+        self.inner(self.cursor.peek(), schema, bounds, scope)
     }
 
-    /// The same, without a call: for the members of records and lists.
-    #[allow(clippy::inline_always, reason = "one jump instead of a call and a jump, measured")]
+    /// The same by the value's first byte, without a call: for the members of records and lists.
+    #[allow(
+        clippy::inline_always,
+        reason = "one jump instead of a call and a jump, measured"
+    )]
     #[inline(always)]
     pub(super) fn inner(
         &mut self,
+        byte: u8,
         schema: &Schema,
         bounds: Option<&Constraints>,
         scope: Option<&Scope<'_>>,
@@ -66,7 +69,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         loop {
             return match &schema.kind {
                 Kind::Optional(inner) if schema.name.is_empty() => {
-                    if self.cursor.peek() == b'n' {
+                    if byte == b'n' {
                         self.cursor.word("null")
                     } else {
                         schema = inner;
@@ -74,15 +77,11 @@ impl<'t, S: Sink> Walk<'t, S> {
                     }
                 }
                 Kind::String => self.string(schema, bounds),
-                Kind::Integer(integer) => self.integer(schema, integer, bounds),
+                Kind::Integer(_) => self.integer(schema, bounds),
                 Kind::Boolean => self.boolean(schema),
-                Kind::Enum(values) => self.choice(schema, values),
-                Kind::Object(fields) => self.record(schema, fields, scope),
-                Kind::Array {
-                    items,
-                    unique: false,
-                    exactly: None,
-                } if bounds.is_none() => self.plain_list(schema, items, scope),
+                Kind::Enum(_) => self.choice(schema),
+                Kind::Object(_) if S::FAST && schema.checked => self.record(schema, scope),
+                Kind::Array { .. } if S::FAST && bounds.is_none() => self.plain_list(schema, scope),
                 Kind::Number { single } => self.number(schema, *single, bounds),
                 _ => self.other(schema, bounds, scope),
             };
@@ -91,7 +90,7 @@ impl<'t, S: Sink> Walk<'t, S> {
 
     /// The kinds that are rare, and those of them that hold other nodes.
     #[inline(never)]
-    fn other(
+    pub(super) fn other(
         &mut self,
         schema: &Schema,
         bounds: Option<&Constraints>,
@@ -115,8 +114,12 @@ impl<'t, S: Sink> Walk<'t, S> {
             Kind::String => self.text(schema, bounds, |_| true),
             Kind::Integer(integer) => self.any_integer(schema, integer, bounds),
             Kind::Enum(values) => self.any_choice(schema, values),
-            Kind::Format(format) => self.text(schema, bounds, |text| format.matches(text.as_bytes())),
-            Kind::Char => self.text(schema, bounds, |text| text.chars().nth(1).is_none() && !text.is_empty()),
+            Kind::Format(format) => {
+                self.text(schema, bounds, |text| format.matches(text.as_bytes()))
+            }
+            Kind::Char => self.text(schema, bounds, |text| {
+                text.chars().nth(1).is_none() && !text.is_empty()
+            }),
             Kind::Duration => self.duration(schema, bounds),
             Kind::IntegerEnum(values) => self.integer_choice(schema, values),
             Kind::Null if self.cursor.peek() == b'n' => self.cursor.word("null"),
@@ -127,6 +130,7 @@ impl<'t, S: Sink> Walk<'t, S> {
                     self.value(inner, bounds, scope)
                 }
             }
+            Kind::Object(fields) => self.object(place, fields, None),
             Kind::Array {
                 items,
                 unique,
@@ -152,53 +156,6 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    #[inline(never)]
-    fn string(&mut self, schema: &Schema, bounds: Option<&Constraints>) -> Result<(), Stop> {
-        if bounds.is_none()
-            && let Some(end) = self.cursor.quoted()
-        {
-            self.cursor.at = end + 1;
-            return Ok(());
-        }
-        self.other(schema, bounds, None)
-    }
-
-    #[inline(never)]
-    fn record(&mut self, schema: &Schema, fields: &[Field], scope: Option<&Scope<'_>>) -> Result<(), Stop> {
-        let here = Scope {
-            schema,
-            parent: scope,
-        };
-        let place = Place {
-            schema,
-            bounds: None,
-            scope: if schema.name.is_empty() {
-                scope
-            } else {
-                Some(&here)
-            },
-        };
-        self.object(place, fields, None)
-    }
-
-    #[inline(never)]
-    fn plain_list(&mut self, schema: &Schema, items: &Schema, scope: Option<&Scope<'_>>) -> Result<(), Stop> {
-        let here = Scope {
-            schema,
-            parent: scope,
-        };
-        let place = Place {
-            schema,
-            bounds: None,
-            scope: if schema.name.is_empty() {
-                scope
-            } else {
-                Some(&here)
-            },
-        };
-        self.list(place, items, false, None)
-    }
-
     /// Bounds inside bounds: a copy, so kept out of the frame of every other node.
     #[inline(never)]
     fn merged(
@@ -217,7 +174,10 @@ impl<'t, S: Sink> Walk<'t, S> {
         while let Some(here) = scope {
             if here.schema.name == name && !matches!(here.schema.kind, Kind::Ref(_)) {
                 let (at, hops) = self.hops;
-                self.hops = (self.cursor.at, if at == self.cursor.at { hops + 1 } else { 1 });
+                self.hops = (
+                    self.cursor.at,
+                    if at == self.cursor.at { hops + 1 } else { 1 },
+                );
                 if self.hops.1 > HOPS {
                     break;
                 }
@@ -247,7 +207,12 @@ impl<'t, S: Sink> Walk<'t, S> {
 
     /// Refuses the value that starts at a byte and passes it.
     #[inline]
-    pub(super) fn refuse_from(&mut self, start: usize, place: Place<'_>, fault: Fault<'_>) -> Result<(), Stop> {
+    pub(super) fn refuse_from(
+        &mut self,
+        start: usize,
+        place: Place<'_>,
+        fault: Fault<'_>,
+    ) -> Result<(), Stop> {
         if S::FAST {
             return Err(Stop);
         }
@@ -257,7 +222,12 @@ impl<'t, S: Sink> Walk<'t, S> {
     }
 
     #[inline]
-    pub(super) fn refuse(&mut self, span: (usize, usize), place: Place<'_>, fault: Fault<'_>) -> Result<(), Stop> {
+    pub(super) fn refuse(
+        &mut self,
+        span: (usize, usize),
+        place: Place<'_>,
+        fault: Fault<'_>,
+    ) -> Result<(), Stop> {
         self.sink.refuse(self.cursor.text(), span, place, fault)
     }
 
@@ -287,175 +257,5 @@ impl<'t, S: Sink> Walk<'t, S> {
     /// Whether shapes were tried in vain too often: nested unions that differ at their end only would take exponential time.
     pub(super) fn is_exhausted(&self) -> bool {
         self.wasted > 64 * self.cursor.text().len() + 0x1_0000
-    }
-
-    #[inline(never)]
-    fn boolean(&mut self, schema: &Schema) -> Result<(), Stop> {
-        match self.cursor.peek() {
-            b't' => self.cursor.word("true"),
-            b'f' => self.cursor.word("false"),
-            _ => self.misfit(bare(schema)),
-        }
-    }
-
-    #[inline]
-    fn text(
-        &mut self,
-        schema: &Schema,
-        bounds: Option<&Constraints>,
-        fits: impl FnOnce(&str) -> bool,
-    ) -> Result<(), Stop> {
-        let start = self.cursor.at;
-        if self.cursor.peek() == b'"' {
-            let string = self.cursor.string()?;
-            // The closure of plain text is `true`, which leaves nothing of this in its copy.
-            if self.inside(string, fits) && bounds.is_none_or(|bounds| self.within(string, bounds)) {
-                return Ok(());
-            }
-        }
-        self.refuse_from(start, Place { schema, bounds, scope: None }, Fault::Value)
-    }
-
-    #[inline]
-    fn inside(&self, string: Str, fits: impl FnOnce(&str) -> bool) -> bool {
-        let raw = self.cursor.slice(string.start, string.end);
-        if string.escaped {
-            fits(&decode(raw))
-        } else {
-            fits(raw)
-        }
-    }
-
-    fn within(&self, string: Str, bounds: &Constraints) -> bool {
-        self.inside(string, |text| {
-            let long = |least: usize| text.len() >= least && text.chars().nth(least.saturating_sub(1)).is_some();
-            bounds.min_length.is_none_or(|min| min == 0 || long(min))
-                && bounds.max_length.is_none_or(|max| text.len() <= max || text.chars().nth(max).is_none())
-                && bounds.format.is_none_or(|format| format.matches(text.as_bytes()))
-                && bounds.pattern.is_none_or(|pattern| pattern.is_match(text))
-        })
-    }
-
-    #[inline(never)]
-    fn choice(&mut self, schema: &Schema, values: &[EnumValue]) -> Result<(), Stop> {
-        if let Some(end) = self.cursor.quoted()
-            && let Some(text) = self.cursor.bytes().get(self.cursor.at + 1..end)
-            && values.iter().any(|known| equal(known.value.as_bytes(), text))
-        {
-            self.cursor.at = end + 1;
-            return Ok(());
-        }
-        self.other(schema, None, None)
-    }
-
-    fn any_choice(&mut self, schema: &Schema, values: &[EnumValue]) -> Result<(), Stop> {
-        let start = self.cursor.at;
-        if self.cursor.peek() == b'"' {
-            let string = self.cursor.string()?;
-            if self.inside(string, |text| values.iter().any(|known| known.value == text)) {
-                return Ok(());
-            }
-        }
-        self.refuse_from(start, bare(schema), Fault::Value)
-    }
-
-    #[inline(never)]
-    fn integer(&mut self, schema: &Schema, integer: &Integer, bounds: Option<&Constraints>) -> Result<(), Stop> {
-        // Positive, so that the least value of a type matters only where it is greater than one.
-        if bounds.is_none()
-            && let Some((value, end)) = self.cursor.counted()
-            && u128::from(value) <= integer.max
-            && integer.min <= 1
-        {
-            self.cursor.at = end;
-            return Ok(());
-        }
-        self.other(schema, bounds, None)
-    }
-
-    fn any_integer(&mut self, schema: &Schema, integer: &Integer, bounds: Option<&Constraints>) -> Result<(), Stop> {
-        let start = self.cursor.at;
-        if matches!(self.cursor.peek(), b'-' | b'0'..=b'9') {
-            let number = self.cursor.number()?;
-            let text = self.cursor.slice(number.start, number.end);
-            if let Some(value) = number::whole(&number, text)
-                && number::fits(value, integer)
-                && bounds.is_none_or(|bounds| number::bounded(&number, text, bounds))
-            {
-                self.spell(start, value, number.small.is_none() || number.negative);
-                return Ok(());
-            }
-        }
-        self.refuse_from(start, Place { schema, bounds, scope: None }, Fault::Value)
-    }
-
-    /// Writes a whole number as serde reads it, where it may be written otherwise: `1.0`, `1e2`, `-0`.
-    #[inline]
-    fn spell(&mut self, start: usize, (negative, value): (bool, u128), suspect: bool) {
-        if suspect {
-            let plain = if negative && value != 0 {
-                format!("-{value}")
-            } else {
-                value.to_string()
-            };
-            let end = self.cursor.at;
-            if self.cursor.slice(start, end) != plain {
-                self.sink.correct(start, end, || plain);
-            }
-        }
-    }
-
-    fn integer_choice(&mut self, schema: &Schema, values: &[IntegerValue]) -> Result<(), Stop> {
-        let start = self.cursor.at;
-        if matches!(self.cursor.peek(), b'-' | b'0'..=b'9') {
-            let number = self.cursor.number()?;
-            if let Some(value) = number::whole(&number, self.cursor.slice(number.start, number.end))
-                && let Some(signed) = number::signed(value)
-                && values.iter().any(|known| known.value == signed)
-            {
-                self.spell(start, value, number.small.is_none() || number.negative);
-                return Ok(());
-            }
-        }
-        self.refuse_from(start, bare(schema), Fault::Value)
-    }
-
-    #[inline(never)]
-    fn number(&mut self, schema: &Schema, single: bool, bounds: Option<&Constraints>) -> Result<(), Stop> {
-        let start = self.cursor.at;
-        if matches!(self.cursor.peek(), b'-' | b'0'..=b'9') {
-            let number = self.cursor.number()?;
-            let text = self.cursor.slice(number.start, number.end);
-            if number::finite(&number, text, single)
-                && bounds.is_none_or(|bounds| number::bounded(&number, text, bounds))
-            {
-                return Ok(());
-            }
-        }
-        self.refuse_from(start, Place { schema, bounds, scope: None }, Fault::Value)
-    }
-
-    fn duration(&mut self, schema: &Schema, bounds: Option<&Constraints>) -> Result<(), Stop> {
-        let start = self.cursor.at;
-        let mut span = None;
-        self.text(schema, bounds, |text| {
-            span = super::duration::parse(text);
-            span.is_some() && Format::Duration.matches(text.as_bytes())
-        })?;
-        if let Some((secs, nanos)) = span {
-            let end = self.cursor.at;
-            self.sink
-                .correct(start, end, || format!("{{\"secs\":{secs},\"nanos\":{nanos}}}"));
-        }
-        Ok(())
-    }
-}
-
-/// A place whose kind needs nothing but itself.
-const fn bare(schema: &Schema) -> Place<'_> {
-    Place {
-        schema,
-        bounds: None,
-        scope: None,
     }
 }

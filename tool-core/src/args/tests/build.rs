@@ -1,7 +1,8 @@
 //! Short ways to write schemas. They leak, as schemas that come at run time do.
 
 use crate::schema::{
-    Constraints, EnumValue, Example, Field, Integer, IntegerValue, Json, Kind, Number, Schema, Tagging, Text, Union, Variant,
+    Constraints, EnumValue, Example, Field, Integer, IntegerValue, Json, Kind, Number, Schema,
+    Tagging, Text, Union, Variant,
 };
 
 pub(super) type Node = &'static Schema;
@@ -19,7 +20,12 @@ pub(super) fn node(kind: Kind) -> Node {
 }
 
 pub(super) fn integer(name: &'static str, min: i128, max: u128) -> Node {
-    node(Kind::Integer(Integer { name, min, max, not_zero: false }))
+    node(Kind::Integer(Integer {
+        name,
+        min,
+        max,
+        not_zero: false,
+    }))
 }
 
 pub(super) fn u32s() -> Node {
@@ -47,20 +53,35 @@ pub(super) fn optional(inner: Node) -> Node {
 }
 
 pub(super) fn array(items: Node) -> Node {
-    node(Kind::Array { items, unique: false, exactly: None })
+    node(Kind::Array {
+        items,
+        unique: false,
+        exactly: None,
+    })
 }
 
 pub(super) fn set(items: Node) -> Node {
-    node(Kind::Array { items, unique: true, exactly: None })
+    node(Kind::Array {
+        items,
+        unique: true,
+        exactly: None,
+    })
 }
 
 pub(super) fn choice(values: &[&'static str]) -> Node {
-    let values = values.iter().map(|value| EnumValue { value, description: Text::EMPTY });
+    let values = values.iter().map(|value| EnumValue {
+        value,
+        description: Text::EMPTY,
+    });
     node(Kind::Enum(list(values.collect())))
 }
 
 pub(super) fn numbers(values: &[i128]) -> Node {
-    let values = values.iter().map(|value| IntegerValue { value: *value, name: "n", description: Text::EMPTY });
+    let values = values.iter().map(|value| IntegerValue {
+        value: *value,
+        name: "n",
+        description: Text::EMPTY,
+    });
     node(Kind::IntegerEnum(list(values.collect())))
 }
 
@@ -70,7 +91,10 @@ pub(super) fn field(name: &'static str, schema: Node) -> Field {
 
 pub(super) fn defaulted(name: &'static str, schema: Node, text: &'static str) -> Field {
     // The guard reads the text alone.
-    field(name, schema).default_value(Example { value: &Json::Null, text })
+    field(name, schema).default_value(Example {
+        value: &Json::Null,
+        text,
+    })
 }
 
 pub(super) fn object(fields: Vec<Field>) -> Node {
@@ -87,14 +111,25 @@ pub(super) fn bounded(inner: Node, set: impl FnOnce(&mut Constraints)) -> Node {
     node(Kind::Constrained(inner, leak(bounds)))
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "bounds are optional")]
 pub(super) fn number_bound(text: &'static str) -> Option<Number> {
     Some(match text.parse() {
         Ok(value) => Number::Integer { value, text },
-        Err(_) => Number::Float { value: text.parse().expect(text), text },
+        Err(_) => Number::Float {
+            value: text.parse().expect(text),
+            text,
+        },
     })
 }
 
 pub(super) fn union(tagging: Tagging, variants: Vec<(&'static str, Option<Node>)>) -> Node {
-    let variants = variants.into_iter().map(|(name, schema)| Variant { name, description: Text::EMPTY, schema });
-    node(Kind::Union(Union { tagging, variants: list(variants.collect()) }))
+    let variants = variants.into_iter().map(|(name, schema)| Variant {
+        name,
+        description: Text::EMPTY,
+        schema,
+    });
+    node(Kind::Union(Union {
+        tagging,
+        variants: list(variants.collect()),
+    }))
 }

@@ -15,8 +15,15 @@ fn stays_refused(schema: Node, given: &str) {
 }
 
 fn search() -> Node {
-    let filter = object(vec![field("lang", choice(&["rust", "python"])), field("tags", array(text()))]);
-    object(vec![field("query", text()), field("limit", optional(u32s())), field("filter", optional(filter))])
+    let filter = object(vec![
+        field("lang", choice(&["rust", "python"])),
+        field("tags", array(text())),
+    ]);
+    object(vec![
+        field("query", text()),
+        field("limit", optional(u32s())),
+        field("filter", optional(filter)),
+    ])
 }
 
 // M10
@@ -24,12 +31,27 @@ fn search() -> Node {
 fn text_that_holds_json() {
     let whole = r#"{"query":"q","filter":{"lang":"rust","tags":["a"]}}"#;
     becomes(search(), &serde_json::to_string(whole).unwrap(), whole);
-    becomes(search(), r#"{"query":"q","filter":"{\"lang\":\"rust\",\"tags\":[\"a\"]}"}"#, whole);
-    becomes(search(), r#"{"query":"q","filter":{"lang":"rust","tags":"[\"a\"]"}}"#, whole);
+    becomes(
+        search(),
+        r#"{"query":"q","filter":"{\"lang\":\"rust\",\"tags\":[\"a\"]}"}"#,
+        whole,
+    );
+    becomes(
+        search(),
+        r#"{"query":"q","filter":{"lang":"rust","tags":"[\"a\"]"}}"#,
+        whole,
+    );
     // twice
-    becomes(search(), r#"{"query":"q","filter":"{\"lang\":\"rust\",\"tags\":\"[\\\"a\\\"]\"}"}"#, whole);
+    becomes(
+        search(),
+        r#"{"query":"q","filter":"{\"lang\":\"rust\",\"tags\":\"[\\\"a\\\"]\"}"}"#,
+        whole,
+    );
     becomes(array(u32s()), r#""[\"1\",2,]""#, "[1,2]");
-    stays_refused(search(), r#"{"query":"q","filter":"{\"lang\":\"rust\",\"tags\":[\"a\"]"}"#);
+    stays_refused(
+        search(),
+        r#"{"query":"q","filter":"{\"lang\":\"rust\",\"tags\":[\"a\"]"}"#,
+    );
 }
 
 // M10
@@ -41,8 +63,22 @@ fn scalars_as_text() {
     becomes(boolean(), "\"true\"", "true");
     becomes(boolean(), "\"False\"", "false");
     becomes(numbers(&[1, 2]), "\"2\"", "2");
-    becomes(object(vec![field("a", optional(u32s()))]), r#"{"a":"null"}"#, r#"{"a":null}"#);
-    for given in ["\"5.5\"", "\"1,000\"", "\"+5\"", "\"05\"", "\"0x5\"", "\"five\"", "\"\"", "\"-1\"", "true"] {
+    becomes(
+        object(vec![field("a", optional(u32s()))]),
+        r#"{"a":"null"}"#,
+        r#"{"a":null}"#,
+    );
+    for given in [
+        "\"5.5\"",
+        "\"1,000\"",
+        "\"+5\"",
+        "\"05\"",
+        "\"0x5\"",
+        "\"five\"",
+        "\"\"",
+        "\"-1\"",
+        "true",
+    ] {
         stays_refused(u32s(), given);
     }
     for given in ["\"yes\"", "\"1\"", "1", "null"] {
@@ -66,29 +102,64 @@ fn numbers_for_text() {
 fn one_for_a_list() {
     let tags = object(vec![field("tags", array(text()))]);
     becomes(tags, r#"{"tags":"a"}"#, r#"{"tags":["a"]}"#);
-    becomes(object(vec![field("n", array(u32s()))]), r#"{"n":"5"}"#, r#"{"n":[5]}"#);
+    becomes(
+        object(vec![field("n", array(u32s()))]),
+        r#"{"n":"5"}"#,
+        r#"{"n":[5]}"#,
+    );
     let point = array(object(vec![field("x", u32s())]));
-    becomes(object(vec![field("p", point)]), r#"{"p":{"x":1}}"#, r#"{"p":[{"x":1}]}"#);
-    becomes(object(vec![field("q", text())]), r#"{"q":["a"]}"#, r#"{"q":"a"}"#);
+    becomes(
+        object(vec![field("p", point)]),
+        r#"{"p":{"x":1}}"#,
+        r#"{"p":[{"x":1}]}"#,
+    );
+    becomes(
+        object(vec![field("q", text())]),
+        r#"{"q":["a"]}"#,
+        r#"{"q":"a"}"#,
+    );
     stays_refused(tags, r#"{"tags":"a, b"}"#);
     stays_refused(tags, r#"{"tags":null}"#);
     stays_refused(object(vec![field("q", text())]), r#"{"q":["a","b"]}"#);
     stays_refused(array(array(u32s())), "[1,2]");
     stays_refused(u32s(), "\"[5]\"");
-    stays_refused(object(vec![field("t", optional(array(text())))]), r#"{"t":"null"}"#);
+    stays_refused(
+        object(vec![field("t", optional(array(text())))]),
+        r#"{"t":"null"}"#,
+    );
 }
 
 // M10
 #[test]
 fn fences_space_and_commas() {
     let schema = object(vec![field("a", u32s())]);
-    for given in ["```json\n{\"a\":1}\n```", "```\n{\"a\":1}```", "\u{feff}{\"a\":1}", "\u{a0}{\"a\":1}\n", "{\"a\":1,}", "```json\n{\"a\": 1 ,\n}\n```\n", "{\"a\":1 , }"] {
+    for given in [
+        "```json\n{\"a\":1}\n```",
+        "```\n{\"a\":1}```",
+        "\u{feff}{\"a\":1}",
+        "\u{a0}{\"a\":1}\n",
+        "{\"a\":1,}",
+        "```json\n{\"a\": 1 ,\n}\n```\n",
+        "{\"a\":1 , }",
+    ] {
         let (text, notes) = repaired(schema, given).expect(given);
-        assert_eq!(text.replace(' ', "").replace('\n', ""), "{\"a\":1}");
+        assert_eq!(text.replace([' ', '\n'], ""), "{\"a\":1}");
         assert!(!notes.is_empty());
     }
     becomes(array(text()), r#"["a,]",",}",]"#, r#"["a,]",",}"]"#);
-    for given in ["Sure! {\"a\":1}", "```json\n{\"a\":1}\n``` done", "{\"a\":1", "{\"a\":1,", "{\"a\":", "{\"a\":1}}", "{'a':1}", "{\"a\":1,,}", "{\"a\":1}{\"a\":1}", "```json\n{\"a\":1", "{a:1}"] {
+    for given in [
+        "Sure! {\"a\":1}",
+        "```json\n{\"a\":1}\n``` done",
+        "{\"a\":1",
+        "{\"a\":1,",
+        "{\"a\":",
+        "{\"a\":1}}",
+        "{'a':1}",
+        "{\"a\":1,,}",
+        "{\"a\":1}{\"a\":1}",
+        "```json\n{\"a\":1",
+        "{a:1}",
+    ] {
         stays_refused(schema, given);
     }
     stays_refused(array(u32s()), "[,]");
@@ -102,10 +173,28 @@ fn names_but_for_case() {
     stays_refused(choice(&["rust", "python"]), "\"rst\"");
     stays_refused(choice(&["Rust", "rust"]), "\"RUST\"");
     becomes(choice(&["1", "2"]), "1", "\"1\"");
-    becomes(union(Tagging::External, vec![("Add", None), ("Sub", None)]), "\"add\"", "\"Add\"");
-    let shape = union(Tagging::Internal { tag: "t" }, vec![("Circle", Some(object(vec![field("r", u32s())]))), ("Square", None)]);
-    becomes(shape, r#"{"t":"circle","r":"5"}"#, r#"{"t":"Circle","r":5}"#);
-    becomes(node(Kind::Format(Format::Date)), "\" 2024-01-31 \"", "\"2024-01-31\"");
+    becomes(
+        union(Tagging::External, vec![("Add", None), ("Sub", None)]),
+        "\"add\"",
+        "\"Add\"",
+    );
+    let shape = union(
+        Tagging::Internal { tag: "t" },
+        vec![
+            ("Circle", Some(object(vec![field("r", u32s())]))),
+            ("Square", None),
+        ],
+    );
+    becomes(
+        shape,
+        r#"{"t":"circle","r":"5"}"#,
+        r#"{"t":"Circle","r":5}"#,
+    );
+    becomes(
+        node(Kind::Format(Format::Date)),
+        "\" 2024-01-31 \"",
+        "\"2024-01-31\"",
+    );
 }
 
 // M10, and STRICT 3.2: repeats go from sets
@@ -113,7 +202,11 @@ fn names_but_for_case() {
 fn sets() {
     becomes(set(u32s()), "[1,2, 1.0 ,3,2]", "[1,2 ,3]");
     becomes(set(u32s()), "[\"1\",1,1]", "[1]");
-    becomes(bounded(array(text()), |b| b.unique = true), r#"["a","a"]"#, r#"["a"]"#);
+    becomes(
+        bounded(array(text()), |b| b.unique = true),
+        r#"["a","a"]"#,
+        r#"["a"]"#,
+    );
     let (_, notes) = repaired(set(u32s()), "[1,1]").unwrap();
     assert_eq!(notes, [("/1".to_owned(), "removed a repeated item")]);
 }
@@ -121,19 +214,37 @@ fn sets() {
 // M10: two readings are none
 #[test]
 fn ambiguous_stays_refused() {
-    let either = union(Tagging::Untagged, vec![("a", Some(u32s())), ("b", Some(boolean()))]);
+    let either = union(
+        Tagging::Untagged,
+        vec![("a", Some(u32s())), ("b", Some(boolean()))],
+    );
     becomes(either, "\"5\"", "5");
     becomes(either, "\"true\"", "true");
-    let number_or_text = union(Tagging::Untagged, vec![("a", Some(u32s())), ("b", Some(text()))]);
-    assert_eq!(repaired(number_or_text, "\"5\"").unwrap(), ("\"5\"".to_owned(), vec![]));
-    let lists = union(Tagging::Untagged, vec![("a", Some(array(u32s()))), ("b", Some(boolean()))]);
+    let number_or_text = union(
+        Tagging::Untagged,
+        vec![("a", Some(u32s())), ("b", Some(text()))],
+    );
+    assert_eq!(
+        repaired(number_or_text, "\"5\"").unwrap(),
+        ("\"5\"".to_owned(), vec![])
+    );
+    let lists = union(
+        Tagging::Untagged,
+        vec![("a", Some(array(u32s()))), ("b", Some(boolean()))],
+    );
     becomes(lists, "5", "[5]");
     let a = object(vec![field("x", u32s())]);
     let b = object(vec![field("x", boolean())]);
     let records = union(Tagging::Untagged, vec![("a", Some(a)), ("b", Some(b))]);
     becomes(records, r#"{"x":"5"}"#, r#"{"x":5}"#);
     let c = object(vec![field("x", text())]);
-    stays_refused(union(Tagging::Untagged, vec![("a", Some(array(u32s()))), ("c", Some(array(c)))]), r#"{"x":true}"#);
+    stays_refused(
+        union(
+            Tagging::Untagged,
+            vec![("a", Some(array(u32s()))), ("c", Some(array(c)))],
+        ),
+        r#"{"x":true}"#,
+    );
 }
 
 // M10: what is missing or unknown is never made up or dropped
@@ -151,11 +262,24 @@ fn nothing_is_made_up() {
 // M10: notes say where and what
 #[test]
 fn notes() {
-    let (text, notes) = repaired(search(), r#"{"query":"q","limit":"3","filter":{"lang":"RUST","tags":"x"}}"#).unwrap();
-    assert_eq!(text, r#"{"query":"q","limit":3,"filter":{"lang":"rust","tags":["x"]}}"#);
-    assert_eq!(notes, [
-        ("/limit".to_owned(), "read a text as JSON"),
-        ("/filter/lang".to_owned(), "wrote the name as the schema spells it"),
-        ("/filter/tags".to_owned(), "wrapped the value in a list"),
-    ]);
+    let (text, notes) = repaired(
+        search(),
+        r#"{"query":"q","limit":"3","filter":{"lang":"RUST","tags":"x"}}"#,
+    )
+    .unwrap();
+    assert_eq!(
+        text,
+        r#"{"query":"q","limit":3,"filter":{"lang":"rust","tags":["x"]}}"#
+    );
+    assert_eq!(
+        notes,
+        [
+            ("/limit".to_owned(), "read a text as JSON"),
+            (
+                "/filter/lang".to_owned(),
+                "wrote the name as the schema spells it"
+            ),
+            ("/filter/tags".to_owned(), "wrapped the value in a list"),
+        ]
+    );
 }
