@@ -18,7 +18,7 @@ pub use crate::schema::{
 };
 pub use crate::schema::dialect::{Dialect, Dialects, HasSpec, Hints, Lowered, Render, RenderSchema, Spec, ToolExample, measure, measure_schema};
 pub use crate::schema::example::{check_default, check_example, check_result};
-pub use crate::schema::flatten::{Flat, flat_len, flatten};
+pub use crate::schema::flatten::{Flat, check_flatten, flat_len, flatten};
 pub use crate::schema::rules::{
     Survey, check_constraints, check_field, check_limits, check_optional, check_param, check_tool, check_toolset,
     check_type, survey,

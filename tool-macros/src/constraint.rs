@@ -1,7 +1,7 @@
 //! Bounds on a value and the other words that say how a value is written: the common part of `#[schema(…)]` and `#[arg(…)]`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{LitInt, LitStr, Token, Type};
 
@@ -260,10 +260,10 @@ impl Bounds {
     }
 }
 
-/// `&Pattern::new("…")`; a pattern that no engine takes panics in const evaluation, at the literal.
+/// `&Pattern::stated("…")`: what no engine takes is told by `check_constraints`.
 fn pattern(source: &LitStr, paths: &Paths) -> TokenStream {
-    let private = paths.private_at(source.span());
-    quote_spanned!(source.span()=> &#private::Pattern::new(#source))
+    let private = paths.private();
+    quote!(&#private::Pattern::stated(#source))
 }
 
 impl ToTokens for Bounds {

@@ -1,6 +1,6 @@
 //! Absolute paths into the core crate.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::{Attribute, LitStr, Path, Token};
@@ -81,9 +81,22 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
 /// the other: `Span::join` does that on nightly only.
 pub(crate) fn ends(tokens: &TokenStream) -> (Span, Span) {
     let mut all = tokens.clone().into_iter();
-    let first = all
-        .next()
-        .map_or_else(Span::call_site, |token| token.span());
-    let last = all.last().map_or(first, |token| token.span());
-    (first, last)
+    let Some(first) = all.next() else {
+        return (Span::call_site(), Span::call_site());
+    };
+    let last = all.last();
+    let (from, to) = ends_of(&first);
+    (from, last.map_or(to, |last| ends_of(&last).1))
+}
+
+/// The ends of one token. What `macro_rules!` captured as `$ty:ty` is looked into: the user wrote it at the call.
+fn ends_of(token: &TokenTree) -> (Span, Span) {
+    match token {
+        TokenTree::Group(group)
+            if group.delimiter() == Delimiter::None && !group.stream().is_empty() =>
+        {
+            ends(&group.stream())
+        }
+        token => (token.span(), token.span()),
+    }
 }

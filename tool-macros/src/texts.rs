@@ -20,10 +20,6 @@ pub(crate) fn list(words: impl IntoIterator<Item = impl Display>) -> String {
 pub(crate) const LIST_EXPECTED: &str =
     "expected a list in parentheses, such as `#[schema(range = 1..=50)]`";
 
-pub(crate) fn unknown_word(word: impl Display, known: &[&str]) -> String {
-    format!("unknown option `{word}`, known are {}", list(known))
-}
-
 pub(crate) fn word_twice(word: impl Display) -> String {
     format!("`{word}` is stated twice, keep one")
 }

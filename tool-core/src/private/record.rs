@@ -17,7 +17,7 @@ use crate::schema::{Schema, StrictSchema};
     label = "needs `StrictSchema` and `Deserialize`",
     note = "for a type of your own: `#[derive(Deserialize, StrictSchema)]`",
     note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or say the schema of another type with `#[arg(as = String)]`",
-    note = "a value that the host supplies is a reference or stands under `#[context]`"
+    note = "a value that the host supplies is a reference or stands under `#[context]`, `#[secret(…)]` or `#[variable(…)]`"
 )]
 pub trait Argument: Sized {
     /// The schema.

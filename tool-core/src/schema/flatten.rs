@@ -12,12 +12,26 @@ pub enum Flat {
     Inner(&'static Schema),
 }
 
-/// How many fields the record has.
+/// Checks that a field under `#[serde(flatten)]` holds a closed record.
 ///
 /// # Panics
 ///
-/// In const evaluation, when a flattened type is not a closed record.
+/// In const evaluation, when it does not.
 #[track_caller]
+pub const fn check_flatten(schema: &Schema, owner: &str, field: &str) {
+    let rule = match &schema.kind {
+        Kind::Object(_) => return,
+        Kind::Union(_) | Kind::Enum(_) | Kind::IntegerEnum(_) | Kind::Never => &Rule::FLATTEN_ENUM,
+        Kind::Map(_) | Kind::Any => &Rule::FLATTEN_MAP,
+        Kind::Optional(_) => &Rule::FLATTEN_OPTIONAL,
+        _ => &Rule::FLATTEN_TYPE,
+    };
+    let mut report = Report::new();
+    report.add(&Path::owner(owner).field(field), rule, &[]);
+    report.tell();
+}
+
+/// How many fields the record has.
 pub const fn flat_len(parts: &[Flat]) -> usize {
     let (mut count, mut at) = (0, 0);
     while at < parts.len() {
@@ -34,7 +48,7 @@ pub const fn flat_len(parts: &[Flat]) -> usize {
 ///
 /// # Panics
 ///
-/// In const evaluation, when a flattened type is not a closed record.
+/// In const evaluation, when it does not.
 #[track_caller]
 pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
     const NOTHING: Field = Field::new("", Text::EMPTY, &Schema::new(Kind::Null));
@@ -65,26 +79,10 @@ pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
     fields
 }
 
-/// The fields to lay in. A type that has none is told with the type's name: the field that flattens it has no key.
-#[track_caller]
-const fn inner(schema: &'static Schema) -> &'static [Field] {
-    let rule = match &schema.kind {
-        Kind::Object(fields) => return fields,
-        Kind::Union(_) | Kind::Enum(_) | Kind::IntegerEnum(_) | Kind::Never => &Rule::FLATTEN_ENUM,
-        Kind::Map(_) | Kind::Any => &Rule::FLATTEN_MAP,
-        Kind::Optional(_) => &Rule::FLATTEN_OPTIONAL,
-        _ => &Rule::FLATTEN_TYPE,
-    };
-    let mut report = Report::new();
-    report.add(
-        &Path::owner(if schema.name.is_empty() {
-            "flatten"
-        } else {
-            schema.name
-        }),
-        rule,
-        &[],
-    );
-    report.tell();
-    &[]
+/// The fields to lay in: none where [`check_flatten`] refuses the type, so that it is told once.
+const fn inner(schema: &Schema) -> &'static [Field] {
+    match schema.kind {
+        Kind::Object(fields) => fields,
+        _ => &[],
+    }
 }

@@ -46,6 +46,7 @@ pub const MAX_STEPS: usize = 256;
 pub struct Pattern {
     source: &'static str,
     program: Program,
+    fault: Option<PatternError>,
 }
 
 impl Pattern {
@@ -70,9 +71,32 @@ impl Pattern {
     /// Compiles `source`, or says why it cannot.
     pub const fn parse(source: &'static str) -> Result<Self, PatternError> {
         match Program::parse_str(source) {
-            Ok(program) => Ok(Self { source, program }),
+            Ok(program) => Ok(Self {
+                source,
+                program,
+                fault: None,
+            }),
             Err(error) => Err(error),
         }
+    }
+
+    /// Compiles what stands on a field or parameter. A fault is kept for `check_constraints`, which tells it once, with the path;
+    /// until then the pattern matches everything.
+    pub const fn stated(source: &'static str) -> Self {
+        match Self::parse(source) {
+            Ok(pattern) => pattern,
+            Err(fault) => {
+                let mut pattern = Self::new("");
+                pattern.source = source;
+                pattern.fault = Some(fault);
+                pattern
+            }
+        }
+    }
+
+    /// Why a [stated](Self::stated) pattern was not compiled.
+    pub const fn fault(&self) -> Option<PatternError> {
+        self.fault
     }
 
     /// The expression as it was written.
@@ -112,6 +136,14 @@ pub enum PatternError {
 }
 
 impl PatternError {
+    /// The rule that refuses it.
+    pub const fn rule(self) -> &'static str {
+        match self {
+            Self::Lookaround | Self::Backreference | Self::WordBoundary => "pattern-lookaround",
+            Self::Syntax(_) | Self::TooLarge => "pattern-syntax",
+        }
+    }
+
     /// What is wrong and what to write instead.
     pub const fn message(self) -> &'static str {
         match self {

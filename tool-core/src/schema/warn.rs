@@ -33,14 +33,16 @@ warnings! {
 }
 
 use crate::schema::dialect::{Dialect, Spec};
-use crate::schema::rules::Survey;
+use crate::schema::rules::{MOST_OPTIONALS, MOST_UNIONS, Survey};
 
-/// Whether [`LimitOptional`] warns.
+/// Whether [`LimitOptional`] warns; what is refused as well is told once.
 pub const fn many_optionals(spec: &Spec, survey: &Survey) -> bool {
-    survey.optionals > 10 && spec.providers.contains(Dialect::Anthropic)
+    survey.optionals > 10
+        && survey.optionals <= MOST_OPTIONALS
+        && spec.providers.contains(Dialect::Anthropic)
 }
 
-/// Whether [`LimitUnion`] warns.
+/// Whether [`LimitUnion`] warns; what is refused as well is told once.
 pub const fn many_unions(spec: &Spec, survey: &Survey) -> bool {
-    survey.unions > 8 && spec.providers.contains(Dialect::Anthropic)
+    survey.unions > 8 && survey.unions <= MOST_UNIONS && spec.providers.contains(Dialect::Anthropic)
 }

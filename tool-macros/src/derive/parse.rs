@@ -9,7 +9,7 @@ use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::paths::Paths;
 use crate::serde_attr::{Place, Serde};
-use crate::texts;
+use crate::tool::unknown;
 use crate::words::{self, once};
 
 /// A type with everything its attributes say.
@@ -107,10 +107,7 @@ fn words_of(attrs: &[Attribute], place: Place, errors: &Errors) -> Words {
         words::of_attribute(attr, errors, |word, input| {
             let name = word.to_string();
             if !known.contains(&&*name) {
-                return Err(syn::Error::new(
-                    word.span(),
-                    texts::unknown_word(word, &known),
-                ));
+                return Err(unknown(word, &known));
             }
             match &*name {
                 "allow" => words.allowed.take(input, SCHEMA_RULES),

@@ -64,7 +64,7 @@ pub(crate) const EXAMPLE: &str = "expected `example(\"Label\", { … })`, `examp
 pub(crate) const EXAMPLE_OBJECT: &str =
     "an example holds the arguments by name, write `{ \"name\": … }`";
 pub(crate) const READ_AND_DESTROY: &str =
-    "a tool that only reads destroys nothing, keep one of `read_only` and `destructive`";
+    "[effect] a tool that only reads destroys nothing, keep one of `read_only` and `destructive`";
 pub(crate) const PROVIDERS_EMPTY: &str = "a tool for no provider is never listed, name one";
 
 /// No doc comment on the fn.
@@ -76,7 +76,9 @@ pub(crate) fn undescribed_tool(name: &str) -> String {
 
 /// No doc comment on a parameter.
 pub(crate) fn undescribed_param(name: &str) -> String {
-    format!("`{name}` has no description, write above it in `///` what the model should put there")
+    format!(
+        "[field-description-missing] `{name}` has no description, write above it in `///` what the model should put there"
+    )
 }
 
 /// Two parameters of one key.

@@ -121,8 +121,13 @@ pub(crate) const fn value(number: Number) -> f64 {
 }
 
 const fn whole(report: &mut Report, path: &Path<'_>, integer: &Integer, bounds: &Constraints) {
-    bound(report, path, integer, bounds.min);
-    bound(report, path, integer, bounds.max);
+    if matches!(bounds.min, Some(Number::Float { .. }))
+        || matches!(bounds.max, Some(Number::Float { .. }))
+    {
+        wrong(report, path, "a bound of a whole number is a whole number");
+    }
+    outside(report, path, integer, bounds.min);
+    outside(report, path, integer, bounds.max);
     if let Some(Number::Float { .. }) = bounds.multiple_of {
         wrong(
             report,
@@ -132,19 +137,14 @@ const fn whole(report: &mut Report, path: &Path<'_>, integer: &Integer, bounds: 
     }
 }
 
-const fn bound(report: &mut Report, path: &Path<'_>, integer: &Integer, bound: Option<Number>) {
-    let outside = match bound {
-        None => return,
-        Some(Number::Float { .. }) => {
-            wrong(report, path, "a bound of a whole number is a whole number");
-            return;
-        }
-        Some(Number::Integer { value, .. }) => {
-            value < integer.min || value > 0 && value.unsigned_abs() > integer.max
-        }
-    };
-    if outside && report.begin(path, Rule::CONSTRAINT.id) {
-        report.push("the bound is outside of `");
+const fn outside(report: &mut Report, path: &Path<'_>, integer: &Integer, bound: Option<Number>) {
+    if let Some(Number::Integer { value, text }) = bound
+        && (value < integer.min || value > 0 && value.unsigned_abs() > integer.max)
+        && report.begin(path, Rule::CONSTRAINT.id)
+    {
+        report.push("the bound `");
+        report.push(text);
+        report.push("` is outside of `");
         report.push(integer.name);
         report.push("`");
         report.end();
@@ -176,6 +176,11 @@ const fn textual(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
             path,
             "the length is empty, the smaller bound stands first",
         );
+    }
+    if let Some(pattern) = bounds.pattern
+        && let Some(fault) = pattern.fault()
+    {
+        report.add_worded(path, fault.rule(), fault.message());
     }
     match bounds.format {
         None => return,

@@ -7,9 +7,9 @@ use crate::schema::text::same;
 use crate::schema::{EnumValue, Field, Kind, Schema, Tagging, Union};
 
 /// Optional fields that Anthropic takes in one request.
-const MOST_OPTIONALS: usize = 24;
+pub(crate) const MOST_OPTIONALS: usize = 24;
 /// Unions in one tool: Anthropic documents 16, and 16 hang.
-const MOST_UNIONS: usize = 15;
+pub(crate) const MOST_UNIONS: usize = 15;
 /// Unions in one request.
 const MOST_UNIONS_IN_SET: usize = 16;
 /// Tools in one request.
@@ -330,14 +330,14 @@ const fn toolset(report: &mut Report, tools: &[&Spec]) {
     above(
         report,
         &path,
-        &Rule::LIMIT_OPTIONAL,
+        &Rule::LIMIT_OPTIONAL_SET,
         optionals,
         MOST_OPTIONALS,
     );
     above(
         report,
         &path,
-        &Rule::LIMIT_UNION,
+        &Rule::LIMIT_UNION_SET,
         unions,
         MOST_UNIONS_IN_SET,
     );

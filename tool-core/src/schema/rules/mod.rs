@@ -14,6 +14,7 @@ mod walk;
 
 pub(crate) use constraint::value as number_value;
 pub use constraint::{check_constraints, check_optional};
+pub(crate) use limits::{MOST_OPTIONALS, MOST_UNIONS};
 pub use limits::{
     Survey, check_limits, check_tool, check_toolset, is_tool_name, survey, toolset_faults,
 };

@@ -370,7 +370,14 @@ fn untagged_variants_are_disjoint_or_refused() {
 
 #[test]
 fn bounds_fit_their_type() {
-    let whole = |value: i128| Some(Number::Integer { value, text: "" });
+    let whole = |value: i128| {
+        let text = match value {
+            256 => "256",
+            -1 => "-1",
+            _ => "",
+        };
+        Some(Number::Integer { value, text })
+    };
     let float = |value: f64| Some(Number::Float { value, text: "" });
     let wrong = |schema: &'static Schema, bounds: Constraints| {
         let mut report = super::Report::new();
@@ -401,7 +408,7 @@ fn bounds_fit_their_type() {
                 ..none
             }
         ),
-        ["the bound is outside of `u8`"]
+        ["the bound `256` is outside of `u8`"]
     );
     assert_eq!(
         wrong(
@@ -411,7 +418,7 @@ fn bounds_fit_their_type() {
                 ..none
             }
         ),
-        ["the bound is outside of `u8`"]
+        ["the bound `-1` is outside of `u8`"]
     );
     assert_eq!(
         wrong(

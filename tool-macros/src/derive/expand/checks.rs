@@ -16,15 +16,13 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     for site in decided.sites() {
         let schema = plain(paths, site.value);
         let label = &site.value.label;
-        if !site.entry.is_some_and(|entry| entry.flatten) {
-            let place = &site.value.place;
-            out.extend(spans::check(
-                paths,
-                place,
-                "check_field",
-                quote!(#schema, #owner, #label),
-            ));
-        }
+        let check = match site.entry {
+            Some(entry) if entry.flatten => "check_flatten",
+            _ => "check_field",
+        };
+        let place = &site.value.place;
+        let arguments = quote!(#schema, #owner, #label);
+        out.extend(spans::check(paths, place, check, arguments));
         for call in calls(decided, &site) {
             out.extend(quote!(const _: () = #call;));
         }

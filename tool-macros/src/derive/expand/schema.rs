@@ -5,7 +5,6 @@ use quote::quote;
 
 use crate::derive::model::{Branch, Decided, Entry, Flow, Name, Payload, Shape, Tagging, Value};
 use crate::paths::Paths;
-use crate::spans;
 
 /// Bounds and defaults, each a constant of its own: the tree and the checks name it.
 pub(super) fn constants(decided: &Decided<'_>) -> TokenStream {
@@ -98,17 +97,10 @@ fn object(paths: &Paths, entries: &[Entry<'_>]) -> TokenStream {
             quote!(#private::Flat::One(#field))
         }
     });
-    let own = entries.iter().filter(|entry| !entry.flatten).count();
-    // Anything but a record inside panics, so each call lies on the flattened type.
-    let inner = entries.iter().filter(|entry| entry.flatten).map(|entry| {
-        let inner = plain(paths, &entry.value);
-        let part = quote!(&[#private::Flat::Inner(#inner)]);
-        spans::call(paths, &entry.value.place, "flat_len", part)
-    });
     quote! {
         #private::Kind::Object({
-            const LENGTH: usize = #own #(+ #inner)*;
-            const FIELDS: [#private::Field; LENGTH] = #private::flatten(&[#(#parts),*]);
+            const PARTS: &[#private::Flat] = &[#(#parts),*];
+            const FIELDS: [#private::Field; #private::flat_len(PARTS)] = #private::flatten(PARTS);
             &FIELDS
         })
     }
