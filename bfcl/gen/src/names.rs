@@ -53,9 +53,12 @@ pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     .collect()
 }
 
+/// A leading `_` would say that the field is unused.
 fn is_snake(key: &str) -> bool {
-    key.chars()
-        .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+    key.starts_with(|first: char| first.is_ascii_lowercase())
+        && key
+            .chars()
+            .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
 /// The words of a name, lower-case: broken at what is no letter or digit, and where the case says so.

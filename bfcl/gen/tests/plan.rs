@@ -40,7 +40,7 @@ fn names_of_tools_are_mapped() {
     assert_eq!(names::tool("type"), "type_");
     assert_eq!(names::camel("0-10 scale"), "V010Scale");
     let fields = names::fields(["type", "coolTarget", "cool_target", "_from"].into_iter());
-    assert_eq!(fields, ["r#type", "cool_target", "cool_target_2", "_from"]);
+    assert_eq!(fields, ["r#type", "cool_target", "cool_target_2", "from"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 #![allow(
     clippy::doc_markdown,
     clippy::doc_lazy_continuation,
+    clippy::doc_link_with_quotes,
     clippy::too_long_first_doc_paragraph,
     rustdoc::bare_urls,
     rustdoc::broken_intra_doc_links,
@@ -22,7 +23,6 @@
     clippy::fn_params_excessive_bools,
     clippy::similar_names,
     clippy::many_single_char_names,
-    clippy::used_underscore_binding,
     clippy::unreadable_literal,
     reason = "the shapes are the leaderboard's"
 )]

@@ -191,7 +191,8 @@ pub async fn events_api_events_api_kubernetes_info_events(
     #[arg(rename = "windowSize", default = 600000)]
     window_size: i64,
     /// The start of the requested timeframe as a Unix timestamp, defining the range [from, to). Optional. If not provided, defaults to 'to' minus 'windowSize'.
-    _from: Option<i64>,
+    #[arg(rename = "_from")]
+    from: Option<i64>,
     /// Exclude events that were triggered before the requested timeframe. Useful for only searching events that started within the given timeframe. Defaults to false.
     #[arg(rename = "excludeTriggeredBefore", default = false)]
     exclude_triggered_before: bool,
@@ -199,7 +200,7 @@ pub async fn events_api_events_api_kubernetes_info_events(
     #[arg(rename = "filterEventUpdates", default = false)]
     filter_event_updates: bool,
 ) -> Result<Arrived, ToolError> {
-    arrived(&events_api_events_api_kubernetes_info_events { to, window_size, _from, exclude_triggered_before, filter_event_updates })
+    arrived(&events_api_events_api_kubernetes_info_events { to, window_size, from, exclude_triggered_before, filter_event_updates })
 }
 
 /// Fetch details of a specific law case based on case number, year and court.
@@ -401,13 +402,14 @@ pub async fn find_restaurant(
 #[tool(category = "parallel_multiple")]
 pub async fn flight_book(
     /// The departure city in full name.
-    _from: String,
+    #[arg(rename = "_from")]
+    from: String,
     /// The arrival city in full name.
     to: String,
     /// The preferred airline.
     airlines: String,
 ) -> Result<Arrived, ToolError> {
-    arrived(&flight_book { _from, to, airlines })
+    arrived(&flight_book { from, to, airlines })
 }
 
 /// Checks the current status of a flight using the flight's unique identifier and the passenger's name and ticket number.

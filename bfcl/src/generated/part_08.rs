@@ -459,19 +459,20 @@ pub enum Trains1FindTrainsClass {
 #[tool(category = "live_multiple")]
 pub async fn trains_1_find_trains(
     /// The city where the train journey will start. Eg: 'Berkeley, CA'. State names must be abbreviated.
-    _from: String,
+    #[arg(rename = "_from")]
+    from: String,
     /// The destination city for the train journey. Eg: 'Berkeley, CA'. State names must be abbreviated.
     to: String,
     /// The date of the train journey, in the format of 'YYYY-MM-DD'.
     date_of_journey: String,
     /// The fare class for the train reservation.
-    #[arg(default = "Value")]
-    _class: Trains1FindTrainsClass,
+    #[arg(rename = "_class", default = "Value")]
+    class: Trains1FindTrainsClass,
     /// The number of adults to reserve train tickets for.
     #[arg(default = 1)]
     number_of_adults: i64,
 ) -> Result<Arrived, ToolError> {
-    arrived(&trains_1_find_trains { _from, to, date_of_journey, _class, number_of_adults })
+    arrived(&trains_1_find_trains { from, to, date_of_journey, class, number_of_adults })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -485,19 +486,20 @@ pub enum Trains1FindTrains2Class {
 #[tool(category = "live_multiple")]
 pub async fn trains_1_find_trains_2(
     /// Starting city for the train journey, in the format of 'City, State', such as 'San Francisco, CA'.
-    _from: String,
+    #[arg(rename = "_from")]
+    from: String,
     /// Destination city for the train journey, in the format of 'City, State', such as 'Los Angeles, CA'.
     to: String,
     /// Date of the train journey, in the format 'YYYY-MM-DD', such as '2023-04-15'.
     date_of_journey: String,
     /// Fare class for the train reservation.
-    #[arg(default = "Value")]
-    _class: Trains1FindTrains2Class,
+    #[arg(rename = "_class", default = "Value")]
+    class: Trains1FindTrains2Class,
     /// Number of adult passengers to reserve train tickets for.
     #[arg(default = 1)]
     number_of_adults: i64,
 ) -> Result<Arrived, ToolError> {
-    arrived(&trains_1_find_trains_2 { _from, to, date_of_journey, _class, number_of_adults })
+    arrived(&trains_1_find_trains_2 { from, to, date_of_journey, class, number_of_adults })
 }
 
 /// This function facilitates the handover of a chat conversation from a virtual assistant to a human agent, ensuring the user receives appropriate assistance for complex issues that require human intervention.
