@@ -23,7 +23,11 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// A call; `arguments` is JSON text, unread until the tool is known.
-    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
         Self {
             id: id.into(),
             name: name.into(),
@@ -34,7 +38,6 @@ impl ToolCall {
 
 /// What happens during a call, in order: `Started`, any number of `Progress`, one `Done`.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one `Done` per call, a box would cost it an allocation")]
 pub enum ToolEvent {
     /// The call passed the gate and runs. A refused call has no such event.
     Started,
@@ -95,7 +98,10 @@ impl CallResult {
 
     /// What the tool wants the model to read instead of the payload, if it says so.
     pub fn model_output(&self) -> Option<&ModelOutput> {
-        self.outcome.as_ref().ok().and_then(|output| output.model.as_ref())
+        self.outcome
+            .as_ref()
+            .ok()
+            .and_then(|output| output.model.as_ref())
     }
 
     /// Where the output comes from, for the client.
@@ -118,7 +124,10 @@ impl CallResult {
     pub fn model_text(&self) -> String {
         match &self.outcome {
             Err(error) => error.model_text(),
-            Ok(output) => output.model.as_ref().map_or_else(|| bare_text(&output.payload), ModelOutput::to_text),
+            Ok(output) => output
+                .model
+                .as_ref()
+                .map_or_else(|| bare_text(&output.payload), ModelOutput::to_text),
         }
     }
 
@@ -129,7 +138,10 @@ impl CallResult {
     pub fn envelope(&self) -> String {
         serde_json::to_string(&Envelope(self)).unwrap_or_else(|error| {
             // Both parts are JSON already; only a payload beyond serde_json's depth comes here.
-            format!("{{\"success\":false,\"error\":{}}}", serde_json::Value::from(error.to_string()))
+            format!(
+                "{{\"success\":false,\"error\":{}}}",
+                serde_json::Value::from(error.to_string())
+            )
         })
     }
 
@@ -204,7 +216,10 @@ struct Entries<'a>(Vec<(String, &'a RawValue)>);
 /// The entries of a payload that can be spread into the envelope.
 fn entries(payload: &RawValue) -> Option<Entries<'_>> {
     let entries: Entries<'_> = serde_json::from_str(payload.get()).ok()?;
-    let taken = entries.0.iter().any(|(key, _)| key == "success" || key == "error");
+    let taken = entries
+        .0
+        .iter()
+        .any(|(key, _)| key == "success" || key == "error");
     (!taken).then_some(entries)
 }
 
@@ -216,7 +231,10 @@ impl<'de> Deserialize<'de> for Entries<'de> {
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Self::Value, A::Error> {
                 let mut entries = Vec::new();
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);

@@ -173,7 +173,10 @@ impl ToolContext {
             .call
             .as_ref()
             .is_none_or(|scope| scope.def.variables().iter().any(|need| need.name == name));
-        declared.then(|| self.host.variables.get(name)).flatten().map(String::as_str)
+        declared
+            .then(|| self.host.variables.get(name))
+            .flatten()
+            .map(String::as_str)
     }
 
     /// A host value, if the running tool's effect covers that of the value.
@@ -213,7 +216,10 @@ impl ToolContext {
 
     /// Tells the client how far the call is; the model never sees it. Does nothing where nobody listens.
     pub fn progress<T: Serialize + ?Sized>(&self, step: &T) {
-        if self.call.as_ref().is_some_and(|scope| scope.progress.is_some())
+        if self
+            .call
+            .as_ref()
+            .is_some_and(|scope| scope.progress.is_some())
             && let Ok(json) = serde_json::value::to_raw_value(step)
         {
             self.send_progress(json);
@@ -229,26 +235,41 @@ impl ToolContext {
     /// Says where the output comes from. Kept beside the output, for the client.
     pub fn cite(&self, citation: Citation) {
         if let Some(scope) = &self.call {
-            scope.citations.lock().unwrap_or_else(PoisonError::into_inner).push(citation);
+            scope
+                .citations
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(citation);
         }
     }
 
     /// When the call has to end, as what is left of it.
     pub fn remaining(&self) -> Option<Duration> {
-        self.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.deadline()
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.call.as_ref().map_or(self.host.deadline, |scope| scope.deadline)
+        self.call
+            .as_ref()
+            .map_or(self.host.deadline, |scope| scope.deadline)
     }
 
     /// Whether the work should stop: cancelled, past its deadline, or given up by its caller.
     ///
     /// Async code is dropped and need not ask. Blocking code cannot be dropped and should.
     pub fn is_cancelled(&self) -> bool {
-        self.host.cancellation.as_ref().is_some_and(CancellationToken::is_cancelled)
-            || self.call.as_ref().is_some_and(|scope| scope.ended.load(Ordering::Relaxed))
-            || self.deadline().is_some_and(|deadline| deadline <= Instant::now())
+        self.host
+            .cancellation
+            .as_ref()
+            .is_some_and(CancellationToken::is_cancelled)
+            || self
+                .call
+                .as_ref()
+                .is_some_and(|scope| scope.ended.load(Ordering::Relaxed))
+            || self
+                .deadline()
+                .is_some_and(|deadline| deadline <= Instant::now())
     }
 
     /// Waits until the turn is cancelled or the deadline passes; for ever where there is neither.

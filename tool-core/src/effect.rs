@@ -93,7 +93,10 @@ impl fmt::Display for Effect {
 
 /// The effect words on a tool's attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one word of the attribute")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one word of the attribute"
+)]
 pub struct Declared {
     /// `read_only`
     pub read_only: bool,
@@ -142,7 +145,8 @@ impl Declared {
     /// Read-only is claimed only where it is declared or where every host value that the tool takes can but read.
     pub const fn hints(self, host: &[Effect]) -> Hints {
         let effect = self.effect(host);
-        let read_only = !effect.changes_state() && (self.read_only || effect.contains(Effect::READ));
+        let read_only =
+            !effect.changes_state() && (self.read_only || effect.contains(Effect::READ));
         Hints {
             read_only,
             destructive: effect.contains(Effect::DESTROY),

@@ -144,7 +144,11 @@ impl ToolError {
     }
 
     fn with_face(kind: ErrorKind, model: Face) -> Self {
-        let audit_id = if matches!(model, Face::General) { audit::next() } else { 0 };
+        let audit_id = if matches!(model, Face::General) {
+            audit::next()
+        } else {
+            0
+        };
         Self(Box::new(Inner {
             kind,
             model,
@@ -224,7 +228,10 @@ impl ToolError {
             Face::Own(_) | Face::Issues => self.model_text(),
             Face::General | Face::Source => String::new(),
         };
-        for part in [inner.operator.clone(), inner.source.as_deref().map(chain)].into_iter().flatten() {
+        for part in [inner.operator.clone(), inner.source.as_deref().map(chain)]
+            .into_iter()
+            .flatten()
+        {
             text.push_str(if text.is_empty() { "" } else { ": " });
             text.push_str(&part);
         }
@@ -245,7 +252,11 @@ fn issues_text(issues: &[Issue]) -> String {
     let mut text = String::from("the arguments do not fit the schema: ");
     for (i, issue) in issues.iter().enumerate() {
         text.push_str(if i == 0 { "" } else { "; " });
-        let Issue { pointer, expected, found } = issue;
+        let Issue {
+            pointer,
+            expected,
+            found,
+        } = issue;
         if !pointer.is_empty() {
             let _ = write!(text, "`{pointer}`: ");
         }

@@ -1,4 +1,51 @@
 //! Strictly typed tools for language models.
+//!
+//! An async fn becomes a tool; whatever a provider's strict mode, an operator or an auditor would object to later is a compile
+//! error at the right token now.
+//!
+//! ```
+//! use tool_core::prelude::*;
+//!
+//! /// Language of a repository.
+//! #[derive(Debug, Deserialize, StrictSchema)]
+//! #[serde(rename_all = "snake_case")]
+//! pub enum Lang {
+//!     /// Rust.
+//!     Rust,
+//!     /// Anything else.
+//!     Other,
+//! }
+//!
+//! /// Counts the crates of a language. Use it before naming one.
+//! #[tool(read_only, example("A plain count", { "lang": "rust" }))]
+//! async fn count_crates(
+//!     /// Which language.
+//!     lang: Lang,
+//!     /// Count no further than this.
+//!     #[arg(default = 100, range = 1..=1000)]
+//!     limit: u32,
+//! ) -> Result<u32, ToolError> {
+//!     match lang {
+//!         Lang::Rust => Ok(limit),
+//!         Lang::Other => Err(ToolError::new("only crates of Rust are counted")),
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), tool_core::RegistryError> {
+//! let tools = Registry::linked()?.open();
+//! let request = tools.definitions(Dialect::OpenAi);
+//! assert!(request.contains(r#""strict":true"#));
+//!
+//! let call = ToolCall::new("call_1", "count_crates", r#"{"lang":"rust","limit":7}"#);
+//! let result = tools.call(call, &ToolContext::anonymous()).await;
+//! assert_eq!(result.model_text(), "7");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! One call goes name → visibility → arguments → gate → run, and whatever goes wrong on the way is in its [`CallResult`]: nothing
+//! throws. [`testing`] holds every linked tool to what it promises.
 
 // The expansion of the macros names `::tool_core`, also in this crate.
 #[allow(unused_extern_crates, reason = "only expansions of our macros name it")]
@@ -25,17 +72,22 @@ mod toolset;
 
 pub use args::{Issue, Repair, RepairNote};
 pub use call::{CallResult, ToolCall, ToolEvent};
-pub use context::{Deadline, FromContext, FromSecret, FromVariable, ToolContext, ToolContextBuilder};
+pub use context::{
+    Deadline, FromContext, FromSecret, FromVariable, ToolContext, ToolContextBuilder,
+};
 pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};
 pub use gate::{Permit, Rules};
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 pub use schema::StrictSchema;
-pub use secrecy::{ExposeSecret, SecretString};
 pub use schema::dialect::{Dialect, Dialects, Hints};
+pub use secrecy::{ExposeSecret, SecretString};
 pub use stream::{StreamItem, ToolStream};
 pub use tokio_util::sync::CancellationToken;
+pub use tool::{
+    Approval, DynamicTool, Origin, SecretKind, SecretNeed, Tool, ToolDef, VariableKind,
+    VariableNeed,
+};
 pub use tool_macros::{StrictSchema, tool};
-pub use tool::{Approval, DynamicTool, Origin, SecretKind, SecretNeed, Tool, ToolDef, VariableKind, VariableNeed};
 pub use toolset::Toolset;

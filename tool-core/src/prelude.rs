@@ -2,10 +2,11 @@
 
 pub use crate::args::Repair;
 pub use crate::schema::dialect::Dialect;
-pub use crate::{
-    CallResult, Citation, FromContext, ModelOutput, Registry, SecretString, StrictSchema, ToModelOutput, Tool, ToolCall, ToolContext,
-    ToolError, ToolEvent, ToolStream, Toolset, tool, toolset,
-};
 #[cfg(feature = "stream")]
 pub use crate::tool_stream;
+pub use crate::{
+    CallResult, Citation, FromContext, ModelOutput, Registry, SecretString, StrictSchema,
+    ToModelOutput, Tool, ToolCall, ToolContext, ToolError, ToolEvent, ToolStream, Toolset, tool,
+    toolset,
+};
 pub use serde::{Deserialize, Serialize};

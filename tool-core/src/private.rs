@@ -13,41 +13,46 @@ pub use crate::effect::Declared;
 pub use crate::output::{IntoOutput, Returned, Step};
 pub use crate::registry::{Link, TOOLS};
 pub use crate::run::{DecodeError, Pass, Ticket, blocking, start};
-pub use crate::schema::{
-    Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind, Number, Schema, Tagging, Text, Union, Variant,
+pub use crate::schema::dialect::{
+    Dialect, Dialects, HasSpec, Hints, Lowered, Render, RenderSchema, Spec, ToolExample, measure,
+    measure_schema,
 };
-pub use crate::schema::dialect::{Dialect, Dialects, HasSpec, Hints, Lowered, Render, RenderSchema, Spec, ToolExample, measure, measure_schema};
 pub use crate::schema::example::{check_default, check_example, check_result};
 pub use crate::schema::flatten::{Flat, check_flatten, flat_len, flatten};
-pub use crate::schema::rules::{
-    Survey, check_constraints, check_field, check_limits, check_optional, check_param, check_tool, check_toolset,
-    check_type, survey,
-};
 pub use crate::schema::json_schema::json_schema;
+pub use crate::schema::rules::{
+    Survey, check_constraints, check_field, check_limits, check_optional, check_param, check_tool,
+    check_toolset, check_type, survey,
+};
+pub use crate::schema::{
+    Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind, Number,
+    Schema, Tagging, Text, Union, Variant,
+};
 pub use crate::schema::{Pattern, StrictSchema, warn};
 pub use crate::stream::{Item, OutputSlot, generator, no_stream};
-#[cfg(feature = "stream")]
-pub use tool_macros::tool_stream_inner;
 pub use crate::tool::{
-    Approval, Finished, Job, Origin, SecretKind, SecretNeed, Start, StaticDef, VariableKind, VariableNeed, check_secrets, check_variables,
+    Approval, Finished, Job, Origin, SecretKind, SecretNeed, Start, StaticDef, VariableKind,
+    VariableNeed, check_secrets, check_variables,
 };
 pub use std::borrow::Cow;
 pub use std::option::Option;
 pub use std::result::Result;
 pub use std::string::String;
 pub use std::time::Duration;
+#[cfg(feature = "stream")]
+pub use tool_macros::tool_stream_inner;
 
 pub use crate::context::{FromContext, ToolContext};
+pub use crate::error::ToolError;
 pub use crate::output::ModelOutput;
+use crate::stream::ToolStream;
 pub use crate::tool::Tool;
+pub use crate::tool::ToolDef;
+use crate::toolset::Toolset;
 pub use core::future::Future;
 pub use serde::de::MapAccess;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use tool_macros::tool;
-pub use crate::error::ToolError;
-use crate::stream::ToolStream;
-pub use crate::tool::ToolDef;
-use crate::toolset::Toolset;
 
 mod facts;
 pub mod probe;
@@ -55,7 +60,8 @@ mod record;
 
 pub use facts::{Facts, Texts, check_read_only, returned_stream};
 pub use record::{
-    Argument, Record, Slot, Slots, Values, debug_record, deserialize_record, read_record, slot, write_record,
+    Argument, Record, Slot, Slots, Values, debug_record, deserialize_record, read_record, slot,
+    write_record,
 };
 
 /// A host parameter.

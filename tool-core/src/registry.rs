@@ -143,7 +143,12 @@ impl RegistryBuilder {
         let name = tool.def.name.clone();
         match tool.into_def() {
             Ok(def) => self.tools.push(ToolDef::dynamic(Arc::new(def))),
-            Err(faults) => self.faults.extend(faults.into_iter().map(|text| Fault::Tool { name: name.clone(), text })),
+            Err(faults) => self
+                .faults
+                .extend(faults.into_iter().map(|text| Fault::Tool {
+                    name: name.clone(),
+                    text,
+                })),
         }
         self
     }
@@ -156,8 +161,8 @@ impl RegistryBuilder {
 
     /// Sorts, and refuses what does not belong together.
     pub fn build(mut self) -> Result<Registry, RegistryError> {
-        let shelf = Shelf::of(self.tools);
-        for pair in shelf.tools.windows(2) {
+        let sorted = Shelf::of(self.tools);
+        for pair in sorted.tools.windows(2) {
             if pair[0].name() == pair[1].name() {
                 self.faults.push(Fault::Duplicate {
                     name: pair[0].name().to_owned(),
@@ -165,10 +170,10 @@ impl RegistryBuilder {
                 });
             }
         }
-        for def in &shelf.tools {
-            if let Some(text) = crate::tool::fault_of(def.secrets(), def.variables()) {
+        for tool in &sorted.tools {
+            if let Some(text) = crate::tool::fault_of(tool.secrets(), tool.variables()) {
                 self.faults.push(Fault::Tool {
-                    name: def.name().to_owned(),
+                    name: tool.name().to_owned(),
                     text,
                 });
             }
@@ -179,7 +184,7 @@ impl RegistryBuilder {
         if !self.faults.is_empty() {
             return Err(RegistryError(self.faults));
         }
-        Ok(Registry(Arc::new(shelf)))
+        Ok(Registry(Arc::new(sorted)))
     }
 }
 

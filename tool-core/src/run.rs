@@ -25,8 +25,8 @@ mod blocking;
 mod drive;
 mod guard;
 
-pub(crate) use drive::finish;
 pub use blocking::blocking;
+pub(crate) use drive::finish;
 
 /// The right to start a run. Only this crate makes one, so that nobody else calls a [`Start`](crate::tool::Start).
 #[doc(hidden)]
@@ -73,10 +73,19 @@ pub(crate) struct Prepared {
     cx: ToolContext,
     scope: Arc<CallScope>,
     repairs: Vec<RepairNote>,
+    /// What the tool reads, where it is not what the model wrote.
+    corrected: Option<String>,
     since: Instant,
 }
 
 impl Prepared {
+    /// The arguments as the tool reads them.
+    pub(crate) fn arguments(&self) -> &str {
+        self.corrected
+            .as_deref()
+            .unwrap_or(&self.scope.call.arguments)
+    }
+
     pub(crate) fn tool(&self) -> &ToolDef {
         &self.scope.def
     }
@@ -91,19 +100,35 @@ impl Prepared {
 
     /// The end of the call.
     fn result(self, outcome: Result<Output, ToolError>) -> CallResult {
-        let Self { cx, mut scope, repairs, since } = self;
+        let Self {
+            cx,
+            mut scope,
+            repairs,
+            corrected: _,
+            since,
+        } = self;
         drop(cx);
         // Usually nobody else holds the call any more, then its texts move.
         let (id, name, citations) = match Arc::get_mut(&mut scope) {
             Some(scope) => (
                 std::mem::take(&mut scope.call.id),
                 std::mem::take(&mut scope.call.name),
-                std::mem::take(scope.citations.get_mut().unwrap_or_else(PoisonError::into_inner)),
+                std::mem::take(
+                    scope
+                        .citations
+                        .get_mut()
+                        .unwrap_or_else(PoisonError::into_inner),
+                ),
             ),
             None => (
                 scope.call.id.clone(),
                 scope.call.name.clone(),
-                std::mem::take(&mut *scope.citations.lock().unwrap_or_else(PoisonError::into_inner)),
+                std::mem::take(
+                    &mut *scope
+                        .citations
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner),
+                ),
             ),
         };
         CallResult {
@@ -120,27 +145,41 @@ impl Prepared {
 type Progress = Option<UnboundedSender<Box<RawValue>>>;
 
 /// Name, visibility, arguments.
-fn prepare(toolset: &Toolset, call: ToolCall, cx: &ToolContext, progress: Progress) -> Result<(Prepared, Job), CallResult> {
+#[expect(
+    clippy::result_large_err,
+    reason = "a result is moved once, a box would cost it an allocation"
+)]
+fn prepare(
+    toolset: &Toolset,
+    call: ToolCall,
+    cx: &ToolContext,
+    progress: Progress,
+) -> Result<(Prepared, Job), CallResult> {
     let since = Instant::now();
     let Some(def) = toolset.get(&call.name) else {
         let error = toolset.unknown(&call.name);
         return Err(CallResult::refused(call, error));
     };
-    let (corrected, repairs) = match args::admit(def.input(), &call.arguments, toolset.repair_mode()) {
-        Ok(admitted) => (
-            // Empty text is read as `{}`, which is neither the call's text nor a repair.
-            match admitted.text {
-                Cow::Borrowed(text) if text.len() == call.arguments.len() => None,
-                text => Some(text.into_owned()),
-            },
-            admitted.repairs,
-        ),
-        Err(issues) => return Err(CallResult::refused(call, ToolError::invalid_arguments(issues))),
-    };
-    let prepared = enter(def.clone(), call, cx, progress, repairs, since);
-    let text = corrected.as_deref().unwrap_or(&prepared.scope.call.arguments);
-    let inner = prepared.cx.clone();
-    match begin(def, text, inner) {
+    let (corrected, repairs) =
+        match args::admit(def.input(), &call.arguments, toolset.repair_mode()) {
+            Ok(admitted) => (
+                // Empty text is read as `{}`, which is neither the call's text nor a repair.
+                match admitted.text {
+                    Cow::Borrowed(text) if text.len() == call.arguments.len() => None,
+                    text => Some(text.into_owned()),
+                },
+                admitted.repairs,
+            ),
+            Err(issues) => {
+                return Err(CallResult::refused(
+                    call,
+                    ToolError::invalid_arguments(issues),
+                ));
+            }
+        };
+    let mut prepared = enter(def.clone(), call, cx, progress, since);
+    (prepared.repairs, prepared.corrected) = (repairs, corrected);
+    match begin(def, prepared.arguments(), prepared.cx.clone()) {
         Ok(job) => Ok((prepared, job)),
         Err(error) => Err(prepared.result(Err(error))),
     }
@@ -165,10 +204,11 @@ fn enter(
     call: ToolCall,
     cx: &ToolContext,
     progress: Progress,
-    repairs: Vec<RepairNote>,
     since: Instant,
 ) -> Prepared {
-    let own = def.timeout().and_then(|timeout| tokio::time::Instant::now().checked_add(timeout));
+    let own = def
+        .timeout()
+        .and_then(|timeout| tokio::time::Instant::now().checked_add(timeout));
     let deadline = match (own, cx.deadline()) {
         (Some(own), Some(turn)) => Some(own.min(turn)),
         (own, turn) => own.or(turn),
@@ -185,13 +225,17 @@ fn enter(
     Prepared {
         cx: cx.enter(Arc::clone(&scope)),
         scope,
-        repairs,
+        repairs: Vec::new(),
+        corrected: None,
         since,
     }
 }
 
 /// Runs what the gate permitted, and closes the scope however it ends.
-async fn execute<R>(permit: Permit, job: impl Future<Output = Result<R, ToolError>> + Send) -> (Prepared, Result<R, ToolError>) {
+async fn execute<R>(
+    permit: Permit,
+    job: impl Future<Output = Result<R, ToolError>> + Send,
+) -> (Prepared, Result<R, ToolError>) {
     /// Tells blocking code that nobody waits any more, also when the run is dropped.
     struct Ended(Arc<CallScope>);
     impl Drop for Ended {
@@ -212,8 +256,12 @@ async fn execute<R>(permit: Permit, job: impl Future<Output = Result<R, ToolErro
     let outcome = if span.is_disabled() {
         guard::guarded(job, &prepared.cx).await
     } else {
-        span.record("otel.name", format_args!("execute_tool {}", prepared.scope.def.name()));
-        let outcome = tracing::Instrument::instrument(guard::guarded(job, &prepared.cx), span.clone()).await;
+        span.record(
+            "otel.name",
+            format_args!("execute_tool {}", prepared.scope.def.name()),
+        );
+        let outcome =
+            tracing::Instrument::instrument(guard::guarded(job, &prepared.cx), span.clone()).await;
         if let Err(error) = &outcome {
             span.record("error.type", error.kind().as_str());
         }
@@ -253,22 +301,34 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
 }
 
 /// See [`Toolset::stream`].
-pub(crate) fn stream(toolset: Toolset, call: ToolCall, cx: ToolContext) -> impl Stream<Item = ToolEvent> + Send + use<> {
+#[expect(clippy::result_large_err, reason = "as of `prepare`")]
+pub(crate) fn stream(
+    toolset: Toolset,
+    call: ToolCall,
+    cx: ToolContext,
+) -> impl Stream<Item = ToolEvent> + Send + use<> {
     drive::Events::new(move || {
         let (sender, steps) = unbounded();
         let (prepared, job) = prepare(&toolset, call, &cx, Some(sender))?;
         match gate::decide(prepared) {
-            Ok(permit) => Ok((steps, Box::pin(async move {
-                let (prepared, outcome) = execute(permit, job).await;
-                close(prepared, outcome)
-            }))),
+            Ok(permit) => Ok((
+                steps,
+                Box::pin(async move {
+                    let (prepared, outcome) = execute(permit, job).await;
+                    close(prepared, outcome)
+                }),
+            )),
             Err((prepared, error)) => Err(prepared.result(Err(error))),
         }
     })
 }
 
 /// See [`Toolset::invoke`].
-pub(crate) async fn invoke<T: Tool>(toolset: &Toolset, input: T, cx: &ToolContext) -> Result<T::Output, ToolError> {
+pub(crate) async fn invoke<T: Tool>(
+    toolset: &Toolset,
+    input: T,
+    cx: &ToolContext,
+) -> Result<T::Output, ToolError> {
     let since = Instant::now();
     let def = match toolset.get(T::NAME) {
         // Another tool of this name would take other arguments.
@@ -281,7 +341,7 @@ pub(crate) async fn invoke<T: Tool>(toolset: &Toolset, input: T, cx: &ToolContex
         args::admit(def.input(), text, args::Repair::Off).map_err(ToolError::invalid_arguments)?;
     }
     let call = ToolCall::new("", T::NAME, text.unwrap_or_default());
-    let prepared = enter(def.clone(), call, cx, None, Vec::new(), since);
+    let prepared = enter(def.clone(), call, cx, None, since);
     let permit = gate::decide(prepared).map_err(|(_, error)| error)?;
     let inner = permit.context().clone();
     let job = async move {

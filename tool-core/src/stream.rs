@@ -44,7 +44,9 @@ impl<P: 'static, T: 'static> ToolStream<P, T> {
     }
 
     /// Takes a stream that an error ends.
-    pub fn try_new<E: Into<ToolError>>(stream: impl Stream<Item = Result<StreamItem<P, T>, E>> + Send + 'static) -> Self {
+    pub fn try_new<E: Into<ToolError>>(
+        stream: impl Stream<Item = Result<StreamItem<P, T>, E>> + Send + 'static,
+    ) -> Self {
         Self(stream.map(|item| item.map_err(Into::into)).boxed())
     }
 
@@ -133,7 +135,10 @@ impl<P, T> OutputSlot<P, T> {
 
 /// A stream of progress whose maker leaves the output in the slot.
 #[doc(hidden)]
-pub fn generator<P, T, S>(slot: OutputSlot<P, T>, make: impl FnOnce(OutputSlot<P, T>) -> S) -> ToolStream<P, T>
+pub fn generator<P, T, S>(
+    slot: OutputSlot<P, T>,
+    make: impl FnOnce(OutputSlot<P, T>) -> S,
+) -> ToolStream<P, T>
 where
     P: 'static,
     T: Send + 'static,
@@ -141,8 +146,10 @@ where
 {
     let output = Arc::clone(&slot.0);
     let steps = make(slot).map(|step| step.map(StreamItem::Progress));
-    let output = stream::once(async move { output.lock().unwrap_or_else(PoisonError::into_inner).take() });
-    let output = output.filter_map(async |output| output.map(|output| Ok(StreamItem::Final(output))));
+    let output =
+        stream::once(async move { output.lock().unwrap_or_else(PoisonError::into_inner).take() });
+    let output =
+        output.filter_map(async |output| output.map(|output| Ok(StreamItem::Final(output))));
     ToolStream(steps.chain(output).boxed())
 }
 
@@ -190,7 +197,9 @@ where
         let steps = self.0.map(|item| match item? {
             StreamItem::Progress(progress) => serde_json::value::to_raw_value(&progress)
                 .map(Step::Progress)
-                .map_err(|error| ToolError::foreign(error).operator("a progress value is not JSON")),
+                .map_err(|error| {
+                    ToolError::foreign(error).operator("a progress value is not JSON")
+                }),
             StreamItem::Final(output) => Ok(Step::Final(output)),
         });
         Ok(Returned::Stream(steps.boxed()))

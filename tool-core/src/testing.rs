@@ -90,13 +90,20 @@ pub fn linked() -> Vec<ToolDef> {
 ///
 /// When there is no tool, or one does not keep its word; the message lists all that was found.
 #[track_caller]
-#[expect(clippy::panic, reason = "a test fails by panicking")]
 pub fn assert_kept(tools: &[ToolDef], judge: &dyn Fn(&ToolDef) -> Vec<Violation>) {
     assert!(!tools.is_empty(), "there is no tool to test");
-    let found: Vec<String> = tools.iter().flat_map(judge).map(|violation| violation.to_string()).collect();
-    if !found.is_empty() {
-        panic!("{} of what {} tools promise does not hold:\n{}", found.len(), tools.len(), found.join("\n"));
-    }
+    let found: Vec<String> = tools
+        .iter()
+        .flat_map(judge)
+        .map(|violation| violation.to_string())
+        .collect();
+    assert!(
+        found.is_empty(),
+        "{} of what {} tools promise does not hold:\n{}",
+        found.len(),
+        tools.len(),
+        found.join("\n")
+    );
 }
 
 /// Everything that the kit looks for.
@@ -118,7 +125,10 @@ fn violation(def: &ToolDef, text: String) -> Violation {
 /// Providers that would refuse the schema which they are sent.
 pub fn strict_violations(def: &ToolDef) -> Vec<Violation> {
     let mut found = Vec::new();
-    for dialect in Dialect::ALL.into_iter().filter(|dialect| def.providers().contains(*dialect)) {
+    for dialect in Dialect::ALL
+        .into_iter()
+        .filter(|dialect| def.providers().contains(*dialect))
+    {
         let name = dialect.name();
         let definition: Result<Value, _> = serde_json::from_str(def.definition(dialect));
         let schema: Result<Value, _> = serde_json::from_str(def.schema(dialect));
@@ -126,9 +136,15 @@ pub fn strict_violations(def: &ToolDef) -> Vec<Violation> {
             (Ok(_), Ok(schema)) => {
                 let verdicts = dynamic::judge(&schema);
                 let faults = verdicts.against(Target::from(dialect));
-                found.extend(faults.map(|fault| violation(def, format!("{name} refuses its schema: {fault}"))));
+                found
+                    .extend(faults.map(|fault| {
+                        violation(def, format!("{name} refuses its schema: {fault}"))
+                    }));
             }
-            (Err(error), _) | (_, Err(error)) => found.push(violation(def, format!("its definition for {name} is not JSON: {error}"))),
+            (Err(error), _) | (_, Err(error)) => found.push(violation(
+                def,
+                format!("its definition for {name} is not JSON: {error}"),
+            )),
         }
     }
     found
@@ -139,15 +155,27 @@ pub fn valid_violations(def: &ToolDef) -> Vec<Violation> {
     let inputs = valid_inputs(def, 0, INPUTS);
     let refused = inputs.iter().filter_map(|input| {
         let why = read(def, &input.to_string()).err()?;
-        Some(violation(def, format!("refuses {input}, which fits its types: {why}")))
+        Some(violation(
+            def,
+            format!("refuses {input}, which fits its types: {why}"),
+        ))
     });
     refused.collect()
 }
 
 /// Inputs that break one rule and are taken.
 pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
-    let taken = invalid_inputs(def).into_iter().filter(|invalid| args::admit(def.input(), &invalid.input, Repair::Off).is_ok());
-    taken.map(|invalid| violation(def, format!("takes {}, though {}", invalid.input, invalid.why))).collect()
+    let taken = invalid_inputs(def)
+        .into_iter()
+        .filter(|invalid| args::admit(def.input(), &invalid.input, Repair::Off).is_ok());
+    taken
+        .map(|invalid| {
+            violation(
+                def,
+                format!("takes {}, though {}", invalid.input, invalid.why),
+            )
+        })
+        .collect()
 }
 
 /// Examples that the tool would refuse. What an example leaves out at the top is filled in.
@@ -164,7 +192,10 @@ pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
             }
             (Ok(input), _) => input,
             (Err(error), _) => {
-                found.push(violation(def, format!("its example {text} is not JSON: {error}")));
+                found.push(violation(
+                    def,
+                    format!("its example {text} is not JSON: {error}"),
+                ));
                 continue;
             }
         };
@@ -179,5 +210,6 @@ pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
 fn read(def: &ToolDef, text: &str) -> Result<(), String> {
     let admitted = args::admit(def.input(), text, Repair::Off)
         .map_err(|issues| crate::ToolError::invalid_arguments(issues).model_text())?;
-    run::decode(def, &admitted.text, ToolContext::anonymous()).map_err(|error| error.operator_text())
+    run::decode(def, &admitted.text, ToolContext::anonymous())
+        .map_err(|error| error.operator_text())
 }

@@ -14,16 +14,18 @@ use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output, Returned};
 use crate::run::{DecodeError, Pass, Ticket};
-use crate::schema::Schema;
 use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec, ToolExample};
+use crate::schema::{Schema, Text};
 
 mod dynamic;
 mod need;
 
-pub use dynamic::DynamicTool;
 pub(crate) use dynamic::DynamicDef;
+pub use dynamic::DynamicTool;
 pub(crate) use need::fault_of;
-pub use need::{SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables};
+pub use need::{
+    SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,
+};
 
 /// A tool, as the struct of its typed arguments. `#[tool]` implements it.
 #[diagnostic::on_unimplemented(
@@ -40,7 +42,11 @@ pub trait Tool: Sized + Send + 'static {
     type Output: Serialize + Send + 'static;
 
     #[doc(hidden)]
-    fn run(self, cx: ToolContext, pass: Pass) -> impl Future<Output = Result<Returned<Self::Output>, ToolError>> + Send + 'static;
+    fn run(
+        self,
+        cx: ToolContext,
+        pass: Pass,
+    ) -> impl Future<Output = Result<Returned<Self::Output>, ToolError>> + Send + 'static;
 
     #[doc(hidden)]
     fn model_view(_: &Self::Output) -> Option<ModelOutput> {
@@ -80,7 +86,11 @@ pub struct Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` of crate `{}` ({}:{})", self.module, self.krate, self.file, self.line)
+        write!(
+            f,
+            "`{}` of crate `{}` ({}:{})",
+            self.module, self.krate, self.file, self.line
+        )
     }
 }
 
@@ -214,7 +224,10 @@ impl ToolDef {
             Source::Static(def) => (def.tags, &[]),
             Source::Dynamic(def) => (&[], &def.tags),
         };
-        fixed.iter().copied().chain(owned.iter().map(String::as_str))
+        fixed
+            .iter()
+            .copied()
+            .chain(owned.iter().map(String::as_str))
     }
 
     /// Secrets it needs.
@@ -305,6 +318,22 @@ impl ToolDef {
         }
     }
 
+    /// What a request's budget counts; a tool made at run time has no static name.
+    pub(crate) fn spec(&self) -> Spec {
+        match &self.0 {
+            Source::Static(def) => *def.spec,
+            Source::Dynamic(def) => Spec {
+                name: "",
+                title: None,
+                description: Text::EMPTY,
+                input: def.input,
+                examples: &[],
+                providers: def.texts.providers(),
+                hints: def.hints,
+            },
+        }
+    }
+
     /// Calls that show how it is meant.
     pub fn examples(&self) -> &'static [ToolExample] {
         match &self.0 {
@@ -322,7 +351,12 @@ impl ToolDef {
     }
 
     /// Decodes, and gives the run.
-    pub(crate) fn start(&self, text: &str, cx: ToolContext, ticket: Ticket) -> Result<Job, DecodeError> {
+    pub(crate) fn start(
+        &self,
+        text: &str,
+        cx: ToolContext,
+        ticket: Ticket,
+    ) -> Result<Job, DecodeError> {
         match &self.0 {
             Source::Static(def) => (def.start)(text, cx, ticket),
             Source::Dynamic(def) => def.start(text, cx, ticket),

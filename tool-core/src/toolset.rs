@@ -13,7 +13,8 @@ use crate::error::ToolError;
 use crate::gate::{self, Rules};
 use crate::registry::Shelf;
 use crate::run;
-use crate::schema::dialect::Dialect;
+use crate::schema::dialect::{Dialect, Spec};
+use crate::schema::rules::{Fault, toolset_faults};
 use crate::tool::{Tool, ToolDef};
 
 /// What a turn may use: the tools of a [`Registry`](crate::Registry) that its rules let through, in a fixed order.
@@ -40,7 +41,11 @@ impl Toolset {
     }
 
     pub(crate) fn ruled(shelf: Arc<Shelf>, _cx: &ToolContext, rules: &Rules) -> Self {
-        let hidden: Arc<[bool]> = shelf.tools.iter().map(|def| !rules.shows(def.name())).collect();
+        let hidden: Arc<[bool]> = shelf
+            .tools
+            .iter()
+            .map(|def| !rules.shows(def.name()))
+            .collect();
         Self {
             hidden: hidden.contains(&true).then_some(hidden),
             ..Self::open(shelf)
@@ -60,7 +65,12 @@ impl Toolset {
 
     /// The tools, in order.
     pub fn tools(&self) -> impl Iterator<Item = &ToolDef> {
-        self.shelf.tools.iter().enumerate().filter(|(at, _)| self.shows(*at)).map(|(_, def)| def)
+        self.shelf
+            .tools
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| self.shows(*at))
+            .map(|(_, def)| def)
     }
 
     /// Their names, in order.
@@ -91,7 +101,11 @@ impl Toolset {
     /// The JSON array that goes into that provider's request. Tools that leave the provider out are left out, see
     /// [`left_out`](Toolset::left_out).
     pub fn definitions(&self, dialect: Dialect) -> String {
-        let texts = || self.tools().map(|def| def.definition(dialect)).filter(|text| !text.is_empty());
+        let texts = || {
+            self.tools()
+                .map(|def| def.definition(dialect))
+                .filter(|text| !text.is_empty())
+        };
         let bytes: usize = texts().map(|text| text.len() + 1).sum();
         let mut array = String::with_capacity(bytes + 2);
         array.push('[');
@@ -105,23 +119,44 @@ impl Toolset {
 
     /// Names of the tools that a provider is not offered, because their `providers(…)` leaves it out.
     pub fn left_out(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
-        self.tools().filter(move |def| def.definition(dialect).is_empty()).map(ToolDef::name)
+        self.tools()
+            .filter(move |def| def.definition(dialect).is_empty())
+            .map(ToolDef::name)
+    }
+
+    /// Why a provider would refuse these tools in one request: 128 tools; for Anthropic 20 strict tools, 24 optional parameters and
+    /// 16 unions. Nothing if they fit. [`toolset!`](crate::toolset) asks the same at compile time.
+    pub fn faults(&self) -> Vec<Fault> {
+        let specs: Vec<Spec> = self.tools().map(ToolDef::spec).collect();
+        toolset_faults(&specs.iter().collect::<Vec<_>>())
     }
 
     /// Runs a call to its end. Whatever goes wrong is in the result.
-    pub fn call(&self, call: ToolCall, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
+    pub fn call(
+        &self,
+        call: ToolCall,
+        cx: &ToolContext,
+    ) -> impl Future<Output = CallResult> + Send {
         run::call(self, call, cx)
     }
 
     /// Runs a call and tells what happens: `Started` unless it is refused, progress, and one `Done`.
     ///
     /// The run goes on only while the stream is read; dropping it cancels the call.
-    pub fn stream(&self, call: ToolCall, cx: &ToolContext) -> impl Stream<Item = ToolEvent> + Send + use<> {
+    pub fn stream(
+        &self,
+        call: ToolCall,
+        cx: &ToolContext,
+    ) -> impl Stream<Item = ToolEvent> + Send + use<> {
         run::stream(self.clone(), call, cx.clone())
     }
 
     /// A typed call, through the same gate.
-    pub fn invoke<T: Tool>(&self, input: T, cx: &ToolContext) -> impl Future<Output = Result<T::Output, ToolError>> + Send {
+    pub fn invoke<T: Tool>(
+        &self,
+        input: T,
+        cx: &ToolContext,
+    ) -> impl Future<Output = Result<T::Output, ToolError>> + Send {
         run::invoke(self, input, cx)
     }
 
@@ -138,8 +173,24 @@ impl fmt::Debug for Toolset {
 
 /// A toolset of the tools named here; that they fit into one request of each provider is checked at compile time.
 ///
-/// ```ignore
-/// let tools = toolset![search_docs, read_file];
+/// ```
+/// use tool_core::prelude::*;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(
+///     /// The first.
+///     a: i32,
+///     /// The second.
+///     b: i32,
+/// ) -> i64 {
+///     i64::from(a) + i64::from(b)
+/// }
+///
+/// # fn main() {
+/// let tools = toolset![add];
+/// assert!(tools.names().eq(["add"]));
+/// # }
 /// ```
 #[macro_export]
 macro_rules! toolset {

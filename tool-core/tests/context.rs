@@ -1,5 +1,12 @@
 //! What the host gives, and to whom.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use std::sync::Arc;
 
 use serde_json::json;
@@ -33,7 +40,10 @@ async fn maybe(#[secret("rare")] rare: Option<SecretString>) -> bool {
 
 /// Reads a declared variable.
 #[tool]
-async fn region(#[variable("REGION")] region: String, #[variable("LIMIT")] limit: Option<u8>) -> String {
+async fn region(
+    #[variable("REGION")] region: String,
+    #[variable("LIMIT")] limit: Option<u8>,
+) -> String {
     format!("{region} {limit:?}")
 }
 
@@ -47,9 +57,16 @@ async fn look(index: &Index, #[context] store: Option<Store>) -> String {
 #[tool(read_only)]
 async fn overreach(cx: &ToolContext) -> Result<Vec<bool>, ToolError> {
     let granted = cx.get::<Index>().is_ok();
-    let refused = cx.get::<Store>().is_err_and(|error| error.kind() == ErrorKind::Denied);
+    let refused = cx
+        .get::<Store>()
+        .is_err_and(|error| error.kind() == ErrorKind::Denied);
     let hidden = cx.extension::<Store>().is_none();
-    Ok(vec![granted, refused, hidden, cx.get::<Option<Store>>().is_err()])
+    Ok(vec![
+        granted,
+        refused,
+        hidden,
+        cx.get::<Option<Store>>().is_err(),
+    ])
 }
 
 fn tools() -> Toolset {
@@ -71,8 +88,15 @@ async fn run(name: &str, cx: &ToolContext) -> CallResult {
 // S0-08: a tool sees the secrets that it declares, and no other.
 #[tokio::test]
 async fn secrets_are_scoped() {
-    let cx = ToolContext::builder().secret("own", "mine").secret("foreign", "theirs").variable("UNDECLARED", "x").build();
-    assert_eq!(run("peek", &cx).await.model_text(), "[true,true,false,false]");
+    let cx = ToolContext::builder()
+        .secret("own", "mine")
+        .secret("foreign", "theirs")
+        .variable("UNDECLARED", "x")
+        .build();
+    assert_eq!(
+        run("peek", &cx).await.model_text(),
+        "[true,true,false,false]"
+    );
     assert_eq!(run("maybe", &cx).await.model_text(), "false");
     assert!(!format!("{cx:?}").contains("mine"));
 }
@@ -81,34 +105,69 @@ async fn secrets_are_scoped() {
 #[tokio::test]
 async fn dynamic_secrets_are_scoped() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    let tool = DynamicTool::new("peek", "Peeks.", schema, |_: serde_json::Value, cx: ToolContext| async move {
-        vec![cx.secret("own").is_some(), cx.secret("foreign").is_some(), cx.get::<Index>().is_ok(), cx.get::<Store>().is_ok()]
-    });
+    let tool = DynamicTool::new(
+        "peek",
+        "Peeks.",
+        schema,
+        |_: serde_json::Value, cx: ToolContext| async move {
+            vec![
+                cx.secret("own").is_some(),
+                cx.secret("foreign").is_some(),
+                cx.get::<Index>().is_ok(),
+                cx.get::<Store>().is_ok(),
+            ]
+        },
+    );
     let tool = tool.secret(SecretNeed::new("own")).effect(Effect::READ);
-    let cx = ToolContext::builder().secret("own", "mine").secret("foreign", "theirs").with(Index("i".into())).with(Store).build();
+    let cx = ToolContext::builder()
+        .secret("own", "mine")
+        .secret("foreign", "theirs")
+        .with(Index("i".into()))
+        .with(Store)
+        .build();
     let tools = Registry::builder().dynamic(tool).build().unwrap().open();
-    assert_eq!(tools.call(ToolCall::new("c1", "peek", "{}"), &cx).await.model_text(), "[true,false,true,false]");
+    assert_eq!(
+        tools
+            .call(ToolCall::new("c1", "peek", "{}"), &cx)
+            .await
+            .model_text(),
+        "[true,false,true,false]"
+    );
 }
 
 // S1-07: what is absent is an error value: the model reads that the tool is not set up, the operator what is missing.
 #[tokio::test]
 async fn absent_needs_are_results() {
     let cx = ToolContext::anonymous();
-    for (name, what) in [("peek", "the secret `own`"), ("region", "the variable `REGION`"), ("look", "`Index`")] {
+    for (name, what) in [
+        ("peek", "the secret `own`"),
+        ("region", "the variable `REGION`"),
+        ("look", "`Index`"),
+    ] {
         let result = run(name, &cx).await;
         let error = result.error().unwrap();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{name}");
         assert!(error.operator_text().contains(what), "{error:?}");
-        assert!(!result.model_text().contains(what), "{}", result.model_text());
+        assert!(
+            !result.model_text().contains(what),
+            "{}",
+            result.model_text()
+        );
     }
 }
 
 // S0-08: variables arrive parsed; one that cannot be parsed is told without its value.
 #[tokio::test]
 async fn variables_arrive() {
-    let cx = ToolContext::builder().variable("REGION", "eu").variable("LIMIT", "7").build();
+    let cx = ToolContext::builder()
+        .variable("REGION", "eu")
+        .variable("LIMIT", "7")
+        .build();
     assert_eq!(run("region", &cx).await.model_text(), "eu Some(7)");
-    let cx = ToolContext::builder().variable("REGION", "eu").variable("LIMIT", "sk-value").build();
+    let cx = ToolContext::builder()
+        .variable("REGION", "eu")
+        .variable("LIMIT", "sk-value")
+        .build();
     let result = run("region", &cx).await;
     assert!(!result.error().unwrap().operator_text().contains("sk-value"));
 }
@@ -118,7 +177,10 @@ async fn variables_arrive() {
 async fn host_values_arrive() {
     let cx = ToolContext::builder().with(Index("docs".into())).build();
     assert_eq!(run("look", &cx).await.model_text(), "docs false");
-    let cx = ToolContext::builder().with(Index("docs".into())).with(Store).build();
+    let cx = ToolContext::builder()
+        .with(Index("docs".into()))
+        .with(Store)
+        .build();
     assert_eq!(run("look", &cx).await.model_text(), "docs true");
 }
 
@@ -126,10 +188,19 @@ async fn host_values_arrive() {
 #[tokio::test]
 async fn effects_bound_what_is_given() {
     let tools = tools();
-    assert_eq!(tools.get("look").unwrap().effect(), Effect::READ.union(Effect::WRITE));
+    assert_eq!(
+        tools.get("look").unwrap().effect(),
+        Effect::READ.union(Effect::WRITE)
+    );
     assert_eq!(tools.get("overreach").unwrap().effect(), Effect::READ);
-    let cx = ToolContext::builder().with(Index("docs".into())).with(Store).build();
-    assert_eq!(run("overreach", &cx).await.model_text(), "[true,true,true,true]");
+    let cx = ToolContext::builder()
+        .with(Index("docs".into()))
+        .with(Store)
+        .build();
+    assert_eq!(
+        run("overreach", &cx).await.model_text(),
+        "[true,true,true,true]"
+    );
     // Outside of a call the host may take what is its own.
     assert!(cx.get::<Store>().is_ok() && cx.extension::<Store>().is_some());
 }
@@ -141,8 +212,12 @@ async fn contexts_do_not_mix() {
     let calls = (0..100).map(|n| {
         let tools = tools.clone();
         tokio::spawn(async move {
-            let cx = ToolContext::builder().with(Index(format!("i{n}").into())).build();
-            let result = tools.call(ToolCall::new(n.to_string(), "look", "{}"), &cx).await;
+            let cx = ToolContext::builder()
+                .with(Index(format!("i{n}").into()))
+                .build();
+            let result = tools
+                .call(ToolCall::new(n.to_string(), "look", "{}"), &cx)
+                .await;
             (result.model_text(), format!("i{n} false"))
         })
     });

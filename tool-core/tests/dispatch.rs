@@ -1,5 +1,12 @@
 //! A call from its name to its result.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -27,7 +34,11 @@ async fn greet(
     /// Whom.
     name: String,
 ) -> Result<String, ToolError> {
-    Ok(format!("{} greets {name} in call {}", cx.agent().unwrap_or("nobody"), cx.call_id().unwrap_or("none")))
+    Ok(format!(
+        "{} greets {name} in call {}",
+        cx.agent().unwrap_or("nobody"),
+        cx.call_id().unwrap_or("none")
+    ))
 }
 
 /// Does nothing at all.
@@ -114,9 +125,9 @@ async fn long(
 #[tool]
 async fn odd(
     /// Anything.
-    #[allow(unused_variables)]
     picky: Picky,
 ) -> String {
+    drop(picky);
     "odd".to_owned()
 }
 
@@ -141,6 +152,30 @@ impl<'de> Deserialize<'de> for Picky {
     }
 }
 
+/// Removes a row; a person has to approve.
+#[tool(destructive, approval)]
+async fn purge(probe: &Probe) -> String {
+    probe.started.fetch_add(1, Ordering::SeqCst);
+    "gone".to_owned()
+}
+
+/// Sends money; much of it has to be approved.
+#[tool(approval = is_much)]
+async fn send(
+    /// How much.
+    amount: u32,
+) -> u32 {
+    amount
+}
+
+fn is_much(input: &send, _: &ToolContext) -> Result<bool, ToolError> {
+    match input.amount {
+        0 => Err(ToolError::new("the rate is not known")),
+        1 => panic!("the rate is not known at all"),
+        amount => Ok(amount > 100),
+    }
+}
+
 fn tools() -> Toolset {
     Registry::builder()
         .tool::<add>()
@@ -153,13 +188,20 @@ fn tools() -> Toolset {
         .tool::<block>()
         .tool::<long>()
         .tool::<odd>()
+        .tool::<purge>()
+        .tool::<send>()
         .build()
         .unwrap()
         .open()
 }
 
 async fn call(name: &str, arguments: Value) -> CallResult {
-    tools().call(ToolCall::new("c1", name, arguments.to_string()), &ToolContext::anonymous()).await
+    tools()
+        .call(
+            ToolCall::new("c1", name, arguments.to_string()),
+            &ToolContext::anonymous(),
+        )
+        .await
 }
 
 fn kind(result: &CallResult) -> Option<ErrorKind> {
@@ -172,7 +214,10 @@ async fn arguments_arrive_typed_and_defaulted() {
     let result = call("add", json!({"a": 1})).await;
     assert_eq!(result.model_text(), "11");
     assert_eq!(result.output().unwrap().get(), "11");
-    assert_eq!(call("add", json!({"a": 1, "b": null})).await.model_text(), "11");
+    assert_eq!(
+        call("add", json!({"a": 1, "b": null})).await.model_text(),
+        "11"
+    );
     assert_eq!(call("add", json!({"a": 1, "b": 2})).await.model_text(), "3");
     assert_eq!((result.id(), result.name()), ("c1", "add"));
 }
@@ -182,14 +227,21 @@ async fn arguments_arrive_typed_and_defaulted() {
 async fn wrong_arguments_are_a_result_with_every_path() {
     let result = tools()
         .repair(Repair::Off)
-        .call(ToolCall::new("c1", "add", r#"{"a":"x","b":[],"c":1}"#), &ToolContext::anonymous())
+        .call(
+            ToolCall::new("c1", "add", r#"{"a":"x","b":[],"c":1}"#),
+            &ToolContext::anonymous(),
+        )
         .await;
     assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments));
     let issues = result.error().unwrap().issues();
     let pointers: Vec<&str> = issues.iter().map(|issue| issue.pointer.as_str()).collect();
     for pointer in ["/a", "/b", "/c"] {
         assert!(pointers.contains(&pointer), "{pointers:?}");
-        assert!(result.model_text().contains(pointer), "{}", result.model_text());
+        assert!(
+            result.model_text().contains(pointer),
+            "{}",
+            result.model_text()
+        );
     }
 }
 
@@ -197,7 +249,9 @@ async fn wrong_arguments_are_a_result_with_every_path() {
 #[tokio::test]
 async fn context_is_optional() {
     let cx = ToolContext::builder().agent("support").build();
-    let result = tools().call(ToolCall::new("c7", "greet", r#"{"name":"Ann"}"#), &cx).await;
+    let result = tools()
+        .call(ToolCall::new("c7", "greet", r#"{"name":"Ann"}"#), &cx)
+        .await;
     assert_eq!(result.model_text(), "support greets Ann in call c7");
     assert_eq!(call("nothing", json!({})).await.model_text(), "nothing");
     // Providers send empty text for no arguments.
@@ -209,11 +263,18 @@ async fn context_is_optional() {
 #[tokio::test]
 async fn errors_have_two_faces() {
     let own = call("fail", json!({"how": "own"})).await;
-    assert_eq!((kind(&own), own.model_text().as_str()), (Some(ErrorKind::Failed), "the index is being rebuilt"));
+    assert_eq!(
+        (kind(&own), own.model_text().as_str()),
+        (Some(ErrorKind::Failed), "the index is being rebuilt")
+    );
     assert!(own.is_error() && own.output().is_none());
     let foreign = call("fail", json!({"how": "foreign"})).await;
     let error = foreign.error().unwrap();
-    assert!(!foreign.model_text().contains("No such file"), "{}", foreign.model_text());
+    assert!(
+        !foreign.model_text().contains("No such file"),
+        "{}",
+        foreign.model_text()
+    );
     assert!(foreign.model_text().contains(&error.audit_id().unwrap()));
     assert!(error.operator_text().contains("No such file"));
     assert!(error.operator_text().contains(&error.audit_id().unwrap()));
@@ -229,9 +290,17 @@ async fn panics_are_results() {
     ] {
         let result = call(name, arguments).await;
         assert_eq!(kind(&result), Some(ErrorKind::Panicked), "{name}");
-        assert!(!result.model_text().contains(secret), "{}", result.model_text());
+        assert!(
+            !result.model_text().contains(secret),
+            "{}",
+            result.model_text()
+        );
         assert!(result.error().unwrap().operator_text().contains(secret));
-        assert!(result.envelope().starts_with(r#"{"success":false,"error":""#));
+        assert!(
+            result
+                .envelope()
+                .starts_with(r#"{"success":false,"error":""#)
+        );
     }
     assert_eq!(call("add", json!({"a": 1})).await.model_text(), "11");
 }
@@ -241,8 +310,17 @@ async fn panics_are_results() {
 async fn a_pickier_deserialize_is_a_result() {
     let result = call("odd", json!({"picky": {"text": "odd"}})).await;
     assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments));
-    assert!(result.model_text().contains("odd texts are refused"), "{}", result.model_text());
-    assert_eq!(call("odd", json!({"picky": {"text": "fine"}})).await.model_text(), "odd");
+    assert!(
+        result.model_text().contains("odd texts are refused"),
+        "{}",
+        result.model_text()
+    );
+    assert_eq!(
+        call("odd", json!({"picky": {"text": "fine"}}))
+            .await
+            .model_text(),
+        "odd"
+    );
 }
 
 // S0-23: an unknown name answers with at most five near names; a hidden one answers the same and is not offered.
@@ -250,16 +328,34 @@ async fn a_pickier_deserialize_is_a_result() {
 async fn unknown_names_offer_near_ones() {
     let result = call("Sleep-Shrot", json!({})).await;
     assert_eq!(kind(&result), Some(ErrorKind::UnknownTool));
-    assert_eq!(result.model_text(), "there is no tool `Sleep-Shrot`, did you mean one of `sleep_short`, `sleep`?");
-    assert_eq!(call("zzzzzz", json!({})).await.model_text(), "there is no tool `zzzzzz`");
+    assert_eq!(
+        result.model_text(),
+        "there is no tool `Sleep-Shrot`, did you mean one of `sleep_short`, `sleep`?"
+    );
+    assert_eq!(
+        call("zzzzzz", json!({})).await.model_text(),
+        "there is no tool `zzzzzz`"
+    );
 
-    let registry = Registry::builder().tool::<add>().tool::<sleep>().tool::<sleep_short>().build().unwrap();
+    let registry = Registry::builder()
+        .tool::<add>()
+        .tool::<sleep>()
+        .tool::<sleep_short>()
+        .build()
+        .unwrap();
     let cx = ToolContext::anonymous();
     let tools = registry.toolset(&cx, &Rules::default().deny(["sleep_short"]));
-    let hidden = tools.call(ToolCall::new("c1", "sleep_short", "{}"), &cx).await;
-    let absent = tools.call(ToolCall::new("c1", "sleep_shorr", "{}"), &cx).await;
+    let hidden = tools
+        .call(ToolCall::new("c1", "sleep_short", "{}"), &cx)
+        .await;
+    let absent = tools
+        .call(ToolCall::new("c1", "sleep_shorr", "{}"), &cx)
+        .await;
     assert_eq!(kind(&hidden), Some(ErrorKind::UnknownTool));
-    assert_eq!(hidden.model_text().replace("sleep_short", "X"), absent.model_text().replace("sleep_shorr", "X"));
+    assert_eq!(
+        hidden.model_text().replace("sleep_short", "X"),
+        absent.model_text().replace("sleep_shorr", "X")
+    );
     assert!(tools.get("sleep_short").is_none() && tools.names().eq(["add", "sleep"]));
 }
 
@@ -268,7 +364,9 @@ async fn unknown_names_offer_near_ones() {
 async fn a_timeout_stops_the_tool() {
     let probe = Probe::default();
     let cx = ToolContext::builder().with(probe.clone()).build();
-    let result = tools().call(ToolCall::new("c1", "sleep_short", "{}"), &cx).await;
+    let result = tools()
+        .call(ToolCall::new("c1", "sleep_short", "{}"), &cx)
+        .await;
     assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
     assert_eq!(probe.started.load(Ordering::SeqCst), 1);
     assert!(probe.dropped.load(Ordering::SeqCst) && !probe.finished.load(Ordering::SeqCst));
@@ -280,7 +378,10 @@ async fn a_timeout_stops_the_tool() {
 #[tokio::test(start_paused = true)]
 async fn the_turns_deadline_holds() {
     let probe = Probe::default();
-    let cx = ToolContext::builder().with(probe.clone()).deadline(Duration::from_secs(5)).build();
+    let cx = ToolContext::builder()
+        .with(probe.clone())
+        .deadline(Duration::from_secs(5))
+        .build();
     let before = tokio::time::Instant::now();
     let result = tools().call(ToolCall::new("c1", "sleep", "{}"), &cx).await;
     assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
@@ -294,7 +395,10 @@ async fn the_turns_deadline_holds() {
 #[tokio::test]
 async fn cancellation_stops_the_tool() {
     let (probe, token) = (Probe::default(), CancellationToken::new());
-    let cx = ToolContext::builder().with(probe.clone()).cancellation(token.clone()).build();
+    let cx = ToolContext::builder()
+        .with(probe.clone())
+        .cancellation(token.clone())
+        .build();
     let running = tokio::spawn({
         let cx = cx.clone();
         async move { tools().call(ToolCall::new("c1", "sleep", "{}"), &cx).await }
@@ -315,10 +419,21 @@ async fn cancellation_stops_the_tool() {
 #[tokio::test(flavor = "multi_thread")]
 async fn blocking_code_is_left_behind() {
     let probe = Probe::default();
-    let cx = ToolContext::builder().with(probe.clone()).deadline(Duration::from_millis(50)).build();
+    let cx = ToolContext::builder()
+        .with(probe.clone())
+        .deadline(Duration::from_millis(50))
+        .build();
     let result = tools().call(ToolCall::new("c1", "block", "{}"), &cx).await;
     assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
-    assert!(result.error().unwrap().operator_text().contains("background"), "{:?}", result.error());
+    assert!(
+        result
+            .error()
+            .unwrap()
+            .operator_text()
+            .contains("background"),
+        "{:?}",
+        result.error()
+    );
     for _ in 0..500 {
         if probe.stopped.load(Ordering::SeqCst) {
             return;
@@ -336,7 +451,11 @@ async fn a_dropped_call_stops() {
     for name in ["sleep", "block"] {
         let tools = tools();
         let call = tools.call(ToolCall::new("c1", name, "{}"), &cx);
-        assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(50), call)
+                .await
+                .is_err()
+        );
     }
     assert!(probe.dropped.load(Ordering::SeqCst));
     for _ in 0..500 {
@@ -353,7 +472,10 @@ async fn a_dropped_call_stops() {
 async fn long_outputs_are_refused() {
     assert!(!call("long", json!({"length": 98})).await.is_error());
     let result = call("long", json!({"length": 99})).await;
-    assert_eq!(result.model_text(), "the output has 101 bytes and at most 100 are allowed, ask for less");
+    assert_eq!(
+        result.model_text(),
+        "the output has 101 bytes and at most 100 are allowed, ask for less"
+    );
 }
 
 // S0-23: a call that was cut off in transit does not run, whatever the mode.
@@ -362,7 +484,10 @@ async fn cut_off_calls_do_not_run() {
     let cx = ToolContext::anonymous();
     for text in [r#"{"a": 1"#, r#"{"a": 1, "b""#, r#"{"a": "#, "{", "null{"] {
         for mode in [Repair::Safe, Repair::Off] {
-            let result = tools().repair(mode).call(ToolCall::new("c1", "add", text), &cx).await;
+            let result = tools()
+                .repair(mode)
+                .call(ToolCall::new("c1", "add", text), &cx)
+                .await;
             assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments), "{text}");
         }
     }
@@ -373,12 +498,49 @@ async fn cut_off_calls_do_not_run() {
 async fn typed_calls_pass_the_gate() {
     let cx = ToolContext::anonymous();
     assert_eq!(tools().invoke(add { a: 1, b: 2 }, &cx).await.unwrap(), 3);
-    let error = tools().invoke(fail { how: "panic".to_owned() }, &cx).await.unwrap_err();
+    let error = tools()
+        .invoke(
+            fail {
+                how: "panic".to_owned(),
+            },
+            &cx,
+        )
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Panicked);
     let cx = ToolContext::builder().with(Probe::default()).build();
     let error = tools().invoke(sleep_short {}, &cx).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
-    let few = Registry::builder().tool::<nothing>().build().unwrap().open();
+    let few = Registry::builder()
+        .tool::<nothing>()
+        .build()
+        .unwrap()
+        .open();
     let error = few.invoke(add { a: 1, b: 2 }, &cx).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownTool);
+}
+
+// S0-23: what has to be approved waits, and does not run; a predicate that fails asks.
+#[tokio::test]
+async fn approvals_wait() {
+    let probe = Probe::default();
+    let cx = ToolContext::builder().with(probe.clone()).build();
+    let result = tools().call(ToolCall::new("c1", "purge", "{}"), &cx).await;
+    assert_eq!(kind(&result), Some(ErrorKind::Pending));
+    assert_eq!(probe.started.load(Ordering::SeqCst), 0);
+    assert_eq!(
+        tools().invoke(purge {}, &cx).await.unwrap_err().kind(),
+        ErrorKind::Pending
+    );
+    for amount in [0, 1, 101] {
+        assert_eq!(
+            kind(&call("send", json!({"amount": amount})).await),
+            Some(ErrorKind::Pending),
+            "{amount}"
+        );
+    }
+    assert_eq!(
+        call("send", json!({"amount": 100})).await.model_text(),
+        "100"
+    );
 }

@@ -1,5 +1,12 @@
 //! The test kit, on tools that keep their word and on some that do not.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::testing::{self, invalid_inputs, valid_inputs};
@@ -113,7 +120,11 @@ fn inputs_are_made_from_the_types() {
     assert_eq!(inputs.len(), 200);
     assert_eq!(inputs, valid_inputs(&def, 7, 200));
     assert_ne!(inputs, valid_inputs(&def, 8, 200));
-    let some = |path: &str, want: Value| inputs.iter().any(|input| input.pointer(path) == Some(&want));
+    let some = |path: &str, want: Value| {
+        inputs
+            .iter()
+            .any(|input| input.pointer(path) == Some(&want))
+    };
     assert!(some("/limit", json!(1)) && some("/limit", json!(50)) && some("/limit", Value::Null));
     assert!(some("/filter/even", json!(2)) && some("/filter/even", json!(10)));
     assert!(some("/shape/radius", json!(0.5)) && some("/shape/kind", json!("polygon")));
@@ -142,16 +153,31 @@ async fn wrong_inputs_are_made_from_the_types() {
         ("/limit", "a whole number has a fraction"),
         ("/filter", "`lang` is absent"),
         ("/filter", "a key is not known"),
-        ("/filter/slug", "a text does not match `^[a-z][a-z0-9-]{0,20}$`"),
+        (
+            "/filter/slug",
+            "a text does not match `^[a-z][a-z0-9-]{0,20}$`",
+        ),
         ("/three", "a list is too long"),
         ("/when", "a text is not of its format"),
     ] {
-        assert!(corpus.iter().any(|invalid| invalid.pointer == pointer && invalid.why == why), "{pointer} {why}");
+        assert!(
+            corpus
+                .iter()
+                .any(|invalid| invalid.pointer == pointer && invalid.why == why),
+            "{pointer} {why}"
+        );
     }
-    let (tools, cx) = (Registry::linked().unwrap().open().repair(Repair::Off), ToolContext::anonymous());
+    let (tools, cx) = (
+        Registry::linked().unwrap().open().repair(Repair::Off),
+        ToolContext::anonymous(),
+    );
     for invalid in corpus {
-        let result = tools.call(ToolCall::new("1", "everything", &invalid.input), &cx).await;
-        let error = result.error().unwrap_or_else(|| panic!("{} is taken, though {}", invalid.input, invalid.why));
+        let result = tools
+            .call(ToolCall::new("1", "everything", &invalid.input), &cx)
+            .await;
+        let error = result
+            .error()
+            .unwrap_or_else(|| panic!("{} is taken, though {}", invalid.input, invalid.why));
         assert_eq!(error.kind(), tool_core::ErrorKind::InvalidArguments);
         assert!(!error.issues().is_empty(), "{}", invalid.input);
     }
@@ -166,8 +192,18 @@ fn broken_promises_are_found() {
         number: u8,
     }
     let schema = json!({"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"], "additionalProperties": false});
-    let picky = DynamicTool::new("picky", "Takes less than it says.", schema, |_: Picky, _| async { "x" });
+    let picky = DynamicTool::new(
+        "picky",
+        "Takes less than it says.",
+        schema,
+        |_: Picky, _| async { "x" },
+    );
     let registry = Registry::builder().dynamic(picky).build().unwrap();
     let found = testing::violations(registry.get("picky").unwrap());
-    assert!(found.iter().any(|violation| violation.text.contains("which fits its types")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|violation| violation.text.contains("which fits its types")),
+        "{found:?}"
+    );
 }

@@ -1,5 +1,12 @@
 //! What exists, and what a turn may use.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::{Approval, Dialects, DynamicTool, Effect, Rules, SecretKind, SecretNeed};
@@ -56,13 +63,24 @@ fn dynamic(name: &str) -> DynamicTool {
         "required": ["text"],
         "additionalProperties": false
     });
-    DynamicTool::new(name, "Writes the text in capital letters.", schema, |arguments: Value, _| async move {
-        Ok::<_, ToolError>(arguments["text"].as_str().unwrap_or("").to_uppercase())
-    })
+    DynamicTool::new(
+        name,
+        "Writes the text in capital letters.",
+        schema,
+        |arguments: Value, _| async move {
+            Ok::<_, ToolError>(arguments["text"].as_str().unwrap_or("").to_uppercase())
+        },
+    )
 }
 
 fn explicit() -> Registry {
-    Registry::builder().tool::<search>().tool::<plain>().tool::<purge>().tool::<narrow>().build().unwrap()
+    Registry::builder()
+        .tool::<search>()
+        .tool::<plain>()
+        .tool::<purge>()
+        .tool::<narrow>()
+        .build()
+        .unwrap()
 }
 
 // S0-01, S1-05, S1-09: name, description, schema and the rest are readable, and come from the definition.
@@ -71,18 +89,29 @@ fn facts_are_readable() {
     let registry = explicit();
     let def = registry.get("search").unwrap();
     assert_eq!(def.name(), "search");
-    assert_eq!(def.description(), "Searches the index. Use it before answering.");
+    assert_eq!(
+        def.description(),
+        "Searches the index. Use it before answering."
+    );
     assert_eq!(def.title().as_deref(), Some("Search the docs"));
-    assert_eq!((def.category(), registry.get("plain").unwrap().category()), ("search", "general"));
+    assert_eq!(
+        (def.category(), registry.get("plain").unwrap().category()),
+        ("search", "general")
+    );
     assert!(def.tags().eq(["docs", "read"]));
     assert_eq!(def.secrets()[0].key, "docs_api_key");
     assert!(!def.secrets()[0].optional);
     assert!(def.hints().read_only && !def.hints().destructive);
     let purge = registry.get("purge").unwrap();
     assert!(purge.hints().destructive && purge.effect().contains(Effect::DESTROY));
-    assert!(purge.is_sequential() && purge.is_harness() && matches!(purge.approval(), Approval::Always));
+    assert!(
+        purge.is_sequential() && purge.is_harness() && matches!(purge.approval(), Approval::Always)
+    );
     let schema: Value = serde_json::from_str(def.schema(Dialect::JsonSchema)).unwrap();
-    assert_eq!(schema["properties"]["query"]["description"], "What to search for.");
+    assert_eq!(
+        schema["properties"]["query"]["description"],
+        "What to search for."
+    );
     assert!(def.origin().unwrap().file.ends_with("registry.rs"));
 }
 
@@ -96,21 +125,41 @@ fn linked_tools_are_found() {
 // S1-02: a name taken twice fails the build and names both places.
 #[test]
 fn duplicates_name_both_origins() {
-    let error = Registry::builder().tool::<plain>().tool::<other::plainer>().build().unwrap_err().to_string();
+    let error = Registry::builder()
+        .tool::<plain>()
+        .tool::<other::plainer>()
+        .build()
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("`plain`"), "{error}");
     assert!(error.contains("`registry` of crate `tool-core`"), "{error}");
-    assert!(error.contains("`registry::other` of crate `tool-core`"), "{error}");
+    assert!(
+        error.contains("`registry::other` of crate `tool-core`"),
+        "{error}"
+    );
     assert_eq!(error.matches("registry.rs:").count(), 2, "{error}");
-    let error = Registry::builder().dynamic(dynamic("plain")).tool::<plain>().build().unwrap_err().to_string();
+    let error = Registry::builder()
+        .dynamic(dynamic("plain"))
+        .tool::<plain>()
+        .build()
+        .unwrap_err()
+        .to_string();
     assert_eq!(error.matches("registry.rs:").count(), 2, "{error}");
 }
 
 // S1-06: a malformed secret of a tool made at run time fails the build and names the tool.
 #[test]
 fn malformed_needs_are_refused() {
-    let select = SecretNeed { kind: SecretKind::Select(vec![].into()), ..SecretNeed::new("provider") };
+    let select = SecretNeed {
+        kind: SecretKind::Select(vec![].into()),
+        ..SecretNeed::new("provider")
+    };
     for (need, text) in [(select, "no choices"), (SecretNeed::new(""), "empty")] {
-        let error = Registry::builder().dynamic(dynamic("shout").secret(need)).build().unwrap_err().to_string();
+        let error = Registry::builder()
+            .dynamic(dynamic("shout").secret(need))
+            .build()
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("`shout`") && error.contains(text), "{error}");
     }
 }
@@ -118,36 +167,89 @@ fn malformed_needs_are_refused() {
 // S0-01: a run-time tool is held to the rules of every provider it is offered to.
 #[test]
 fn dynamic_schemas_are_judged() {
-    let open = || DynamicTool::new("open", "Takes anything.", json!({"type": "object", "additionalProperties": {"type": "string"}}), |_: Value, _| async { "x" });
-    let error = Registry::builder().dynamic(open()).build().unwrap_err().to_string();
+    let open = || {
+        DynamicTool::new(
+            "open",
+            "Takes anything.",
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            |_: Value, _| async { "x" },
+        )
+    };
+    let error = Registry::builder()
+        .dynamic(open())
+        .build()
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("tool `open`: openai"), "{error}");
-    let registry = Registry::builder().dynamic(open().where_accepted()).build().unwrap();
+    let registry = Registry::builder()
+        .dynamic(open().where_accepted())
+        .build()
+        .unwrap();
     assert!(registry.open().left_out(Dialect::OpenAi).eq(["open"]));
     assert!(registry.open().left_out(Dialect::Mcp).next().is_none());
-    let error = Registry::builder().dynamic(dynamic("not a name")).build().unwrap_err().to_string();
+    let error = Registry::builder()
+        .dynamic(dynamic("not a name"))
+        .build()
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("tool-name"), "{error}");
-    assert!(Registry::builder().dynamic(open().providers(Dialects::only(Dialect::Mcp))).build().is_ok());
+    assert!(
+        Registry::builder()
+            .dynamic(open().providers(Dialects::only(Dialect::Mcp)))
+            .build()
+            .is_ok()
+    );
 }
 
 // S0-07, S4-61: a run-time tool's arguments pass the same guard.
 #[tokio::test]
 async fn dynamic_tools_are_guarded() {
-    let tools = Registry::builder().dynamic(dynamic("shout")).build().unwrap().open().repair(Repair::Off);
+    let tools = Registry::builder()
+        .dynamic(dynamic("shout"))
+        .build()
+        .unwrap()
+        .open()
+        .repair(Repair::Off);
     let cx = ToolContext::anonymous();
-    assert_eq!(tools.call(ToolCall::new("1", "shout", r#"{"text":"hi"}"#), &cx).await.model_text(), "HI");
+    assert_eq!(
+        tools
+            .call(ToolCall::new("1", "shout", r#"{"text":"hi"}"#), &cx)
+            .await
+            .model_text(),
+        "HI"
+    );
     for arguments in [r#"{"text":1}"#, "{}", r#"{"text":"a","more":1}"#] {
-        assert!(tools.call(ToolCall::new("1", "shout", arguments), &cx).await.is_error(), "{arguments}");
+        assert!(
+            tools
+                .call(ToolCall::new("1", "shout", arguments), &cx)
+                .await
+                .is_error(),
+            "{arguments}"
+        );
     }
 }
 
 // S0-02: explicit and linked tools, and the order in which they are named, make no difference.
 #[test]
 fn order_is_by_name() {
-    let registry = Registry::builder().dynamic(dynamic("shout")).tool::<search>().tool::<plain>().build().unwrap();
+    let registry = Registry::builder()
+        .dynamic(dynamic("shout"))
+        .tool::<search>()
+        .tool::<plain>()
+        .build()
+        .unwrap();
     assert!(registry.open().names().eq(["plain", "search", "shout"]));
-    let again = Registry::builder().tool::<plain>().tool::<search>().dynamic(dynamic("shout")).build().unwrap();
+    let again = Registry::builder()
+        .tool::<plain>()
+        .tool::<search>()
+        .dynamic(dynamic("shout"))
+        .build()
+        .unwrap();
     for dialect in Dialect::ALL {
-        assert_eq!(registry.open().definitions(dialect), again.open().definitions(dialect));
+        assert_eq!(
+            registry.open().definitions(dialect),
+            again.open().definitions(dialect)
+        );
     }
 }
 
@@ -162,7 +264,14 @@ fn definitions_are_arrays() {
         assert_eq!(array.len(), if narrow { 4 } else { 3 });
         assert_eq!(left_out, if narrow { vec![] } else { vec!["narrow"] });
     }
-    assert_eq!(Registry::builder().build().unwrap().open().definitions(Dialect::Mcp), "[]");
+    assert_eq!(
+        Registry::builder()
+            .build()
+            .unwrap()
+            .open()
+            .definitions(Dialect::Mcp),
+        "[]"
+    );
 }
 
 // S1-63, S3-14: an example stands beside the description, with its label.
@@ -172,20 +281,51 @@ fn examples_reach_the_model() {
     let text = registry.get("search").unwrap().definition(Dialect::OpenAi);
     let definition: Value = serde_json::from_str(text).unwrap();
     let description = definition["function"]["description"].as_str().unwrap();
-    assert!(description.contains(r#"A plain lookup: {"query":"serde rename"}"#), "{description}");
+    assert!(
+        description.contains(r#"A plain lookup: {"query":"serde rename"}"#),
+        "{description}"
+    );
 }
 
 // S0-02: rules: everything without any, deny wins over allow.
 #[test]
 fn deny_wins() {
     let (registry, cx) = (explicit(), ToolContext::anonymous());
-    let names = |rules: &Rules| registry.toolset(&cx, rules).names().map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(names(&Rules::default()), ["narrow", "plain", "purge", "search"]);
-    assert_eq!(names(&Rules::default().allow(["plain", "purge"]).deny(["purge"])), ["plain"]);
-    assert_eq!(names(&Rules::default().deny(["purge"])), ["narrow", "plain", "search"]);
+    let names = |rules: &Rules| {
+        registry
+            .toolset(&cx, rules)
+            .names()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(&Rules::default()),
+        ["narrow", "plain", "purge", "search"]
+    );
+    assert_eq!(
+        names(&Rules::default().allow(["plain", "purge"]).deny(["purge"])),
+        ["plain"]
+    );
+    assert_eq!(
+        names(&Rules::default().deny(["purge"])),
+        ["narrow", "plain", "search"]
+    );
     let tools = registry.toolset(&cx, &Rules::default().deny(["purge"]));
     assert!(!tools.definitions(Dialect::Mcp).contains("purge"));
     assert_eq!((tools.len(), registry.len()), (3, 4));
+}
+
+// S0-02: more tools than one request takes are told, not dropped.
+#[test]
+fn budgets_are_told() {
+    let many = (0..21).fold(Registry::builder(), |builder, n| {
+        builder.dynamic(dynamic(&format!("shout_{n}")))
+    });
+    let tools = many.build().unwrap().open();
+    let faults: Vec<&str> = tools.faults().iter().map(|fault| fault.rule).collect();
+    assert_eq!(faults, ["limit-strict-tools"]);
+    assert_eq!(tools.len(), 21);
+    assert!(explicit().open().faults().is_empty());
 }
 
 // S0-02: a toolset by name, proven to fit into one request at compile time.

@@ -1,5 +1,12 @@
 //! What comes of a call: envelopes, model output, citations, streams.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -46,8 +53,15 @@ fn brief(counted: &Counted) -> ModelOutput {
 /// Gives a report and where it comes from.
 #[tool(to_model_output = brief)]
 async fn survey(cx: &ToolContext, counts: &Counts) -> Result<Counted, ToolError> {
-    cx.cite(Citation::new("handbook", "onboarding.md").version("7").retrieved_at("2026-03-01T09:30:00Z")?);
-    Ok(Counted { report: report(), counts: counts.clone() })
+    cx.cite(
+        Citation::new("handbook", "onboarding.md")
+            .version("7")
+            .retrieved_at("2026-03-01T09:30:00Z")?,
+    );
+    Ok(Counted {
+        report: report(),
+        counts: counts.clone(),
+    })
 }
 
 /// Reads pages, and tells how far it is.
@@ -73,7 +87,10 @@ fn read_pages(
 /// Ends without a result.
 #[tool]
 fn no_final() -> ToolStream<u32, String> {
-    ToolStream::new(stream::iter([StreamItem::Progress(1), StreamItem::Progress(2)]))
+    ToolStream::new(stream::iter([
+        StreamItem::Progress(1),
+        StreamItem::Progress(2),
+    ]))
 }
 
 /// Goes on after its result.
@@ -98,7 +115,10 @@ struct Chart {
 
 impl ToModelOutput for Chart {
     fn to_model_output(&self) -> ModelOutput {
-        ModelOutput::parts([Part::text(format!("{} rows", self.rows.len())), Part::base64("image/png", "aGk=")])
+        ModelOutput::parts([
+            Part::text(format!("{} rows", self.rows.len())),
+            Part::base64("image/png", "aGk="),
+        ])
     }
 }
 
@@ -156,13 +176,23 @@ fn context() -> (Counts, ToolContext) {
 
 async fn raw_result(json: &str) -> CallResult {
     let (_, cx) = context();
-    tools().call(ToolCall::new("c1", "raw", json!({ "json": json }).to_string()), &cx).await
+    tools()
+        .call(
+            ToolCall::new("c1", "raw", json!({ "json": json }).to_string()),
+            &cx,
+        )
+        .await
 }
 
 /// Progress texts, and the result.
 async fn follow(name: &str, arguments: Value, cx: &ToolContext) -> (Vec<String>, CallResult) {
-    let mut events: Vec<ToolEvent> = tools().stream(ToolCall::new("c1", name, arguments.to_string()), cx).collect().await;
-    let Some(ToolEvent::Done(result)) = events.pop() else { panic!("the last event is `Done`") };
+    let mut events: Vec<ToolEvent> = tools()
+        .stream(ToolCall::new("c1", name, arguments.to_string()), cx)
+        .collect()
+        .await;
+    let Some(ToolEvent::Done(result)) = events.pop() else {
+        panic!("the last event is `Done`")
+    };
     let mut events = events.into_iter();
     assert!(matches!(events.next(), Some(ToolEvent::Started)));
     let progress = events.map(|event| match event {
@@ -181,7 +211,10 @@ async fn the_model_reads_its_view() {
     assert_eq!(result.model_text(), "two pages");
     assert_eq!(counts.views.load(Ordering::SeqCst), 1);
     let output: Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
-    assert_eq!(output, json!({"report": {"summary": "two pages", "pages": ["first", "second"]}}));
+    assert_eq!(
+        output,
+        json!({"report": {"summary": "two pages", "pages": ["first", "second"]}})
+    );
     let citation = &result.citations()[0];
     assert_eq!(
         serde_json::to_value(citation).unwrap(),
@@ -192,15 +225,32 @@ async fn the_model_reads_its_view() {
 // S2-27: a time that is none is refused, written or read.
 #[test]
 fn citations_prove_their_time() {
-    for time in ["yesterday", "2026-03-01", "2026-13-01T00:00:00Z", "2026-03-01T09:30:00"] {
-        assert!(Citation::new("s", "i").retrieved_at(time).is_err(), "{time}");
+    for time in [
+        "yesterday",
+        "2026-03-01",
+        "2026-13-01T00:00:00Z",
+        "2026-03-01T09:30:00",
+    ] {
+        assert!(
+            Citation::new("s", "i").retrieved_at(time).is_err(),
+            "{time}"
+        );
         let json = json!({"source": "s", "sourceId": "i", "retrievedAt": time});
         assert!(serde_json::from_value::<Citation>(json).is_err(), "{time}");
     }
     let now = Citation::new("s", "i");
-    assert!(Citation::new("s", "i").retrieved_at(now.retrieved_at_text()).is_ok(), "{}", now.retrieved_at_text());
+    assert!(
+        Citation::new("s", "i")
+            .retrieved_at(now.retrieved_at_text())
+            .is_ok(),
+        "{}",
+        now.retrieved_at_text()
+    );
     let day = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(951_782_400);
-    assert_eq!(Citation::new("s", "i").retrieved(day).retrieved_at_text(), "2000-02-29T00:00:00Z");
+    assert_eq!(
+        Citation::new("s", "i").retrieved(day).retrieved_at_text(),
+        "2000-02-29T00:00:00Z"
+    );
 }
 
 // S2-05: a type's own view applies without a word on the attribute; its parts reach providers that take them.
@@ -217,7 +267,10 @@ async fn a_type_may_bring_its_view() {
 #[tokio::test]
 async fn strings_go_as_text() {
     assert_eq!(raw_result(r#""a \"b\"""#).await.model_text(), r#"a "b""#);
-    assert_eq!(raw_result(r#"{"a":["x"]}"#).await.model_text(), r#"{"a":["x"]}"#);
+    assert_eq!(
+        raw_result(r#"{"a":["x"]}"#).await.model_text(),
+        r#"{"a":["x"]}"#
+    );
 }
 
 // S2-21, S2-22: progress reaches the client in order and not the model; there is one final, and its view is asked for once.
@@ -230,7 +283,9 @@ async fn generators_progress_and_end() {
     assert!(result.output().unwrap().get().contains("second"));
     assert_eq!(counts.views.load(Ordering::SeqCst), 1);
     // The same without a listener.
-    let result = tools().call(ToolCall::new("c1", "read_pages", r#"{"pages":2}"#), &cx).await;
+    let result = tools()
+        .call(ToolCall::new("c1", "read_pages", r#"{"pages":2}"#), &cx)
+        .await;
     assert_eq!(result.model_text(), "2 pages");
 }
 
@@ -241,13 +296,20 @@ async fn steps_wait_for_their_reader() {
     let call = ToolCall::new("c1", "read_pages", r#"{"pages":1000}"#);
     let mut events = Box::pin(tools().stream(call, &cx));
     assert!(matches!(events.next().await, Some(ToolEvent::Started)));
-    assert_eq!(counts.steps.load(Ordering::SeqCst), 0, "nothing runs before it is read");
+    assert_eq!(
+        counts.steps.load(Ordering::SeqCst),
+        0,
+        "nothing runs before it is read"
+    );
     for n in 1..=5 {
         assert!(matches!(events.next().await, Some(ToolEvent::Progress(_))));
         assert!(counts.steps.load(Ordering::SeqCst) <= n + 1);
     }
     drop(events);
-    assert!(counts.steps.load(Ordering::SeqCst) <= 6, "a dropped stream stops the tool");
+    assert!(
+        counts.steps.load(Ordering::SeqCst) <= 6,
+        "a dropped stream stops the tool"
+    );
 }
 
 // S2-21: a stream that ends with an error, without a final, or goes on after it.
@@ -255,7 +317,10 @@ async fn steps_wait_for_their_reader() {
 async fn streams_end_once() {
     let (counts, cx) = context();
     let (progress, result) = follow("read_pages", json!({"pages": 13}), &cx).await;
-    assert_eq!((progress.len(), result.model_text().as_str()), (13, "the thirteenth page is missing"));
+    assert_eq!(
+        (progress.len(), result.model_text().as_str()),
+        (13, "the thirteenth page is missing")
+    );
 
     let (progress, result) = follow("no_final", json!({}), &cx).await;
     assert_eq!(progress, ["1", "2"]);
@@ -265,7 +330,11 @@ async fn streams_end_once() {
     counts.steps.store(0, Ordering::SeqCst);
     let (_, result) = follow("two_finals", json!({}), &cx).await;
     assert_eq!(result.model_text(), "one");
-    assert_eq!(counts.steps.load(Ordering::SeqCst), 1, "nothing is read after the final");
+    assert_eq!(
+        counts.steps.load(Ordering::SeqCst),
+        1,
+        "nothing is read after the final"
+    );
 
     let (_, result) = follow("late_stream", json!({}), &cx).await;
     assert_eq!(result.model_text(), "no stream today");
@@ -285,7 +354,10 @@ async fn ordinary_tools_progress() {
 async fn refused_calls_only_end() {
     let (_, cx) = context();
     for (name, arguments) in [("nowhere", "{}"), ("raw", "{}")] {
-        let events: Vec<ToolEvent> = tools().stream(ToolCall::new("c1", name, arguments), &cx).collect().await;
+        let events: Vec<ToolEvent> = tools()
+            .stream(ToolCall::new("c1", name, arguments), &cx)
+            .collect()
+            .await;
         assert!(matches!(events.as_slice(), [ToolEvent::Done(result)] if result.is_error()));
     }
 }
@@ -293,25 +365,52 @@ async fn refused_calls_only_end() {
 // S1-66, S1-67, S0-22: one envelope for every payload and for errors.
 #[tokio::test]
 async fn envelopes() {
-    assert_eq!(raw_result(r#"{"b":1,"a":[2]}"#).await.envelope(), r#"{"success":true,"a":[2],"b":1}"#);
-    assert_eq!(raw_result("[1,2]").await.envelope(), r#"{"success":true,"result":[1,2]}"#);
-    assert_eq!(raw_result("null").await.envelope(), r#"{"success":true,"result":null}"#);
-    assert_eq!(raw_result(r#"{"success":false}"#).await.envelope(), r#"{"success":true,"result":{"success":false}}"#);
+    assert_eq!(
+        raw_result(r#"{"b":1,"a":[2]}"#).await.envelope(),
+        r#"{"success":true,"a":[2],"b":1}"#
+    );
+    assert_eq!(
+        raw_result("[1,2]").await.envelope(),
+        r#"{"success":true,"result":[1,2]}"#
+    );
+    assert_eq!(
+        raw_result("null").await.envelope(),
+        r#"{"success":true,"result":null}"#
+    );
+    assert_eq!(
+        raw_result(r#"{"success":false}"#).await.envelope(),
+        r#"{"success":true,"result":{"success":false}}"#
+    );
     let (_, cx) = context();
-    let failed = tools().call(ToolCall::new("c1", "no\"where", "{}"), &cx).await;
+    let failed = tools()
+        .call(ToolCall::new("c1", "no\"where", "{}"), &cx)
+        .await;
     let envelope: Value = serde_json::from_str(&failed.envelope()).unwrap();
-    assert_eq!(envelope, json!({"success": false, "error": "there is no tool `no\"where`"}));
+    assert_eq!(
+        envelope,
+        json!({"success": false, "error": "there is no tool `no\"where`"})
+    );
 }
 
 // S1-67: the bare form of other systems is the failure that it is.
 #[tokio::test]
 async fn bare_errors() {
-    for json in [r#"{"error":"no such row"}"#, r#"{"success":false,"error":"no such row"}"#] {
+    for json in [
+        r#"{"error":"no such row"}"#,
+        r#"{"success":false,"error":"no such row"}"#,
+    ] {
         let result = raw_result(json).await.bare_error();
         assert!(result.is_error());
-        assert_eq!(result.envelope(), r#"{"success":false,"error":"no such row"}"#);
+        assert_eq!(
+            result.envelope(),
+            r#"{"success":false,"error":"no such row"}"#
+        );
     }
-    for json in [r#"{"error":"x","rows":1}"#, r#"{"success":true,"error":"x"}"#, r#"{"error":null}"#] {
+    for json in [
+        r#"{"error":"x","rows":1}"#,
+        r#"{"success":true,"error":"x"}"#,
+        r#"{"error":null}"#,
+    ] {
         assert!(!raw_result(json).await.bare_error().is_error(), "{json}");
     }
 }
@@ -320,7 +419,9 @@ async fn bare_errors() {
 #[tokio::test]
 async fn unwritable_outputs_are_results() {
     let (_, cx) = context();
-    let result = tools().call(ToolCall::new("c1", "unwritable", "{}"), &cx).await;
+    let result = tools()
+        .call(ToolCall::new("c1", "unwritable", "{}"), &cx)
+        .await;
     assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Failed));
     assert!(result.error().unwrap().operator_text().contains("JSON"));
 }

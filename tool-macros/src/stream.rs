@@ -27,9 +27,10 @@ const TRY_IN_MACRO: &str =
 /// The first token tree is a group that holds the path to tool-core.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut input = input.into_iter();
-    let core = match input.next() {
-        Some(TokenTree::Group(group)) => group.stream(),
-        _ => quote!(::tool_core),
+    let core = if let Some(TokenTree::Group(group)) = input.next() {
+        group.stream()
+    } else {
+        quote!(::tool_core)
     };
     let body: Vec<TokenTree> = input.collect();
     let errors = Errors::new();
@@ -60,7 +61,7 @@ fn check_output(body: &[TokenTree], errors: &Errors) {
     match body.last() {
         None => errors.at_span(Span::call_site(), NO_OUTPUT),
         Some(last @ TokenTree::Punct(punct)) if punct.as_char() == ';' => {
-            errors.at(last, NO_OUTPUT)
+            errors.at(last, NO_OUTPUT);
         }
         Some(_) => {}
     }

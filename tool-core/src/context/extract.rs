@@ -84,9 +84,16 @@ macro_rules! host_value {
         impl $crate::FromContext for $type {
             const EFFECT: $crate::Effect = $effect;
 
-            fn from_context(cx: &$crate::ToolContext) -> ::core::result::Result<Self, $crate::ToolError> {
-                $crate::ToolContext::extension::<Self>(cx)
-                    .ok_or_else(|| $crate::ToolError::unavailable(::core::concat!("`", ::core::stringify!($type), "`")))
+            fn from_context(
+                cx: &$crate::ToolContext,
+            ) -> ::core::result::Result<Self, $crate::ToolError> {
+                $crate::ToolContext::extension::<Self>(cx).ok_or_else(|| {
+                    $crate::ToolError::unavailable(::core::concat!(
+                        "`",
+                        ::core::stringify!($type),
+                        "`"
+                    ))
+                })
             }
         }
     };
@@ -110,7 +117,9 @@ impl FromSecret for SecretString {
     const OPTIONAL: bool = false;
 
     fn from_secret(secret: Option<&SecretString>, key: &str) -> Result<Self, ToolError> {
-        secret.cloned().ok_or_else(|| ToolError::unavailable(format_args!("the secret `{key}`")))
+        secret
+            .cloned()
+            .ok_or_else(|| ToolError::unavailable(format_args!("the secret `{key}`")))
     }
 }
 
@@ -140,7 +149,8 @@ impl<T: FromVariable> FromVariable for Option<T> {
     const OPTIONAL: bool = true;
 
     fn from_variable(text: Option<&str>, name: &str) -> Result<Self, ToolError> {
-        text.map(|text| T::from_variable(Some(text), name)).transpose()
+        text.map(|text| T::from_variable(Some(text), name))
+            .transpose()
     }
 }
 
@@ -168,4 +178,6 @@ macro_rules! parsed {
     )+};
 }
 
-parsed!(String, bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64);
+parsed!(
+    String, bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64
+);

@@ -1,10 +1,12 @@
 //! What may run. Only this module makes permits, and only a permit runs.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::call::ToolCall;
 use crate::context::ToolContext;
-use crate::error::ToolError;
+use crate::error::{ErrorKind, ToolError};
 use crate::run::Prepared;
-use crate::tool::ToolDef;
+use crate::tool::{Approval, ToolDef};
 
 mod near;
 mod rules;
@@ -41,5 +43,26 @@ impl Permit {
 
 /// Decides about a call whose name was seen and whose arguments were admitted.
 pub(crate) fn decide(prepared: Prepared) -> Result<Permit, (Prepared, ToolError)> {
+    if needs_approval(&prepared) {
+        let error = ToolError::of(
+            ErrorKind::Pending,
+            "the call has to be approved by a person first",
+        );
+        return Err((prepared, error));
+    }
     Ok(Permit { prepared })
+}
+
+/// Whether a person has to approve the call. A predicate that fails or panics asks.
+fn needs_approval(prepared: &Prepared) -> bool {
+    match prepared.tool().approval() {
+        Approval::ByEffect | Approval::Never => false,
+        Approval::Always => true,
+        Approval::When(asks) => {
+            let asked = catch_unwind(AssertUnwindSafe(|| {
+                asks(prepared.arguments(), prepared.context())
+            }));
+            !matches!(asked, Ok(Ok(false)))
+        }
+    }
 }

@@ -17,7 +17,10 @@ pub(crate) fn unknown<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) ->
         match near.as_slice() {
             [] => format!("there is no tool `{shown}`"),
             [one] => format!("there is no tool `{shown}`, did you mean `{one}`?"),
-            many => format!("there is no tool `{shown}`, did you mean one of `{}`?", many.join("`, `")),
+            many => format!(
+                "there is no tool `{shown}`, did you mean one of `{}`?",
+                many.join("`, `")
+            ),
         },
     )
 }

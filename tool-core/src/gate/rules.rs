@@ -22,7 +22,9 @@ impl Rules {
     /// Only these, and those of further calls.
     #[must_use]
     pub fn allow<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.allow.get_or_insert_default().extend(names.into_iter().map(Into::into));
+        self.allow
+            .get_or_insert_default()
+            .extend(names.into_iter().map(Into::into));
         self
     }
 

@@ -26,7 +26,10 @@ pub use TOOL_CORE_0_1_TOOLS as TOOLS;
 
 /// An empty slice has no section, and linkers differ in what they make of that.
 #[distributed_slice(TOOL_CORE_0_1_TOOLS)]
-#[allow(unsafe_code, reason = "linkme places it in a section of its own, which the lint counts as unsafe")]
+#[allow(
+    unsafe_code,
+    reason = "linkme places it in a section of its own, which the lint counts as unsafe"
+)]
 static SENTINEL: Link = Link(None);
 
 /// The tools, in no order.

@@ -1,4 +1,4 @@
-//! Features of serde_json that some crate of the program may have turned on, and that change what serde reads.
+//! Features of `serde_json` that some crate of the program may have turned on, and that change what serde reads.
 
 use std::sync::LazyLock;
 

@@ -11,7 +11,10 @@ use crate::error::ToolError;
 /// A run that is dropped cannot stop it; the body sees [`ToolContext::is_cancelled`] then, and the result says that it was left
 /// behind.
 #[doc(hidden)]
-pub async fn blocking<R: Send + 'static>(cx: &ToolContext, work: impl FnOnce() -> R + Send + 'static) -> Result<R, ToolError> {
+pub async fn blocking<R: Send + 'static>(
+    cx: &ToolContext,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Result<R, ToolError> {
     /// Notes that the run went away before the work was done.
     struct Left(Option<Arc<CallScope>>);
     impl Drop for Left {
@@ -31,7 +34,8 @@ pub async fn blocking<R: Send + 'static>(cx: &ToolContext, work: impl FnOnce() -
             Ok(output) => Ok(output),
             // The guard makes a result of it, as of any other panic.
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => Err(ToolError::new("the host is shutting down").operator("the runtime dropped the tool's blocking work")),
+            Err(_) => Err(ToolError::new("the host is shutting down")
+                .operator("the runtime dropped the tool's blocking work")),
         };
     }
     let _ = (cx, Left(None));

@@ -24,8 +24,9 @@ pub(crate) async fn finish<T: Serialize + Send>(
 ) -> Result<Finished, ToolError> {
     let output = settle(returned, cx).await?;
     let model = view(&output).map(ModelOutput::proven).transpose()?;
-    let payload = serde_json::value::to_raw_value(&output)
-        .map_err(|error| ToolError::foreign(error).operator("the output cannot be written as JSON"))?;
+    let payload = serde_json::value::to_raw_value(&output).map_err(|error| {
+        ToolError::foreign(error).operator("the output cannot be written as JSON")
+    })?;
     Ok(Finished(Output { payload, model }))
 }
 
@@ -46,8 +47,9 @@ pub(super) async fn settle<T>(returned: Returned<T>, cx: &ToolContext) -> Result
             }
         }
     }
-    Err(ToolError::new("the tool ended without a result")
-        .operator("its stream ended without a `StreamItem::Final`: the last item has to be the output"))
+    Err(ToolError::new("the tool ended without a result").operator(
+        "its stream ended without a `StreamItem::Final`: the last item has to be the output",
+    ))
 }
 
 /// Waits one poll.

@@ -37,7 +37,9 @@ async fn bounded<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -> Re
         None => cancellable(job, cx).await,
         // The timer looks at the job first; a call that is late already must not start.
         Some(deadline) if deadline <= Instant::now() => Err(Cut::TimedOut),
-        Some(deadline) => timeout_at(deadline, cancellable(job, cx)).await.unwrap_or(Err(Cut::TimedOut)),
+        Some(deadline) => timeout_at(deadline, cancellable(job, cx))
+            .await
+            .unwrap_or(Err(Cut::TimedOut)),
     }
 }
 
@@ -53,10 +55,15 @@ async fn cancellable<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -
 }
 
 fn cut_error(cut: &Cut, cx: &ToolContext) -> ToolError {
-    let detached = cx.scope().is_some_and(|scope| scope.detached.load(Ordering::Relaxed));
+    let detached = cx
+        .scope()
+        .is_some_and(|scope| scope.detached.load(Ordering::Relaxed));
     let error = match cut {
         Cut::Cancelled => ToolError::of(ErrorKind::Cancelled, "the call was cancelled"),
-        Cut::TimedOut => ToolError::of(ErrorKind::TimedOut, "the call took longer than it may and was stopped"),
+        Cut::TimedOut => ToolError::of(
+            ErrorKind::TimedOut,
+            "the call took longer than it may and was stopped",
+        ),
     };
     if detached {
         error.operator("its blocking work cannot be stopped and goes on in the background")
@@ -72,6 +79,9 @@ pub(super) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("something that is no text");
-    ToolError::of(ErrorKind::Panicked, "the tool failed by a fault of its own, the same call will fail again")
-        .operator(format!("it panicked: {said}"))
+    ToolError::of(
+        ErrorKind::Panicked,
+        "the tool failed by a fault of its own, the same call will fail again",
+    )
+    .operator(format!("it panicked: {said}"))
 }

@@ -55,7 +55,12 @@ impl Spoiler {
             Kind::Object(fields) => fields
                 .iter()
                 .filter(|field| field.input)
-                .map(|field| Some((field.name.to_owned(), self.full(field.schema, &Constraints::NONE)?)))
+                .map(|field| {
+                    Some((
+                        field.name.to_owned(),
+                        self.full(field.schema, &Constraints::NONE)?,
+                    ))
+                })
                 .collect::<Option<Map<_, _>>>()
                 .map(Value::Object),
             Kind::Optional(inner) => self.full(inner, bounds),
@@ -93,7 +98,9 @@ impl Spoiler {
             Kind::Constrained(inner, more) => return self.spoil(inner, value, &more.under(bounds)),
             Kind::Optional(inner) if !value.is_null() => return self.spoil(inner, value, bounds),
             // What these take is not one thing.
-            Kind::Optional(_) | Kind::Any | Kind::Ref(_) | Kind::Never | Kind::Refused { .. } => return,
+            Kind::Optional(_) | Kind::Any | Kind::Ref(_) | Kind::Never | Kind::Refused { .. } => {
+                return;
+            }
             _ => {}
         }
         for (wrong, name) in [
@@ -109,7 +116,11 @@ impl Spoiler {
         }
         match &schema.kind {
             Kind::Object(fields) => self.fields(fields, value),
-            Kind::Array { items, exactly, unique } => self.list(items, value, bounds, *exactly, *unique),
+            Kind::Array {
+                items,
+                exactly,
+                unique,
+            } => self.list(items, value, bounds, *exactly, *unique),
             Kind::Integer(integer) => {
                 let (min, max) = integer_range(*integer, bounds);
                 for beyond in [min - 1, max + 1] {
@@ -123,10 +134,16 @@ impl Spoiler {
             }
             Kind::Number { .. } => {
                 if let Some(min) = bounds.min.map(float) {
-                    self.put(json!(min - min.abs().max(1.0)), "a number is below its bound");
+                    self.put(
+                        json!(min - min.abs().max(1.0)),
+                        "a number is below its bound",
+                    );
                 }
                 if let Some(max) = bounds.max.map(float) {
-                    self.put(json!(max + max.abs().max(1.0)), "a number is above its bound");
+                    self.put(
+                        json!(max + max.abs().max(1.0)),
+                        "a number is above its bound",
+                    );
                 }
             }
             Kind::String => self.lengths(bounds),
@@ -140,7 +157,9 @@ impl Spoiler {
         more.insert("\u{1}unknown".to_owned(), json!(1));
         self.put(Value::Object(more), "a key is not known");
         for field in fields.iter().filter(|field| field.input) {
-            let Some(inner) = map.get(field.name) else { continue };
+            let Some(inner) = map.get(field.name) else {
+                continue;
+            };
             if field.is_required() {
                 let mut less = map.clone();
                 less.remove(field.name);
@@ -155,11 +174,24 @@ impl Spoiler {
         }
     }
 
-    fn list(&mut self, items: &'static Schema, value: &Value, bounds: &Constraints, exactly: Option<usize>, unique: bool) {
+    fn list(
+        &mut self,
+        items: &'static Schema,
+        value: &Value,
+        bounds: &Constraints,
+        exactly: Option<usize>,
+        unique: bool,
+    ) {
         let Value::Array(list) = value else { return };
-        let item = list.first().cloned().or_else(|| self.maker.value(items, &Constraints::NONE));
-        let (Some(item), false) = (item, unique || bounds.unique) else { return };
-        let (min, max) = exactly.map_or((bounds.min_items, bounds.max_items), |n| (Some(n), Some(n)));
+        let item = list
+            .first()
+            .cloned()
+            .or_else(|| self.maker.value(items, &Constraints::NONE));
+        let (Some(item), false) = (item, unique || bounds.unique) else {
+            return;
+        };
+        let (min, max) =
+            exactly.map_or((bounds.min_items, bounds.max_items), |n| (Some(n), Some(n)));
         if let Some(max) = max.filter(|max| *max < 4_096) {
             self.put(json!(vec![item.clone(); max + 1]), "a list is too long");
         }
@@ -181,17 +213,28 @@ impl Spoiler {
         if let Some(min) = bounds.min_length.filter(|min| *min > 0) {
             self.put(json!("é".repeat(min - 1)), "a text is too short");
         }
-        if let Some(pattern) = bounds.pattern.filter(|pattern| !pattern.is_match("\u{1}wrong\u{1}")) {
-            self.put(json!("\u{1}wrong\u{1}"), format!("a text does not match `{}`", pattern.source()));
+        if let Some(pattern) = bounds
+            .pattern
+            .filter(|pattern| !pattern.is_match("\u{1}wrong\u{1}"))
+        {
+            self.put(
+                json!("\u{1}wrong\u{1}"),
+                format!("a text does not match `{}`", pattern.source()),
+            );
         }
-        if bounds.format.is_some_and(|format| !format.matches(b"\x01wrong\x01")) {
+        if bounds
+            .format
+            .is_some_and(|format| !format.matches(b"\x01wrong\x01"))
+        {
             self.put(json!("\u{1}wrong\u{1}"), "a text is not of its format");
         }
     }
 
     /// Texts that are cut off, doubled, or no JSON. A cut may leave something whole only at the very end.
     fn texts(&mut self, text: &str) {
-        let mut cuts: Vec<usize> = (1..text.len()).filter(|at| text.is_char_boundary(*at)).collect();
+        let mut cuts: Vec<usize> = (1..text.len())
+            .filter(|at| text.is_char_boundary(*at))
+            .collect();
         let every = (cuts.len() / 16).max(1);
         cuts.retain(|at| at % every == 0 || *at + 1 == text.len());
         let mut note = |input: String, why: &str| {
@@ -213,7 +256,10 @@ impl Spoiler {
             if let Ok(Value::Object(map)) = serde_json::from_str(text)
                 && let Some((key, value)) = map.iter().next()
             {
-                note(format!("{{{}:{value},\"{rest}", Value::from(key.as_str())), "a key stands twice");
+                note(
+                    format!("{{{}:{value},\"{rest}", Value::from(key.as_str())),
+                    "a key stands twice",
+                );
             }
         }
     }
@@ -223,21 +269,31 @@ impl Spoiler {
 fn may_be(schema: &Schema, value: &Value) -> bool {
     match &schema.kind {
         Kind::String => value.is_string(),
-        Kind::Format(format) => value.as_str().is_some_and(|text| format.matches(text.as_bytes())),
+        Kind::Format(format) => value
+            .as_str()
+            .is_some_and(|text| format.matches(text.as_bytes())),
         Kind::Integer(_) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         Kind::Number { .. } => value.is_number(),
         Kind::Boolean => value.is_boolean(),
         // Whether the values inside fit is for those places to say; an empty list would fit any of them.
-        Kind::Array { items, .. } => value.as_array().is_some_and(|list| list.iter().all(|item| may_be(items, item))),
-        Kind::Map(values) => value.as_object().is_some_and(|map| map.values().all(|value| may_be(values, value))),
+        Kind::Array { items, .. } => value
+            .as_array()
+            .is_some_and(|list| list.iter().all(|item| may_be(items, item))),
+        Kind::Map(values) => value
+            .as_object()
+            .is_some_and(|map| map.values().all(|value| may_be(values, value))),
         Kind::Optional(inner) => value.is_null() || may_be(inner, value),
         Kind::Constrained(inner, _) => may_be(inner, value),
         Kind::Null => value.is_null(),
-        Kind::Tuple(items) => value.as_array().is_some_and(|list| list.len() == items.len()),
+        Kind::Tuple(items) => value
+            .as_array()
+            .is_some_and(|list| list.len() == items.len()),
         Kind::Any | Kind::Ref(_) => true,
         Kind::Union(union) => union.variants.iter().any(|variant| match variant.schema {
             // Only untagged shapes are taken as they are; a tag would have to be there.
-            Some(schema) if union.tagging == crate::schema::Tagging::Untagged => may_be(schema, value),
+            Some(schema) if union.tagging == crate::schema::Tagging::Untagged => {
+                may_be(schema, value)
+            }
             _ => false,
         }),
         Kind::Char

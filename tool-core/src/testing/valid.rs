@@ -56,15 +56,28 @@ impl Maker {
         match &schema.kind {
             Kind::String => self.text(bounds),
             Kind::Format(format) => self.format(*format, bounds),
-            Kind::Char => self.random.pick(&["a", "é", "😀", "\"", "\n"]).map(Value::from),
-            Kind::Duration => self.random.pick(&["PT1M30S", "PT0S", "P1DT2H", "PT0.5S"]).map(Value::from),
+            Kind::Char => self
+                .random
+                .pick(&["a", "é", "😀", "\"", "\n"])
+                .map(Value::from),
+            Kind::Duration => self
+                .random
+                .pick(&["PT1M30S", "PT0S", "P1DT2H", "PT0.5S"])
+                .map(Value::from),
             Kind::Integer(integer) => self.integer(*integer, bounds),
             Kind::Number { single } => self.number(*single, bounds),
             Kind::Boolean => Some(json!(self.random.one_in(2))),
             Kind::Enum(values) => self.random.pick(values).map(|value| json!(value.value)),
             Kind::IntegerEnum(values) => integer_value(self.random.pick(values)?.value),
-            Kind::Array { items, unique, exactly } => {
-                let (min, max) = exactly.map_or((bounds.min_items.unwrap_or(0), bounds.max_items), |n| (n, Some(n)));
+            Kind::Array {
+                items,
+                unique,
+                exactly,
+            } => {
+                let (min, max) = exactly
+                    .map_or((bounds.min_items.unwrap_or(0), bounds.max_items), |n| {
+                        (n, Some(n))
+                    });
                 self.array(items, *unique || bounds.unique, min, max)
             }
             Kind::Object(fields) => self.object(fields).map(Value::Object),
@@ -78,9 +91,17 @@ impl Maker {
             }
             Kind::Constrained(inner, more) => self.value(inner, &more.under(bounds)),
             Kind::Ref(name) => {
-                let named = self.around.iter().rev().filter(|schema| schema.name == *name);
+                let named = self
+                    .around
+                    .iter()
+                    .rev()
+                    .filter(|schema| schema.name == *name);
                 let (depth, target) = (named.clone().count(), named.clone().next().copied());
-                if depth > DEEPEST { None } else { self.value(target?, bounds) }
+                if depth > DEEPEST {
+                    None
+                } else {
+                    self.value(target?, bounds)
+                }
             }
             Kind::Map(values) => {
                 let mut map = Map::new();
@@ -89,22 +110,33 @@ impl Maker {
                 }
                 Some(Value::Object(map))
             }
-            Kind::Any => self.random.pick(&["1", "null", "[1,{\"a\":\"b\"}]"]).and_then(|text| serde_json::from_str(text).ok()),
+            Kind::Any => self
+                .random
+                .pick(&["1", "null", "[1,{\"a\":\"b\"}]"])
+                .and_then(|text| serde_json::from_str(text).ok()),
             Kind::Null => Some(Value::Null),
-            Kind::Tuple(items) => items.iter().map(|item| self.value(item, &Constraints::NONE)).collect(),
+            Kind::Tuple(items) => items
+                .iter()
+                .map(|item| self.value(item, &Constraints::NONE))
+                .collect(),
             Kind::Never | Kind::Refused { .. } => None,
         }
     }
 
     fn text(&mut self, bounds: &Constraints) -> Option<Value> {
         if let Some(format) = bounds.format {
-            let free = Constraints { format: None, ..*bounds };
+            let free = Constraints {
+                format: None,
+                ..*bounds
+            };
             return self.format(format, &free);
         }
         let (min, max) = (bounds.min_length.unwrap_or(0), bounds.max_length);
         let fits = |text: &str| {
             let length = text.chars().count();
-            length >= min && max.is_none_or(|max| length <= max) && bounds.pattern.is_none_or(|pattern| pattern.is_match(text))
+            length >= min
+                && max.is_none_or(|max| length <= max)
+                && bounds.pattern.is_none_or(|pattern| pattern.is_match(text))
         };
         if let Some(pattern) = bounds.pattern {
             let random = &mut self.random;
@@ -119,10 +151,19 @@ impl Maker {
         let length = match self.random.below(3) {
             0 => min,
             1 => max.unwrap_or(min + 12).min(min + 4_096),
-            _ => min + self.random.below(max.unwrap_or(min + 12).saturating_sub(min) + 1).min(64),
+            _ => {
+                min + self
+                    .random
+                    .below(max.unwrap_or(min + 12).saturating_sub(min) + 1)
+                    .min(64)
+            }
         };
-        let letters = ['a', 'Z', '0', ' ', '"', '\\', '\n', 'é', '世', '😀', '}', ','];
-        let text: String = (0..length).filter_map(|_| self.random.pick(&letters)).collect();
+        let letters = [
+            'a', 'Z', '0', ' ', '"', '\\', '\n', 'é', '世', '😀', '}', ',',
+        ];
+        let text: String = (0..length)
+            .filter_map(|_| self.random.pick(&letters))
+            .collect();
         Some(Value::from(text))
     }
 
@@ -160,9 +201,19 @@ impl Maker {
         if min > max {
             return None;
         }
-        let step = bounds.multiple_of.map_or(1, |step| whole(step).unwrap_or(1)).max(1);
+        let step = bounds
+            .multiple_of
+            .map_or(1, |step| whole(step).unwrap_or(1))
+            .max(1);
         let near = min.max(0).min(max);
-        let candidates = [min, max, near, near.saturating_add(1), min.saturating_add(step), near + i128::from(self.random.next() % 1_000)];
+        let candidates = [
+            min,
+            max,
+            near,
+            near.saturating_add(1),
+            min.saturating_add(step),
+            near + i128::from(self.random.next() % 1_000),
+        ];
         let fitting: Vec<i128> = candidates
             .into_iter()
             .map(|value| value - value.rem_euclid(step))
@@ -176,21 +227,45 @@ impl Maker {
         let (min, max) = (bounds.min.map(float), bounds.max.map(float));
         let low = min.unwrap_or_else(|| max.map_or(-1_000.0, |max| max - 1_000.0));
         let high = max.unwrap_or(low + 2_000.0);
-        let mut candidates = vec![low, high, low.midpoint(high), 0.0, 1.0, -0.5, low + (high - low) * 0.25];
+        let mut candidates = vec![
+            low,
+            high,
+            low.midpoint(high),
+            0.0,
+            1.0,
+            -0.5,
+            low + (high - low) * 0.25,
+        ];
         if let Some(step) = bounds.multiple_of.map(float) {
             // Whole numbers of steps that a double holds exactly.
-            candidates = (-4..=4).map(|n| f64::from(n) * step).chain([(low / step).ceil() * step]).collect();
+            candidates = (-4..=4)
+                .map(|n| f64::from(n) * step)
+                .chain([(low / step).ceil() * step])
+                .collect();
         }
         let fitting: Vec<f64> = candidates
             .into_iter()
-            .filter(|value| min.is_none_or(|min| *value > min || (*value >= min && !bounds.exclusive_min)))
-            .filter(|value| max.is_none_or(|max| *value < max || (*value <= max && !bounds.exclusive_max)))
+            .filter(|value| {
+                min.is_none_or(|min| *value > min || (*value >= min && !bounds.exclusive_min))
+            })
+            .filter(|value| {
+                max.is_none_or(|max| *value < max || (*value <= max && !bounds.exclusive_max))
+            })
             .filter(|value| !single || value.abs() < 1e30)
             .collect();
-        self.random.pick(&fitting).and_then(Number::from_f64).map(Value::Number)
+        self.random
+            .pick(&fitting)
+            .and_then(Number::from_f64)
+            .map(Value::Number)
     }
 
-    fn array(&mut self, items: &'static Schema, unique: bool, min: usize, max: Option<usize>) -> Option<Value> {
+    fn array(
+        &mut self,
+        items: &'static Schema,
+        unique: bool,
+        min: usize,
+        max: Option<usize>,
+    ) -> Option<Value> {
         let most = max.unwrap_or(min + 3).min(min.max(64));
         let length = match self.random.below(3) {
             0 => min,
@@ -232,8 +307,12 @@ impl Maker {
     fn union(&mut self, union: &'static Union) -> Option<Value> {
         let first = self.random.below(union.variants.len());
         // Another shape where this one cannot go on any deeper.
-        let order = union.variants[first..].iter().chain(&union.variants[..first]);
-        order.into_iter().find_map(|variant| self.variant(union.tagging, variant))
+        let order = union.variants[first..]
+            .iter()
+            .chain(&union.variants[..first]);
+        order
+            .into_iter()
+            .find_map(|variant| self.variant(union.tagging, variant))
     }
 
     fn variant(&mut self, tagging: Tagging, variant: &'static Variant) -> Option<Value> {
@@ -279,7 +358,10 @@ pub(super) fn integer_range(integer: Integer, bounds: &Constraints) -> (i128, i1
 }
 
 pub(super) fn integer_value(value: i128) -> Option<Value> {
-    i64::try_from(value).map(Value::from).or_else(|_| u64::try_from(value).map(Value::from)).ok()
+    i64::try_from(value)
+        .map(Value::from)
+        .or_else(|_| u64::try_from(value).map(Value::from))
+        .ok()
 }
 
 fn whole(number: crate::schema::Number) -> Option<i128> {
@@ -289,7 +371,10 @@ fn whole(number: crate::schema::Number) -> Option<i128> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bounds are small, and a bound that is not is still a bound")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "bounds are small, and a bound that is not is still a bound"
+)]
 pub(super) fn float(number: crate::schema::Number) -> f64 {
     match number {
         crate::schema::Number::Integer { value, .. } => value as f64,

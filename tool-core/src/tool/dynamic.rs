@@ -338,7 +338,11 @@ impl DynamicTool {
                 let definition = self.def.definition(dialect, &text);
                 self.def.texts.0[dialect.index()] = (definition, text);
             } else if let Providers::Stated(_) = self.providers {
-                faults.extend(found.iter().map(|fault| format!("{}: {fault}", dialect.name())));
+                faults.extend(
+                    found
+                        .iter()
+                        .map(|fault| format!("{}: {fault}", dialect.name())),
+                );
             }
         }
         if !faults.is_empty() {
@@ -358,14 +362,24 @@ impl DynamicDef {
         let head = format!("\"name\":{name},\"description\":{description}");
         match dialect {
             Dialect::OpenAi => {
-                format!("{{\"type\":\"function\",\"function\":{{{head},\"strict\":true,\"parameters\":{schema}}}}}")
+                format!(
+                    "{{\"type\":\"function\",\"function\":{{{head},\"strict\":true,\"parameters\":{schema}}}}}"
+                )
             }
             Dialect::Anthropic => format!("{{{head},\"input_schema\":{schema},\"strict\":true}}"),
             Dialect::Gemini => format!("{{{head},\"parametersJsonSchema\":{schema}}}"),
             Dialect::JsonSchema => format!("{{{head},\"parameters\":{schema}}}"),
             Dialect::Mcp => {
-                let title = self.title.as_deref().map_or_else(String::new, |title| format!(",\"title\":{}", quoted(title)));
-                let Hints { read_only, destructive, idempotent, open_world } = self.hints;
+                let title = self
+                    .title
+                    .as_deref()
+                    .map_or_else(String::new, |title| format!(",\"title\":{}", quoted(title)));
+                let Hints {
+                    read_only,
+                    destructive,
+                    idempotent,
+                    open_world,
+                } = self.hints;
                 format!(
                     "{{{head}{title},\"inputSchema\":{schema},\"annotations\":{{\"readOnlyHint\":{read_only},\
                      \"destructiveHint\":{destructive},\"idempotentHint\":{idempotent},\"openWorldHint\":{open_world}}}}}"

@@ -91,13 +91,18 @@ impl Fault {
         match self {
             Self::EmptyKey => "[secret-spec] a key is empty, name the entry in the host's store",
             Self::NoChoices => "[secret-spec] a `select` secret has no choices, list at least one",
-            Self::EmptyChoice => "[secret-spec] a choice of a `select` secret is empty, write what can be chosen",
+            Self::EmptyChoice => {
+                "[secret-spec] a choice of a `select` secret is empty, write what can be chosen"
+            }
             Self::Twice => "[secret-spec] a key is declared twice, declare it once",
-            Self::OtherKind => "[variable-spec] a variable is declared twice with different types, declare it once",
+            Self::OtherKind => {
+                "[variable-spec] a variable is declared twice with different types, declare it once"
+            }
         }
     }
 }
 
+#[expect(clippy::ptr_arg, reason = "const evaluation cannot call `Deref`")]
 const fn text_of<'a>(text: &'a Cow<'static, str>) -> &'a str {
     match text {
         Cow::Borrowed(text) => text,
@@ -162,7 +167,9 @@ const fn variables_fault(needs: &[VariableNeed]) -> Option<(usize, Fault)> {
         }
         let mut k = 0;
         while k < i {
-            if same(text_of(&needs[i].name), text_of(&needs[k].name)) && needs[i].kind as u8 != needs[k].kind as u8 {
+            if same(text_of(&needs[i].name), text_of(&needs[k].name))
+                && needs[i].kind as u8 != needs[k].kind as u8
+            {
                 return Some((i, Fault::OtherKind));
             }
             k += 1;
@@ -206,5 +213,9 @@ pub(crate) fn fault_of(secrets: &[SecretNeed], variables: &[VariableNeed]) -> Op
         return Some(format!("{} (secret `{}`)", fault.text(), secrets[at].key));
     }
     let (at, fault) = variables_fault(variables)?;
-    Some(format!("{} (variable `{}`)", fault.text(), variables[at].name))
+    Some(format!(
+        "{} (variable `{}`)",
+        fault.text(),
+        variables[at].name
+    ))
 }

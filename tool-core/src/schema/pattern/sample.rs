@@ -20,7 +20,11 @@ impl Program {
             match step.op {
                 Op::Accept => return Some(text),
                 Op::Fork => {
-                    at = if choose(2) == 0 { step.next } else { step.other };
+                    at = if choose(2) == 0 {
+                        step.next
+                    } else {
+                        step.other
+                    };
                     continue;
                 }
                 Op::Start | Op::End => {}
@@ -37,7 +41,12 @@ impl Program {
 
     fn member(&self, set: Set, choose: &mut dyn FnMut(usize) -> usize) -> Option<char> {
         // Readable ones first; a class of control characters alone gives those.
-        let ascii = |from: u8, to: u8| (from..to).filter(|byte| set.ascii >> byte & 1 == 1).map(char::from).collect::<Vec<_>>();
+        let ascii = |from: u8, to: u8| {
+            (from..to)
+                .filter(|byte| set.ascii >> byte & 1 == 1)
+                .map(char::from)
+                .collect::<Vec<_>>()
+        };
         for members in [ascii(b' ', 127), ascii(0, 128)] {
             if !members.is_empty() {
                 return members.get(choose(members.len())).copied();
@@ -46,7 +55,10 @@ impl Program {
         if set.flags & NEGATED != 0 {
             return Some('é');
         }
-        let (first, last) = *self.ranges.get(usize::from(set.first)).filter(|_| set.count > 0)?;
+        let (first, last) = *self
+            .ranges
+            .get(usize::from(set.first))
+            .filter(|_| set.count > 0)?;
         let width = usize::try_from(last.saturating_sub(first)).unwrap_or(0) + 1;
         char::from_u32(first + u32::try_from(choose(width)).unwrap_or(0))
     }

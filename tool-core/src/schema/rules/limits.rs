@@ -99,7 +99,8 @@ impl Survey {
     const fn fields(&mut self, fields: &[Field], depth: usize) {
         self.deepen(depth);
         let mut at = 0;
-        while at < fields.len() {
+        let at_end = fields.len();
+        while at < at_end {
             let field = &fields[at];
             if field.input {
                 self.properties += 1;
@@ -121,7 +122,8 @@ impl Survey {
 
     const fn values(&mut self, values: &[EnumValue]) {
         let (mut characters, mut at) = (0, 0);
-        while at < values.len() {
+        let at_end = values.len();
+        while at < at_end {
             characters += values[at].value.len();
             at += 1;
         }
@@ -135,7 +137,8 @@ impl Survey {
     const fn union(&mut self, union: &Union, depth: usize) {
         self.unions += 1;
         let (mut objects, mut wrapped, mut at) = (0, false, 0);
-        while at < union.variants.len() {
+        let at_end = union.variants.len();
+        while at < at_end {
             let variant = &union.variants[at];
             match union.tagging {
                 Tagging::External => {
@@ -303,7 +306,8 @@ pub fn toolset_faults(tools: &[&Spec]) -> Vec<super::Fault> {
 const fn toolset(report: &mut Report, tools: &[&Spec]) {
     let path = Path::owner("toolset");
     let (mut strict, mut optionals, mut unions, mut at) = (0, 0, 0, 0);
-    while at < tools.len() {
+    let at_end = tools.len();
+    while at < at_end {
         if tools[at].providers.contains(Dialect::Anthropic) {
             let survey = survey(tools[at].input);
             strict += 1;
@@ -312,7 +316,8 @@ const fn toolset(report: &mut Report, tools: &[&Spec]) {
         }
         let mut other = 0;
         while other < at {
-            if same(tools[other].name, tools[at].name) {
+            // Tools made at run time come without a name; the registry compares theirs.
+            if !tools[at].name.is_empty() && same(tools[other].name, tools[at].name) {
                 report.add(&path, &Rule::TOOL_NAME_CLASH, &[Fact::Text(tools[at].name)]);
             }
             other += 1;
@@ -350,7 +355,8 @@ pub const fn is_tool_name(name: &str) -> bool {
         return false;
     }
     let mut at = 0;
-    while at < bytes.len() {
+    let at_end = bytes.len();
+    while at < at_end {
         if !matches!(bytes[at], b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-') {
             return false;
         }
