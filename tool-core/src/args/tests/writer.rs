@@ -135,8 +135,10 @@ impl Writer<'_> {
         }
         if self.tape.pick(256) < self.wrong {
             // Right, but inside a text: for repairs.
-            let out = std::mem::take(&mut self.out);
+            // A key twice in there is not a key twice out here.
+            let (out, twice) = (std::mem::take(&mut self.out), self.twice);
             self.shape(schema);
+            self.twice = twice;
             let inner = std::mem::replace(&mut self.out, out);
             self.out.push_str(&serde_json::to_string(&inner).unwrap());
             return;
