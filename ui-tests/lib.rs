@@ -1,1 +1,116 @@
-//! Only tests live here: see `tests/ui.rs`.
+//! What the tests here share: cargo, run on a workspace as an editor runs it, and what rustc said.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// One error or warning that underlines something.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Told {
+    /// The file, below the workspace's folder.
+    pub file: String,
+    /// Line of the primary span, from 1.
+    pub line: usize,
+    /// What the primary span underlines, as it stands in the file.
+    pub underlined: String,
+    /// `error` or `warning`
+    pub level: String,
+    /// The message without its notes.
+    pub message: String,
+}
+
+/// What cargo did.
+#[derive(Debug)]
+pub struct Run {
+    /// In order of file and line.
+    pub told: Vec<Told>,
+    /// Binaries by name.
+    pub executables: Vec<(String, PathBuf)>,
+    /// Whether it exited with success.
+    pub success: bool,
+    /// What it wrote besides.
+    pub stderr: String,
+}
+
+/// The folder of the repository.
+pub fn repository() -> &'static Path {
+    let ui_tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    ui_tests.parent().unwrap_or(ui_tests)
+}
+
+/// Runs `cargo <arguments> --message-format=json` in the workspace, on the versions that the repository has locked.
+///
+/// `folder` is for build output: `env!("CARGO_TARGET_TMPDIR")`, which only tests know.
+pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Result<Run> {
+    std::fs::copy(
+        repository().join("Cargo.lock"),
+        workspace.join("Cargo.lock"),
+    )?;
+    let target = Path::new(folder).join("fixtures");
+    let (command, rest) = arguments.split_at(1);
+    let output = Command::new(env!("CARGO"))
+        .args(command)
+        .args([
+            "--offline",
+            "--quiet",
+            "--keep-going",
+            "--message-format=json",
+        ])
+        .args(rest)
+        .current_dir(workspace)
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_INCREMENTAL", "0")
+        .env_remove("RUSTFLAGS")
+        .output()?;
+    let mut run = Run {
+        told: Vec::new(),
+        executables: Vec::new(),
+        success: output.status.success(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    };
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let message: Value = serde_json::from_str(line)?;
+        match message["reason"].as_str() {
+            Some("compiler-message") => run.told.extend(told(workspace, &message)),
+            Some("compiler-artifact") => {
+                let executable = message["executable"].as_str().map(PathBuf::from);
+                let name = message["target"]["name"].as_str().map(str::to_owned);
+                run.executables.extend(name.zip(executable));
+            }
+            _ => {}
+        }
+    }
+    run.told.sort();
+    Ok(run)
+}
+
+/// What the message underlines; `None` for a sum such as "aborting due to 2 previous errors".
+fn told(workspace: &Path, message: &Value) -> Option<Told> {
+    let package = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let folder = package.strip_prefix(workspace).unwrap_or(package);
+    let message = &message["message"];
+    let spans = message["spans"].as_array()?;
+    let primary = spans.iter().find(|span| span["is_primary"] == true)?;
+    let number = |key: &str| {
+        primary[key]
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok())
+    };
+    let file = Path::new(primary["file_name"].as_str()?);
+    // Cargo gives paths from the workspace's folder, rustc's own are absolute.
+    let file = if workspace.join(file).is_file() {
+        file.to_owned()
+    } else {
+        folder.join(file)
+    };
+    let text = std::fs::read_to_string(workspace.join(&file)).ok()?;
+    let bytes = number("byte_start")?..number("byte_end")?;
+    Some(Told {
+        file: file.to_string_lossy().into_owned(),
+        line: number("line_start")?,
+        underlined: text.get(bytes)?.to_owned(),
+        level: message["level"].as_str()?.to_owned(),
+        message: message["message"].as_str()?.to_owned(),
+    })
+}

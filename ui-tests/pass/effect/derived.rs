@@ -27,7 +27,8 @@ pub fn compute() -> Result<u8, ToolError> {
 }
 
 fn main() {
-    const _: () = assert!(<write as Tool>::DEF.effect().contains(Effect::WRITE));
+    assert!(<write as Tool>::DEF.effect().contains(Effect::WRITE));
+    assert!(<compute as Tool>::DEF.effect().is_none());
     let tools = toolset![write, compute];
     assert!(tools.get("compute").unwrap().schema(Dialect::Mcp).starts_with('{'));
     assert!(tools.definitions(Dialect::Mcp).contains("\"readOnlyHint\":true"));

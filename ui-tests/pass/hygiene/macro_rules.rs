@@ -27,7 +27,7 @@ macro_rules! record {
     };
 }
 
-record!(Held, Option<Vec<u8>>);
+record!(Held, Option<Vec<u16>>);
 record!(Kept, Vec<String>);
 
 fn main() {}

@@ -20,6 +20,7 @@ mod tools {
     }
 }
 
+use tool_core::prelude::*;
 use tools::echo;
 
 fn main() {

@@ -12,6 +12,7 @@ mod search_docs {
 }
 
 pub use search_docs::{SearchDocs, search_docs};
+use tool_core::toolset;
 
 fn main() {
     let call = SearchDocs { query: "serde".to_owned() };

@@ -62,7 +62,7 @@ pub fn take(
     /// A score.
     score: Score,
 ) -> Result<String, ToolError> {
-    Ok(format!("{record:?} {query:?} {score:?}"))
+    Ok(format!("{record:?} {query:?} {}", score.0))
 }
 
 fn main() {

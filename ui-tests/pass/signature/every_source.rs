@@ -22,7 +22,7 @@ pub async fn use_all(
     #[context] absent: Option<Store>,
     #[secret("api_key", label = "Key of the API")] key: SecretString,
     #[secret("other_key")] other: Option<SecretString>,
-    #[variable("REGION", label = "Region")] region: String,
+    #[variable("REGION", description = "Where to look")] region: String,
     #[variable("ZONE")] zone: Option<String>,
     /// From the model.
     mut query: String,

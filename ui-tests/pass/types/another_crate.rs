@@ -6,7 +6,7 @@ use tool_core::prelude::*;
 #[tool(example("Nothing", { "pages": [{ "items": [], "next": null }] }))]
 pub fn read(
     /// The pages.
-    pages: Vec<ui_foreign::Page<ui_foreign::Page<u8>>>,
+    pages: Vec<ui_foreign::Page<ui_foreign::Page<u16>>>,
 ) -> Result<usize, ToolError> {
     Ok(pages.len())
 }

@@ -55,7 +55,7 @@ pub struct Everything {
 }
 
 /// Shared.
-#[derive(Debug, Serialize, StrictSchema)]
+#[derive(Debug, StrictSchema)]
 pub struct Shared {
     /// One.
     pub shared: Arc<String>,
