@@ -69,8 +69,8 @@ pub fn search(query: &str, limit: Option<u32>, filter: Option<&Filter>) -> Vec<H
     let stars = filter.and_then(|filter| filter.min_stars).unwrap_or_default();
     (0..limit.unwrap_or(3))
         .map(|rank| Hit {
-            title: format!("{query} {rank}"),
-            url: format!("https://example.org/{rank}"),
+            title: query.to_owned(),
+            url: "https://example.org/a/page/about/it".to_owned(),
             score: 1.0 / f64::from(rank + 1) + f64::from(stars),
         })
         .collect()

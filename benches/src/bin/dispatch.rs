@@ -40,13 +40,12 @@ fn main() {
     let mut number = || words.next().and_then(|word| word.parse::<usize>().ok()).expect("a number");
     let (hits, tools, calls) = (number(), number(), number());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("runtime");
-    runtime.block_on(run(&who, hits, tools, calls));
-}
-
-async fn run(who: &str, hits: usize, tools: usize, calls: usize) {
+    let _entered = runtime.enter();
     let arguments = work::arguments(u32::try_from(hits).expect("hits"));
-    match who {
-        "floor" => measure(calls, async || floor::call(black_box(&arguments))).await,
+    // What a caller has in hand before the call is made before the count begins.
+    let texts = || vec![arguments.clone(); calls + 1];
+    match who.as_str() {
+        "floor" => measure(&runtime, texts(), async |text| floor::call(black_box(&text))),
         "tool-core" | "tool-core-deadline" => {
             let toolset = many(tools);
             let mut context = ToolContext::builder();
@@ -54,26 +53,24 @@ async fn run(who: &str, hits: usize, tools: usize, calls: usize) {
                 context = context.deadline(std::time::Duration::from_secs(60));
             }
             let context = context.build();
-            let call = async || {
-                let call = ToolCall::new("call_1", "search", arguments.as_str());
-                toolset.call(black_box(call), &context).await.model_text()
-            };
-            measure(calls, call).await;
+            let ready = (0..=calls).map(|_| ToolCall::new("call_1", "search", arguments.as_str())).collect();
+            measure(&runtime, ready, async |call| toolset.call(black_box(call), &context).await.model_text());
         }
         #[cfg(feature = "peers")]
         "rmcp" | "rmcp-default" => {
             let host = benches::peers::rmcp::Host::new();
-            measure(calls, async || host.call(black_box(&arguments), who == "rmcp-default").await).await;
+            measure(&runtime, texts(), async |text| host.call(black_box(&text), who == "rmcp-default").await);
         }
         #[cfg(feature = "peers")]
         "rig" => {
             let host = benches::peers::rig::Host::new(tools);
-            measure(calls, async || host.call(black_box(arguments.clone())).await).await;
+            measure(&runtime, texts(), async |text| host.call(black_box(text)).await);
         }
         #[cfg(feature = "peers")]
         "swiftide" => {
             let host = benches::peers::swiftide::Host::new(tools);
-            measure(calls, async || host.call(black_box(arguments.clone())).await).await;
+            let ready = texts().into_iter().map(benches::peers::swiftide::ready).collect();
+            measure(&runtime, ready, async |call| host.call(black_box(call)).await);
         }
         other => panic!("unknown scenario `{other}`"),
     }
@@ -88,16 +85,24 @@ fn many(tools: usize) -> Toolset {
     builder.build().expect("registry").open()
 }
 
-async fn measure(calls: usize, call: impl AsyncFn() -> String) {
-    let text = call().await;
+fn measure<T>(runtime: &tokio::runtime::Runtime, mut inputs: Vec<T>, call: impl AsyncFn(T) -> String) {
+    let calls = (inputs.len() - 1).max(1);
+    let text = runtime.block_on(call(inputs.pop().expect("one for the warm-up")));
     assert!(text.contains("example.org"), "{text}");
     let allocations = ALLOCATIONS.load(Ordering::Relaxed);
     let start = Instant::now();
-    for _ in 0..calls {
-        black_box(call().await);
-    }
+    counted_region(runtime, inputs, &call);
     let nanos = start.elapsed().as_nanos();
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - allocations;
-    let calls = calls.max(1);
     println!("{} {}", allocations / calls as u64, nanos / calls as u128);
+}
+
+/// Callgrind counts only while this runs: see `report`.
+#[inline(never)]
+fn counted_region<T>(runtime: &tokio::runtime::Runtime, inputs: Vec<T>, call: &impl AsyncFn(T) -> String) {
+    runtime.block_on(async {
+        for input in inputs {
+            black_box(call(input).await);
+        }
+    });
 }

@@ -53,6 +53,7 @@ fn cost(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize) -> Cos
 fn instructions(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize, calls: u64) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .args(["--collect-atstart=no", "--toggle-collect=dispatch::counted_region"])
         .arg(dispatch)
         .args([who, &hits.to_string(), &tools.to_string(), &calls.to_string()])
         .output()

@@ -52,13 +52,22 @@ impl Host {
         Self(map)
     }
 
-    /// JSON text in, JSON text out.
+    /// A call in, JSON text out.
     ///
     /// # Panics
     ///
     /// When the call fails.
-    pub async fn call(&self, arguments: String) -> String {
-        let call = ToolCall::builder().id("call_1").name("search").args(arguments).build().expect("call");
+    pub async fn call(&self, call: ToolCall) -> String {
         self.0["search"].invoke(&(), &call).await.expect("result").to_string()
     }
+}
+
+/// A call ready to dispatch.
+///
+/// # Panics
+///
+/// Never: all parts are there.
+#[must_use]
+pub fn ready(arguments: String) -> ToolCall {
+    ToolCall::builder().id("call_1").name("search").args(arguments).build().expect("call")
 }
