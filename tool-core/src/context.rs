@@ -191,12 +191,12 @@ impl ToolContext {
                 )));
             }
         }
-        self.extract()
+        self.extract(T::from_context)
     }
 
-    /// Runs `FromContext` with the host's values open to it.
-    pub(crate) fn extract<T: FromContext>(&self) -> Result<T, ToolError> {
-        T::from_context(&Self {
+    /// Runs a `FromContext::from_context` with the host's values open to it.
+    pub(crate) fn extract<T>(&self, take: fn(&Self) -> Result<T, ToolError>) -> Result<T, ToolError> {
+        take(&Self {
             open: true,
             ..self.clone()
         })

@@ -58,25 +58,35 @@ mod facts;
 pub mod probe;
 mod record;
 
-pub use facts::{Facts, Texts, check_read_only, returned_stream};
+pub use facts::{Facts, Texts, check_read_only, check_stated_result, returned_stream};
 pub use record::{
     Argument, Record, Slot, Slots, Values, debug_record, deserialize_record, read_record, slot,
     write_record,
 };
 
-/// A host parameter.
-pub fn host<T: FromContext>(cx: &ToolContext) -> Result<T, ToolError> {
-    cx.get()
+/// A host parameter, by the `FromContext::from_context` of its type, whose effect counts towards the tool's.
+///
+/// A fn without a bound of its own: a type that lacks the trait is told once, at the user's type.
+pub fn host<T>(cx: &ToolContext, take: fn(&ToolContext) -> Result<T, ToolError>) -> Result<T, ToolError> {
+    cx.extract(take)
 }
 
-/// A declared secret.
-pub fn secret<T: FromSecret>(cx: &ToolContext, key: &str) -> Result<T, ToolError> {
-    T::from_secret(cx.secret(key), key)
+/// A declared secret, by the `FromSecret::from_secret` of its type.
+pub fn secret<T>(
+    cx: &ToolContext,
+    key: &str,
+    take: fn(Option<&secrecy::SecretString>, &str) -> Result<T, ToolError>,
+) -> Result<T, ToolError> {
+    take(cx.secret(key), key)
 }
 
-/// A declared variable.
-pub fn variable<T: FromVariable>(cx: &ToolContext, name: &str) -> Result<T, ToolError> {
-    T::from_variable(cx.variable(name), name)
+/// A declared variable, by the `FromVariable::from_variable` of its type.
+pub fn variable<T>(
+    cx: &ToolContext,
+    name: &str,
+    take: fn(Option<&str>, &str) -> Result<T, ToolError>,
+) -> Result<T, ToolError> {
+    take(cx.variable(name), name)
 }
 
 /// What a tool fn returned.

@@ -7,6 +7,8 @@ use futures::Stream;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{IntoOutput, Returned};
+use crate::schema::example::check_result;
+use crate::schema::{Example, Schema};
 use crate::schema::dialect::{HasSpec, Lowered, Render, measure};
 use crate::schema::rules::{Path, Report, Survey, survey};
 use crate::stream::{Item, ToolStream};
@@ -54,6 +56,18 @@ pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str
         report.end();
     }
     report.tell();
+}
+
+/// A result stated with an example fits what the tool returns, where that has a strict schema.
+///
+/// # Panics
+///
+/// In const evaluation, at the result.
+#[track_caller]
+pub const fn check_stated_result(output: Option<&Schema>, result: &Example, tool: &str, number: usize) {
+    if let Some(output) = output {
+        check_result(output, result, tool, number);
+    }
 }
 
 /// What a tool fn returned as `impl Stream`.

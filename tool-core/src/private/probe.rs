@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use serde::Serialize;
 
 use crate::output::{ModelOutput, ToModelOutput};
-use crate::schema::StrictSchema;
+use crate::schema::{Schema, StrictSchema};
 use crate::schema::dialect::output_schema_text;
 
 /// `OutputSchema::<T>::NEW.get()`: from `StrictSchema`, else from `JsonSchema`, else none.
@@ -53,6 +53,22 @@ impl<T: ?Sized> BySilence for &OutputSchema<T> {
         None
     }
 }
+
+/// `<ResultSchema<T>>::SCHEMA`, a constant: from `StrictSchema`, else none.
+pub struct ResultSchema<T: ?Sized>(PhantomData<T>);
+
+impl<T: StrictSchema + ?Sized> ResultSchema<T> {
+    /// The schema of the output.
+    pub const SCHEMA: Option<&'static Schema> = Some(T::SCHEMA);
+}
+
+/// The answer of a type without a strict schema.
+pub trait NoResultSchema {
+    /// None.
+    const SCHEMA: Option<&'static Schema> = None;
+}
+
+impl<T: ?Sized> NoResultSchema for T {}
 
 /// `ModelView(&output).get()`: from `ToModelOutput`, else none.
 pub struct ModelView<'a, T: ?Sized>(pub &'a T);

@@ -1,7 +1,6 @@
 //! Rules that concern the header, the names and the words together, one fn each.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{GenericParam, Ident};
 
@@ -73,9 +72,9 @@ pub(crate) fn keys(params: &[Param<'_>], errors: &Errors) {
         let Source::Model(argument) = &param.source else {
             continue;
         };
-        let at = param.named.ident.to_token_stream();
+        let at = &argument.key_at;
         if seen.contains(&&*argument.key) {
-            errors.at(&at, texts::key_twice(&argument.key));
+            errors.at(at, texts::key_twice(&argument.key));
         }
         seen.push(&argument.key);
         let fits = argument.key.len() <= 64
@@ -87,7 +86,36 @@ pub(crate) fn keys(params: &[Param<'_>], errors: &Errors) {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !fits {
-            errors.at(&at, texts::key(&argument.key));
+            errors.at(at, texts::key(&argument.key));
         }
+    }
+}
+
+/// `secret-spec` and `variable-spec`: what is declared twice, on the attribute or on parameters.
+pub(crate) fn needs(options: &Options, params: &[Param<'_>], errors: &Errors) {
+    let injected = params.iter().filter_map(|param| match &param.source {
+        Source::Secret(secret) => Some(&secret.key),
+        _ => None,
+    });
+    let declared = options.secrets.iter().map(|secret| &secret.key);
+    let mut seen = Vec::new();
+    for key in declared.chain(injected) {
+        let value = key.value();
+        if seen.contains(&value) {
+            errors.at(key, texts::secret_twice(&value));
+        }
+        seen.push(value);
+    }
+    let injected = params.iter().filter_map(|param| match &param.source {
+        Source::Variable(variable) => Some(variable),
+        _ => None,
+    });
+    let mut seen: Vec<(String, bool)> = Vec::new();
+    for variable in options.variables.iter().chain(injected) {
+        let (name, secret) = (variable.name.value(), variable.secret.is_some());
+        if seen.contains(&(name.clone(), !secret)) {
+            errors.at(&variable.name, texts::variable_kinds(&name));
+        }
+        seen.push((name, secret));
     }
 }

@@ -8,7 +8,6 @@ use crate::allow::PATTERN_ANCHORS;
 use crate::spans;
 use crate::tool::definition;
 use crate::tool::model::{Argument, Source, Tool};
-use crate::tool::options::example_tokens;
 use crate::tool::parse::Named;
 use crate::tool::{
     INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, TOOL_DESCRIPTION_LONG, TOOL_NAME_CLIENT,
@@ -18,9 +17,12 @@ use crate::tool::{
 pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let name = tool.written.ident.to_token_stream();
+    let place = match tool.args() {
+        Some(args) => args.ty.to_token_stream(),
+        None => tool.written.ident.to_token_stream(),
+    };
     let limits = quote!(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY);
-    let mut out = spans::check(&tool.paths, &name, "check_limits", limits);
+    let mut out = spans::check(&tool.paths, &place, "check_limits", limits);
     for param in &tool.params {
         match &param.source {
             Source::Model(argument) => out.extend(of_argument(tool, param.named, argument)),
@@ -82,7 +84,7 @@ fn param(tool: &Tool<'_>, named: &Named, schema: &TokenStream) -> TokenStream {
 
 /// Types that everybody writes and that hold no 128 bits: no use in asking.
 fn is_narrow(ty: &Type) -> bool {
-    let text = ty.to_token_stream().to_string().replace(' ', "");
+    let text = type_text(ty);
     let inner = text
         .strip_prefix("Option<")
         .or_else(|| text.strip_prefix("Vec<"))
@@ -95,13 +97,28 @@ fn is_narrow(ty: &Type) -> bool {
     .contains(&inner)
 }
 
+/// `Option<&'static str>`, where tokens alone are printed as `Option < & 'static str >`.
+fn type_text(ty: &Type) -> String {
+    let mut text = String::new();
+    let written = ty.to_token_stream().to_string();
+    for word in written.split(' ') {
+        let apart = text.ends_with(|c: char| c.is_alphanumeric() || c == '+')
+            && word.starts_with(|c: char| c.is_alphanumeric() || c == '+');
+        if apart {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text
+}
+
 /// `read_only` holds only where no host parameter can write.
 fn read_only(tool: &Tool<'_>, named: &Named, host: &Type) -> Option<TokenStream> {
     tool.options.read_only.as_ref()?;
     let private = tool.paths.private();
     let name = &tool.name;
     let param = named.ident.to_string();
-    let host_name = host.to_token_stream().to_string();
+    let host_name = type_text(host);
     let arguments = quote!(<#host as #private::FromContext>::EFFECT, #name, #param, #host_name);
     Some(spans::check(
         &tool.paths,
@@ -117,7 +134,7 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
     let name = &tool.name;
     let mut out = TokenStream::new();
     for (number, example) in tool.options.examples.iter().enumerate() {
-        let place = example_tokens(example);
+        let place = &example.input;
         let arguments = quote! {
             <#input as #private::StrictSchema>::SCHEMA,
             &<#input as #private::HasSpec>::SPEC.examples[#number].input,
@@ -126,10 +143,29 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
         };
         out.extend(spans::check(
             &tool.paths,
-            &place,
+            place,
             "check_example",
             arguments,
         ));
+        if let Some(result) = &example.result {
+            let json = result.example(&tool.paths);
+            let arguments = quote! {
+                {
+                    #[allow(unused_imports)]
+                    use #private::probe::NoResultSchema as _;
+                    <#private::probe::ResultSchema::<<#input as #private::Tool>::Output>>::SCHEMA
+                },
+                &#json,
+                #name,
+                #number
+            };
+            out.extend(spans::check(
+                &tool.paths,
+                result,
+                "check_stated_result",
+                arguments,
+            ));
+        }
     }
     out
 }

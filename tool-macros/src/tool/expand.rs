@@ -1,7 +1,8 @@
 //! Everything that `#[tool]` writes, in order: the fn as it was, the struct of its arguments, and one `const _` with the rest.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::spanned::Spanned as _;
 
 use crate::tool::model::Tool;
 use crate::tool::{checks, definition, input, run};
@@ -27,9 +28,12 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     quote! {
         #[allow(
             clippy::fn_params_excessive_bools,
+            clippy::missing_const_for_fn,
             clippy::missing_errors_doc,
+            clippy::must_use_candidate,
             clippy::needless_pass_by_value,
             clippy::too_many_arguments,
+            clippy::unnecessary_wraps,
             clippy::unused_async
         )]
         #written
@@ -59,10 +63,19 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     let output = run::output(tool);
     let def = definition::definition(tool);
     let run = run::run(tool);
+    let shown = run::output_again(tool);
+    // A fn that takes something else is told at its path.
+    let value = Ident::new(
+        "output",
+        tool.options
+            .to_model_output
+            .as_ref()
+            .map_or_else(Span::call_site, |path| path.span()),
+    );
     let model_view = match &tool.options.to_model_output {
-        Some(path) => quote!(::core::option::Option::Some(#path(output))),
+        Some(path) => quote!(::core::option::Option::Some(#path(#value))),
         None => {
-            quote!({ use #private::probe::WholeView as _; #private::probe::ModelView(output).get() })
+            quote!({ use #private::probe::WholeView as _; #private::probe::ModelView(#value).get() })
         }
     };
     quote! {
@@ -72,7 +85,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
             const DEF: #private::ToolDef = #private::ToolDef::linked(&__TOOL_CORE_DEF);
             type Output = #output;
             #run
-            fn model_view(output: &Self::Output) -> ::core::option::Option<#private::ModelOutput> {
+            fn model_view(#value: &#shown) -> ::core::option::Option<#private::ModelOutput> {
                 #model_view
             }
             fn to_arguments(&self) -> ::core::option::Option<#private::String> {

@@ -73,6 +73,7 @@ pub(crate) fn item(tool: &Tool<'_>) -> TokenStream {
         #[doc = #doc]
         #[allow(
             non_camel_case_types,
+            clippy::derive_partial_eq_without_eq,
             clippy::doc_markdown,
             clippy::struct_excessive_bools,
             clippy::struct_field_names

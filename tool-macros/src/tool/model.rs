@@ -66,6 +66,8 @@ pub(crate) enum Source<'a> {
 pub(crate) struct Argument {
     /// Its key on the wire.
     pub(crate) key: String,
+    /// Where the key is written.
+    pub(crate) key_at: TokenStream,
     pub(crate) doc: Doc,
     pub(crate) words: ValueWords,
     pub(crate) allow: Allowed,
@@ -106,6 +108,7 @@ impl<'a> Tool<'a> {
         }
         let params = params::decide(written, options, errors);
         check::keys(&params, errors);
+        check::needs(options, &params, errors);
         let output = output(written, &params, errors);
         Self {
             written,

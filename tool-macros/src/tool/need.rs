@@ -26,7 +26,7 @@ pub(crate) struct Variable {
     pub(crate) name: LitStr,
     pub(crate) description: Option<LitStr>,
     optional: Option<Ident>,
-    secret: Option<Ident>,
+    pub(crate) secret: Option<Ident>,
     scoped: Option<Ident>,
 }
 

@@ -1,7 +1,7 @@
 //! The words of `#[tool(…)]`, as written.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{LitInt, LitStr, Path, Token, bracketed, parenthesized, token};
@@ -325,13 +325,4 @@ fn providers(input: ParseStream<'_>) -> syn::Result<Vec<&'static str>> {
             })
         })
         .collect()
-}
-
-/// The whole of `example(…)`'s JSON, for spans.
-pub(crate) fn example_tokens(example: &Example) -> TokenStream {
-    let Example { input, result, .. } = example;
-    match result {
-        Some(result) => quote!(#input => #result),
-        None => quote!(#input),
-    }
 }

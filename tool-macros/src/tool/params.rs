@@ -250,6 +250,10 @@ fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Erro
     if doc.is_empty() {
         errors.at(&named.ident, texts::undescribed_param(&written));
     }
+    let key_at = match &rename {
+        Some(rename) => rename.to_token_stream(),
+        None => named.ident.to_token_stream(),
+    };
     let key = match (rename, options.rename_all) {
         (Some(rename), _) => rename.value(),
         (None, Some(case)) => case.of_field(&written),
@@ -257,6 +261,7 @@ fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Erro
     };
     Argument {
         key,
+        key_at,
         doc,
         words,
         allow,

@@ -41,16 +41,27 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
             },
         ),
     };
+    let output = output_again(tool);
+    // A body that is not `Send` is told at the fn's name.
+    let future = quote_spanned!(name.span()=> async move);
     quote! {
         fn run(
             self,
             #cx: #private::ToolContext,
             _: #private::Pass,
         ) -> impl #private::Future<
-            Output = ::core::result::Result<#private::Returned<Self::Output>, #private::ToolError>,
+            Output = ::core::result::Result<#private::Returned<#output>, #private::ToolError>,
         > + ::core::marker::Send + 'static {
-            async move { #body }
+            #future { #body }
         }
+    }
+}
+
+/// `Self::Output` at the return type: where the type cannot be an output, rustc tells it there, and once.
+pub(crate) fn output_again(tool: &Tool<'_>) -> TokenStream {
+    match &tool.written.output {
+        None => quote!(Self::Output),
+        Some((_, ty)) => quote_spanned!(ty.span()=> Self::Output),
     }
 }
 
@@ -85,16 +96,18 @@ fn argument(tool: &Tool<'_>, param: &Param<'_>) -> TokenStream {
     match &param.source {
         Source::Model(_) | Source::Args => quote!(self.#ident),
         Source::Borrowed(ty) => {
-            quote!(&#private::host::<#ty>(&cx)?)
+            quote!(&#private::host(&cx, <#ty as #private::FromContext>::from_context)?)
         }
-        Source::Context => quote!(#private::host::<#ty>(&cx)?),
+        Source::Context => {
+            quote!(#private::host(&cx, <#ty as #private::FromContext>::from_context)?)
+        }
         Source::Secret(secret) => {
             let key = &secret.key;
-            quote!(#private::secret::<#ty>(&cx, #key)?)
+            quote!(#private::secret(&cx, #key, <#ty as #private::FromSecret>::from_secret)?)
         }
         Source::Variable(variable) => {
             let name = &variable.name;
-            quote!(#private::variable::<#ty>(&cx, #name)?)
+            quote!(#private::variable(&cx, #name, <#ty as #private::FromVariable>::from_variable)?)
         }
     }
 }

@@ -50,10 +50,11 @@ pub(crate) const SERDE_ON_PARAM: &str = "serde's attributes are for fields, writ
 pub(crate) const SCHEMA_ON_PARAM: &str = "`#[schema(…)]` is for fields, write `#[arg(…)]`";
 
 pub(crate) const KEY: &str = "expected the key as text, write `(\"key\")`";
-pub(crate) const KEY_EMPTY: &str = "the key is empty";
+pub(crate) const KEY_EMPTY: &str =
+    "[secret-spec] the key is empty, name the entry in the host's store";
 pub(crate) const SELECT_EMPTY: &str =
-    "`select` needs choices, write `select(\"first\", \"second\")`";
-pub(crate) const CHOICE_EMPTY: &str = "a choice needs a text";
+    "[secret-spec] `select` needs choices, write `select(\"first\", \"second\")`";
+pub(crate) const CHOICE_EMPTY: &str = "[secret-spec] a choice needs a text";
 pub(crate) const NAME: &str = "[tool-name] a tool's name is a letter, then letters, digits, `_` or `-`, 64 in all, say another one: `name = \"…\"`";
 pub(crate) const TEXT_EMPTY: &str = "the text is empty";
 pub(crate) const TIMEOUT: &str = "expected a time, write `\"5s\"`, `\"250ms\"`, `\"2m\"`, `\"1h\"`, whole seconds, or a constant `Duration`";
@@ -84,6 +85,16 @@ pub(crate) fn undescribed_param(name: &str) -> String {
 /// Two parameters of one key.
 pub(crate) fn key_twice(key: &str) -> String {
     format!("[duplicate-key] `{key}` names two arguments, rename one: `#[arg(rename = \"…\")]`")
+}
+
+/// One secret, declared in two places.
+pub(crate) fn secret_twice(key: &str) -> String {
+    format!("[secret-spec] the secret `{key}` is declared twice, declare it once")
+}
+
+/// One variable, declared as two kinds.
+pub(crate) fn variable_kinds(name: &str) -> String {
+    format!("[variable-spec] the variable `{name}` is secret in one place and plain in another, declare it once")
 }
 
 /// A key that some provider refuses.
