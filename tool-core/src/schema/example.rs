@@ -155,7 +155,8 @@ impl Proof<'_> {
             }
             (Kind::Enum(values), Json::String(text)) => {
                 let (mut found, mut at) = (false, 0);
-                while at < values.len() && !found {
+                let at_end = values.len();
+                while at < at_end && !found {
                     found = same(values[at].value, text);
                     at += 1;
                 }
@@ -163,7 +164,8 @@ impl Proof<'_> {
             }
             (Kind::IntegerEnum(values), Json::Number(Number::Integer { value, .. })) => {
                 let (mut found, mut at) = (false, 0);
-                while at < values.len() && !found {
+                let at_end = values.len();
+                while at < at_end && !found {
                     found = values[at].value == *value;
                     at += 1;
                 }
@@ -182,7 +184,8 @@ impl Proof<'_> {
             }
             (Kind::Tuple(schemas), Json::Array(values)) if schemas.len() == values.len() => {
                 let mut at = 0;
-                while at < values.len() {
+                let at_end = values.len();
+                while at < at_end {
                     self.value(&path.item(at), schemas[at], None, &values[at]);
                     at += 1;
                 }
@@ -190,7 +193,8 @@ impl Proof<'_> {
             }
             (Kind::Map(schema), Json::Object(entries)) => {
                 let mut at = 0;
-                while at < entries.len() {
+                let at_end = entries.len();
+                while at < at_end {
                     self.value(&path.field(entries[at].0), schema, None, &entries[at].1);
                     at += 1;
                 }
@@ -213,7 +217,8 @@ impl Proof<'_> {
 
     const fn items(&mut self, path: &Path<'_>, items: &Schema, values: &[Json]) {
         let mut at = 0;
-        while at < values.len() {
+        let at_end = values.len();
+        while at < at_end {
             self.value(&path.item(at), items, None, &values[at]);
             at += 1;
         }
@@ -229,7 +234,8 @@ impl Proof<'_> {
         partial: bool,
     ) {
         let (mut at, mut met) = (0, 0);
-        while at < entries.len() {
+        let at_end = entries.len();
+        while at < at_end {
             let (key, value) = &entries[at];
             if Self::is_repeated(entries, at) {
                 self.note(&path.field(key), "the key once", "it twice");
@@ -264,7 +270,8 @@ impl Proof<'_> {
 
     const fn field<'f>(&self, fields: &'f [Field], key: &str) -> Option<&'f Field> {
         let mut at = 0;
-        while at < fields.len() {
+        let at_end = fields.len();
+        while at < at_end {
             let field = &fields[at];
             let (present, name) = if self.output {
                 (field.output, field.out_name)
@@ -287,7 +294,8 @@ impl Proof<'_> {
         met: usize,
     ) {
         let (mut at, mut needed) = (0, 0);
-        while at < fields.len() {
+        let at_end = fields.len();
+        while at < at_end {
             needed += (fields[at].input && fields[at].is_required()) as usize;
             at += 1;
         }
@@ -295,7 +303,8 @@ impl Proof<'_> {
             return;
         }
         at = 0;
-        while at < fields.len() {
+        let at_end = fields.len();
+        while at < at_end {
             let field = &fields[at];
             let (needed, name) = if self.output {
                 (field.output && !field.may_skip, field.out_name)
@@ -304,7 +313,8 @@ impl Proof<'_> {
             };
             if needed {
                 let (mut found, mut entry) = (false, 0);
-                while entry < entries.len() && !found {
+                let entry_end = entries.len();
+                while entry < entry_end && !found {
                     found = same(entries[entry].0, name);
                     entry += 1;
                 }
@@ -359,7 +369,8 @@ impl Proof<'_> {
             }
             Tagging::Untagged => {
                 let mut at = 0;
-                while at < union.variants.len() {
+                let at_end = union.variants.len();
+                while at < at_end {
                     let fits = match union.variants[at].schema {
                         Some(schema) => self.would_fit(path, schema, value),
                         None => matches!(value, Json::Null),
@@ -393,7 +404,8 @@ impl Proof<'_> {
             _ => return false,
         };
         let mut at = 0;
-        while at < union.variants.len() {
+        let at_end = union.variants.len();
+        while at < at_end {
             if same(union.variants[at].name, name) {
                 return match (union.variants[at].schema, content) {
                     (None, None) => true,
@@ -413,13 +425,15 @@ impl Proof<'_> {
 /// The variant that the tag names.
 const fn tagged(union: &Union, tag: &str, entries: Entries<'_>) -> Option<usize> {
     let mut entry = 0;
-    while entry < entries.len() {
+    let entry_end = entries.len();
+    while entry < entry_end {
         if same(entries[entry].0, tag) {
             let Json::String(name) = entries[entry].1 else {
                 return None;
             };
             let mut at = 0;
-            while at < union.variants.len() {
+            let at_end = union.variants.len();
+            while at < at_end {
                 if same(union.variants[at].name, name) {
                     return Some(at);
                 }
@@ -434,7 +448,8 @@ const fn tagged(union: &Union, tag: &str, entries: Entries<'_>) -> Option<usize>
 
 const fn is_among(keys: &[&str], key: &str) -> bool {
     let mut at = 0;
-    while at < keys.len() {
+    let at_end = keys.len();
+    while at < at_end {
         if same(keys[at], key) {
             return true;
         }

@@ -34,7 +34,8 @@ pub const fn check_flatten(schema: &Schema, owner: &str, field: &str) {
 /// How many fields the record has.
 pub const fn flat_len(parts: &[Flat]) -> usize {
     let (mut count, mut at) = (0, 0);
-    while at < parts.len() {
+    let at_end = parts.len();
+    while at < at_end {
         count += match &parts[at] {
             Flat::One(_) => 1,
             Flat::Inner(schema) => inner(schema).len(),
@@ -54,7 +55,8 @@ pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
     const NOTHING: Field = Field::new("", Text::EMPTY, &Schema::new(Kind::Null));
     let mut fields = [NOTHING; N];
     let (mut filled, mut at) = (0, 0);
-    while at < parts.len() {
+    let at_end = parts.len();
+    while at < at_end {
         match &parts[at] {
             Flat::One(field) => {
                 fields[filled] = *field;
@@ -63,7 +65,8 @@ pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
             Flat::Inner(schema) => {
                 let inner = inner(schema);
                 let mut from = 0;
-                while from < inner.len() {
+                let from_end = inner.len();
+                while from < from_end {
                     fields[filled] = inner[from];
                     filled += 1;
                     from += 1;

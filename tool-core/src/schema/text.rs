@@ -1,8 +1,9 @@
 //! JSON text in const evaluation.
 //!
 //! One [`Out`] serves both passes: without a buffer it counts for all dialects at once, with one it writes for one dialect.
-//! Const evaluation pays about 5 µs for a call or a step over one byte, so fragments are copied whole, bytes are compared eight
-//! at a time, and the five counters share one integer.
+//! Const evaluation pays about 5 µs for a call or a step over one byte, and `str::len` is three calls. So fragments are copied
+//! whole, the length of a literal is a constant ([`put!`]), lengths are read before a loop, and the five counters share one
+//! integer.
 
 #[allow(
     unsafe_code,
@@ -20,13 +21,6 @@ mod raw {
         true
     }
 
-    /// The eight bytes from `at` on, which must lie inside the text.
-    pub(super) const fn word(text: &str, at: usize) -> u64 {
-        debug_assert!(at + 8 <= text.len());
-        // SAFETY: callers pass `at + 8 <= text.len()`; the read is unaligned on purpose and any bit pattern is a `u64`.
-        unsafe { text.as_ptr().add(at).cast::<u64>().read_unaligned() }
-    }
-
     /// Views bytes as text.
     ///
     /// # Safety
@@ -42,7 +36,7 @@ mod raw {
 const BITS: u32 = 25;
 
 /// For each set of dialects: a one in the counter of each member.
-const SPREAD: [u128; 32] = {
+pub(super) const SPREAD: &[u128; 32] = &{
     let mut table = [0; 32];
     let mut set = 0;
     while set < 32 {
@@ -62,8 +56,16 @@ const SPREAD: [u128; 32] = {
 pub(super) const MOST_DEFINITIONS: usize = 16;
 
 /// Where JSON text goes: to five counters, or into the buffer of one dialect.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "four independent facts of a walk"
+)]
 pub(super) struct Out<'a> {
-    counts: u128,
+    pub(super) counts: u128,
+    /// Bytes that every wanted dialect has.
+    pub(super) common: usize,
+    /// There is no buffer.
+    pub(super) counting: bool,
     buffer: Option<&'a mut [u8]>,
     len: usize,
     overflow: bool,
@@ -77,7 +79,7 @@ pub(super) struct Out<'a> {
     names: [&'static str; MOST_DEFINITIONS],
     named: usize,
     /// How many of the names were known when the walk began; only those are definitions.
-    settled: usize,
+    pub(super) settled: usize,
 }
 
 impl<'a> Out<'a> {
@@ -85,10 +87,12 @@ impl<'a> Out<'a> {
     pub(super) const fn count(mask: u8) -> Self {
         Self {
             counts: 0,
+            common: 0,
+            counting: true,
             buffer: None,
             len: 0,
             overflow: false,
-            mask,
+            mask: mask & 31,
             output: false,
             foreign_keys: false,
             names: [""; MOST_DEFINITIONS],
@@ -101,12 +105,14 @@ impl<'a> Out<'a> {
     pub(super) const fn write(mask: u8, buffer: &'a mut [u8]) -> Self {
         let mut out = Self::count(mask);
         out.buffer = Some(buffer);
+        out.counting = false;
         out
     }
 
     /// Starts over, keeping what was learnt about names.
     pub(super) const fn rewind(&mut self) {
         self.counts = 0;
+        self.common = 0;
         self.len = 0;
         self.overflow = false;
         self.settled = self.named;
@@ -130,11 +136,6 @@ impl<'a> Out<'a> {
     /// Whether this walk met names that it should have known when it began.
     pub(super) const fn has_news(&self) -> bool {
         self.named != self.settled
-    }
-
-    /// How many types are definitions.
-    pub(super) const fn settled(&self) -> usize {
-        self.settled
     }
 
     /// Name of the definition at this place.
@@ -161,7 +162,11 @@ impl<'a> Out<'a> {
         while dialect < 5 {
             #[allow(clippy::cast_possible_truncation, reason = "masked to 25 bits")]
             let count = (self.counts >> (BITS * dialect)) as usize & ((1 << BITS) - 1);
-            counts[dialect as usize] = count;
+            counts[dialect as usize] = if self.mask >> dialect & 1 == 1 {
+                count + self.common
+            } else {
+                0
+            };
             dialect += 1;
         }
         counts
@@ -186,38 +191,57 @@ impl<'a> Out<'a> {
         if mask == 0 {
             return;
         }
-        match &mut self.buffer {
-            None => self.counts += SPREAD[(mask & 31) as usize] * text.len() as u128,
-            Some(buffer) => {
-                if raw::copy(buffer, self.len, text) {
-                    self.len += text.len();
-                } else {
-                    self.overflow = true;
-                }
-            }
+        if !self.counting {
+            self.copy(text);
+        } else if mask == self.mask {
+            self.common += text.len();
+        } else {
+            self.counts += SPREAD[mask as usize] * text.len() as u128;
+        }
+    }
+
+    /// Writes `text`.
+    pub(super) const fn copy(&mut self, text: &str) {
+        if let Some(buffer) = &mut self.buffer
+            && raw::copy(buffer, self.len, text)
+        {
+            self.len += text.len();
+        } else {
+            self.overflow = true;
         }
     }
 
     /// Adds `text` as the inside of a JSON string.
     pub(super) const fn put_escaped(&mut self, mask: u8, text: &str) {
-        if mask & self.mask == 0 {
+        let mask = mask & self.mask;
+        if mask == 0 {
             return;
         }
-        if let Some(len) = escaped_len(text) {
-            if len == text.len() {
-                self.put(mask, text);
-                return;
+        let bytes = text.as_bytes();
+        let len = bytes.len();
+        let (mut total, mut at) = (len, 0);
+        while at < len {
+            match bytes[at] {
+                b'"' | b'\\' | b'\n' | b'\r' | b'\t' => total += 1,
+                0..0x20 => total += 5,
+                _ => {}
             }
-            if self.buffer.is_none() {
-                self.counts += SPREAD[(mask & self.mask & 31) as usize] * len as u128;
-                return;
-            }
+            at += 1;
+        }
+        if self.counting {
+            self.counts += SPREAD[mask as usize] * total as u128;
+            return;
+        }
+        if total == len {
+            self.copy(text);
+            return;
         }
         let mut rest = text;
         while !rest.is_empty() {
             let bytes = rest.as_bytes();
+            let len = bytes.len();
             let mut plain = 0;
-            while plain < bytes.len() && !is_special(bytes[plain]) {
+            while plain < len && !is_special(bytes[plain]) {
                 plain += 1;
             }
             // Special bytes are ASCII, so both cuts fall between characters.
@@ -304,74 +328,41 @@ const fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// A byte in each of eight places.
-const fn eight(byte: u8) -> u64 {
-    byte as u64 * 0x0101_0101_0101_0101
-}
-
-/// The high bit of each byte that is zero, and no other bit.
-const fn zeros(word: u64) -> u64 {
-    const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
-    !(((word & LOW) + LOW) | word | LOW)
-}
-
-/// How many bytes of eight are quotes or backslashes; `None` if one is a control character.
-const fn specials(word: u64) -> Option<usize> {
-    if zeros(word & 0xE0E0_E0E0_E0E0_E0E0) != 0 {
-        return None;
-    }
-    Some(
-        (zeros(word ^ eight(b'"')).count_ones() + zeros(word ^ eight(b'\\')).count_ones()) as usize,
-    )
-}
-
-/// How many bytes the text takes inside a JSON string; `None` if it holds a control character.
-const fn escaped_len(text: &str) -> Option<usize> {
-    let len = text.len();
-    let (mut total, mut at) = (len, 0);
-    while at + 8 <= len {
-        match specials(raw::word(text, at)) {
-            Some(count) => total += count,
-            None => return None,
+/// Adds text for the dialects of a mask. Counting is a few steps without a call, and the length of a literal is a constant.
+macro_rules! put {
+    (@add $out:expr, $mask:expr, $text:expr, $len:expr) => {{
+        let mask = $mask & $out.mask;
+        if mask == $out.mask {
+            if $out.counting {
+                $out.common += $len;
+            } else {
+                $out.copy($text);
+            }
+        } else if mask != 0 {
+            $out.counts += crate::schema::text::SPREAD[mask as usize] * $len as u128;
         }
-        at += 8;
-    }
-    if at < len && len >= 8 {
-        // The last eight bytes, those counted before replaced by blanks.
-        #[allow(clippy::cast_possible_truncation, reason = "below 64")]
-        let old = (8 - (len - at)) as u32 * 8;
-        let word = u64::from_le(raw::word(text, len - 8));
-        return match specials((word >> old) | eight(b' ') << (64 - old)) {
-            Some(count) => Some(total + count),
-            None => None,
-        };
-    }
-    let bytes = text.as_bytes();
-    while at < len {
-        match bytes[at] {
-            b'"' | b'\\' => total += 1,
-            0..0x20 => return None,
-            _ => {}
-        }
-        at += 1;
-    }
-    Some(total)
+    }};
+    ($out:expr, $mask:expr, $text:literal $(,)?) => {
+        crate::schema::text::put!(@add $out, $mask, $text, const { $text.len() })
+    };
+    ($out:expr, $mask:expr, const $text:expr $(,)?) => {
+        crate::schema::text::put!(@add $out, $mask, $text, const { $text.len() })
+    };
+    ($out:expr, $mask:expr, $text:expr $(,)?) => {
+        $out.put($mask, $text)
+    };
 }
+pub(super) use put;
 
 /// Whether two texts are the same.
 pub(super) const fn same(left: &str, right: &str) -> bool {
-    if left.len() != right.len() {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let len = left.len();
+    if len != right.len() {
         return false;
     }
     let mut at = 0;
-    while at + 8 <= left.len() {
-        if raw::word(left, at) != raw::word(right, at) {
-            return false;
-        }
-        at += 8;
-    }
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    while at < left.len() {
+    while at < len {
         if left[at] != right[at] {
             return false;
         }

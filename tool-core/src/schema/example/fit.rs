@@ -7,7 +7,8 @@ use crate::schema::{Constraints, Format, Integer, Json, Number};
 pub(super) const fn characters(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut count, mut at) = (0, 0);
-    while at < bytes.len() {
+    let at_end = bytes.len();
+    while at < at_end {
         count += (bytes[at] & 0xC0 != 0x80) as usize;
         at += 1;
     }
@@ -178,9 +179,11 @@ const fn is_same(left: &Json, right: &Json) -> bool {
                 return false;
             }
             let mut at = 0;
-            while at < left.len() {
+            let at_end = left.len();
+            while at < at_end {
                 let (mut found, mut other) = (false, 0);
-                while other < right.len() && !found {
+                let other_end = right.len();
+                while other < other_end && !found {
                     found =
                         same(left[at].0, right[other].0) && is_same(&left[at].1, &right[other].1);
                     other += 1;

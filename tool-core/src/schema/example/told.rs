@@ -58,7 +58,8 @@ impl Proof<'_> {
             return;
         }
         let (mut told, mut at) = (0, 0);
-        while at < fields.len() {
+        let at_end = fields.len();
+        while at < at_end {
             let field = &fields[at];
             let (present, name) = if self.output {
                 (field.output, field.out_name)
@@ -114,7 +115,8 @@ const fn expected(report: &mut Report, schema: &Schema, bounds: Option<&Constrai
         Kind::Boolean => report.push("`true` or `false`"),
         Kind::Enum(values) => {
             let mut at = 0;
-            while at < values.len() {
+            let at_end = values.len();
+            while at < at_end {
                 choice(report, at, values[at].value, "one of ");
                 at += 1;
             }
@@ -146,7 +148,8 @@ const fn expected(report: &mut Report, schema: &Schema, bounds: Option<&Constrai
             report.push("a variant of the union");
             named(report, schema);
             let mut at = 0;
-            while at < union.variants.len() {
+            let at_end = union.variants.len();
+            while at < at_end {
                 choice(report, at, union.variants[at].name, ": ");
                 at += 1;
             }

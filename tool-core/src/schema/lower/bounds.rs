@@ -5,7 +5,7 @@ use crate::schema::lower::masks::{
     ALL, ANTHROPIC, FINE_RANGE, GEMINI, ITEMS, JSON_SCHEMA, LENGTH, LENGTH_PROSE, ONLY_JSON_SCHEMA,
     PATTERN, RANGE, WIDTH,
 };
-use crate::schema::text::Out;
+use crate::schema::text::{Out, put};
 use crate::schema::{Constraints, Integer, Kind, Number, Schema};
 
 /// A whole number's bounds: the stated ones, else those of its width.
@@ -19,12 +19,12 @@ pub(super) const fn integer(
     if let Some(bounds) = bounds {
         if let Some(min) = bounds.min {
             stated_min = true;
-            out.put(mask & RANGE, r#","minimum":"#);
+            put!(out, mask & RANGE, r#","minimum":"#);
             inclusive(out, min, bounds.exclusive_min, 1, mask & RANGE);
         }
         if let Some(max) = bounds.max {
             stated_max = true;
-            out.put(mask & RANGE, r#","maximum":"#);
+            put!(out, mask & RANGE, r#","maximum":"#);
             inclusive(out, max, bounds.exclusive_max, -1, mask & RANGE);
         }
         multiple(out, bounds, mask);
@@ -37,7 +37,7 @@ pub(super) const fn integer(
         } else {
             full
         };
-        out.put(known, r#","minimum":"#);
+        put!(out, known, r#","minimum":"#);
         smallest(out, integer, known);
     }
     if !stated_max {
@@ -46,36 +46,36 @@ pub(super) const fn integer(
         } else {
             full
         };
-        out.put(known, r#","maximum":"#);
+        put!(out, known, r#","maximum":"#);
         largest(out, integer.max, known);
     }
     if integer.not_zero && integer.min < 0 {
-        out.put(mask & ONLY_JSON_SCHEMA, r#","not":{"const":0}"#);
+        put!(out, mask & ONLY_JSON_SCHEMA, r#","not":{"const":0}"#);
     }
 }
 
 /// The smallest value of a type; the common ones without a division per digit.
 const fn smallest(out: &mut Out<'_>, integer: &Integer, mask: u8) {
     match integer.min {
-        0 => out.put(mask, if integer.not_zero { "1" } else { "0" }),
-        -128 => out.put(mask, "-128"),
-        -32_768 => out.put(mask, "-32768"),
-        -2_147_483_648 => out.put(mask, "-2147483648"),
-        -9_223_372_036_854_775_808 => out.put(mask, "-9223372036854775808"),
+        0 => put!(out, mask, if integer.not_zero { "1" } else { "0" }),
+        -128 => put!(out, mask, "-128"),
+        -32_768 => put!(out, mask, "-32768"),
+        -2_147_483_648 => put!(out, mask, "-2147483648"),
+        -9_223_372_036_854_775_808 => put!(out, mask, "-9223372036854775808"),
         other => out.put_integer(mask, other),
     }
 }
 
 const fn largest(out: &mut Out<'_>, value: u128, mask: u8) {
     match value {
-        127 => out.put(mask, "127"),
-        255 => out.put(mask, "255"),
-        32_767 => out.put(mask, "32767"),
-        65_535 => out.put(mask, "65535"),
-        2_147_483_647 => out.put(mask, "2147483647"),
-        4_294_967_295 => out.put(mask, "4294967295"),
-        9_223_372_036_854_775_807 => out.put(mask, "9223372036854775807"),
-        18_446_744_073_709_551_615 => out.put(mask, "18446744073709551615"),
+        127 => put!(out, mask, "127"),
+        255 => put!(out, mask, "255"),
+        32_767 => put!(out, mask, "32767"),
+        65_535 => put!(out, mask, "65535"),
+        2_147_483_647 => put!(out, mask, "2147483647"),
+        4_294_967_295 => put!(out, mask, "4294967295"),
+        9_223_372_036_854_775_807 => put!(out, mask, "9223372036854775807"),
+        18_446_744_073_709_551_615 => put!(out, mask, "18446744073709551615"),
         other => out.put_magnitude(mask, other),
     }
 }
@@ -86,7 +86,7 @@ const fn inclusive(out: &mut Out<'_>, bound: Number, exclusive: bool, step: i128
         Number::Integer { value, .. } if exclusive => {
             out.put_integer(mask, value.saturating_add(step));
         }
-        _ => out.put(mask, bound.text()),
+        _ => put!(out, mask, bound.text()),
     }
 }
 
@@ -98,7 +98,8 @@ pub(super) const fn number(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
         } else {
             mask & RANGE
         };
-        out.put(
+        put!(
+            out,
             mask,
             if bounds.exclusive_min {
                 r#","exclusiveMinimum":"#
@@ -106,7 +107,7 @@ pub(super) const fn number(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
                 r#","minimum":"#
             },
         );
-        out.put(mask, min.text());
+        put!(out, mask, min.text());
     }
     if let Some(max) = bounds.max {
         let mask = if bounds.exclusive_max {
@@ -114,7 +115,8 @@ pub(super) const fn number(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
         } else {
             mask & RANGE
         };
-        out.put(
+        put!(
+            out,
             mask,
             if bounds.exclusive_max {
                 r#","exclusiveMaximum":"#
@@ -122,15 +124,15 @@ pub(super) const fn number(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
                 r#","maximum":"#
             },
         );
-        out.put(mask, max.text());
+        put!(out, mask, max.text());
     }
     multiple(out, bounds, mask);
 }
 
 const fn multiple(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
     if let Some(step) = bounds.multiple_of {
-        out.put(mask & FINE_RANGE, r#","multipleOf":"#);
-        out.put(mask & FINE_RANGE, step.text());
+        put!(out, mask & FINE_RANGE, r#","multipleOf":"#);
+        put!(out, mask & FINE_RANGE, step.text());
     }
 }
 
@@ -140,17 +142,17 @@ pub(super) const fn string(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
         super::shapes::format(out, format, mask);
     }
     if let Some(least) = bounds.min_length {
-        out.put(mask & LENGTH, r#","minLength":"#);
+        put!(out, mask & LENGTH, r#","minLength":"#);
         out.put_magnitude(mask & LENGTH, least as u128);
     }
     if let Some(most) = bounds.max_length {
-        out.put(mask & LENGTH, r#","maxLength":"#);
+        put!(out, mask & LENGTH, r#","maxLength":"#);
         out.put_magnitude(mask & LENGTH, most as u128);
     }
     if let Some(pattern) = bounds.pattern {
-        out.put(mask & PATTERN, r#","pattern":""#);
+        put!(out, mask & PATTERN, r#","pattern":""#);
         out.put_escaped(mask & PATTERN, pattern.source());
-        out.put(mask & PATTERN, "\"");
+        put!(out, mask & PATTERN, "\"");
     }
 }
 
@@ -172,11 +174,11 @@ pub(super) const fn items(
     }
     if let Some(least) = least {
         let mask = if least <= 1 { mask } else { mask & ITEMS };
-        out.put(mask, r#","minItems":"#);
+        put!(out, mask, r#","minItems":"#);
         out.put_magnitude(mask, least as u128);
     }
     if let Some(most) = most {
-        out.put(mask & ITEMS, r#","maxItems":"#);
+        put!(out, mask & ITEMS, r#","maxItems":"#);
         out.put_magnitude(mask & ITEMS, most as u128);
     }
 }
@@ -187,9 +189,9 @@ pub(super) const fn exactly(out: &mut Out<'_>, text: &mut Description, count: us
         return;
     }
     text.begin(out, mask);
-    out.put(mask, "Exactly ");
+    put!(out, mask, "Exactly ");
     out.put_magnitude(mask, count as u128);
-    out.put(mask, if count == 1 { " item." } else { " items." });
+    put!(out, mask, if count == 1 { " item." } else { " items." });
 }
 
 /// What the dialects without the keyword are told.
@@ -234,9 +236,9 @@ pub(super) const fn prose(
             {
                 let mask = mask & !PATTERN;
                 text.begin(out, mask);
-                out.put(mask, "Pattern: `");
+                put!(out, mask, "Pattern: `");
                 out.put_escaped(mask, pattern.source());
-                out.put(mask, "`.");
+                put!(out, mask, "`.");
             }
         }
     }
@@ -257,27 +259,27 @@ const fn counted(
     text.begin(out, mask);
     let bound = match (least, most) {
         (Some(least), Some(most)) if least == most => {
-            out.put(mask, "Exactly ");
+            put!(out, mask, "Exactly ");
             most
         }
         (Some(least), Some(most)) => {
             out.put_magnitude(mask, least as u128);
-            out.put(mask, " to ");
+            put!(out, mask, " to ");
             most
         }
         (Some(least), None) => {
-            out.put(mask, "At least ");
+            put!(out, mask, "At least ");
             least
         }
         (None, Some(most)) => {
-            out.put(mask, "At most ");
+            put!(out, mask, "At most ");
             most
         }
         (None, None) => 0,
     };
     out.put_magnitude(mask, bound as u128);
-    out.put(mask, noun);
-    out.put(mask, if bound == 1 { "." } else { "s." });
+    put!(out, mask, noun);
+    put!(out, mask, if bound == 1 { "." } else { "s." });
 }
 
 const fn range(
@@ -305,11 +307,11 @@ const fn range(
             let mask = mask & ANTHROPIC;
             if mask & out.mask != 0 {
                 text.begin(out, mask);
-                out.put(mask, "Range: ");
+                put!(out, mask, "Range: ");
                 inclusive(out, min, bounds.exclusive_min, 1, mask);
-                out.put(mask, " to ");
+                put!(out, mask, " to ");
                 inclusive(out, max, bounds.exclusive_max, -1, mask);
-                out.put(mask, ".");
+                put!(out, mask, ".");
             }
         }
         (min, max) => {
@@ -352,9 +354,9 @@ const fn range(
     {
         let mask = mask & ALL & !FINE_RANGE;
         text.begin(out, mask);
-        out.put(mask, "A multiple of ");
-        out.put(mask, step.text());
-        out.put(mask, ".");
+        put!(out, mask, "A multiple of ");
+        put!(out, mask, step.text());
+        put!(out, mask, ".");
     }
 }
 
@@ -371,7 +373,7 @@ const fn one_bound(
         return;
     }
     text.begin(out, mask);
-    out.put(mask, words);
+    put!(out, mask, words);
     inclusive(out, bound, moved, step, mask);
-    out.put(mask, ".");
+    put!(out, mask, ".");
 }

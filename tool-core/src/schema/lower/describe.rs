@@ -2,7 +2,7 @@
 
 use crate::schema::lower::masks::{self, ALL, ANTHROPIC, JSON_SCHEMA};
 use crate::schema::lower::{Peeled, bounds};
-use crate::schema::text::Out;
+use crate::schema::text::{Out, put};
 use crate::schema::{EnumValue, Example, Format, IntegerValue, Kind, Text};
 
 /// Opens the key with the first text, for each dialect by itself.
@@ -24,17 +24,17 @@ impl Description {
 
     /// Begins a sentence.
     pub(super) const fn begin(&mut self, out: &mut Out<'_>, mask: u8) {
-        out.put(mask & !self.opened, r#""description":""#);
-        out.put(mask & self.bare, ".");
-        out.put(mask & self.opened, " ");
+        put!(out, mask & !self.opened, r#""description":""#);
+        put!(out, mask & self.bare, ".");
+        put!(out, mask & self.opened, " ");
         self.opened |= mask;
         self.bare &= !mask;
     }
 
     /// Begins a line of a list.
     const fn begin_line(&mut self, out: &mut Out<'_>, mask: u8) {
-        out.put(mask & !self.opened, r#""description":"- `"#);
-        out.put(mask & self.opened, r"\n- `");
+        put!(out, mask & !self.opened, r#""description":"- `"#);
+        put!(out, mask & self.opened, r"\n- `");
         self.opened |= mask;
         self.bare &= !mask;
     }
@@ -43,22 +43,19 @@ impl Description {
     pub(super) const fn list(&mut self, out: &mut Out<'_>, mask: u8, value: &str, doc: Text) {
         self.begin_line(out, mask);
         out.put_escaped(mask, value);
-        out.put(mask, "`: ");
-        out.put(mask, doc.as_json());
+        put!(out, mask, "`: ");
+        put!(out, mask, doc.as_json());
     }
 
     /// Adds documentation.
     pub(super) const fn tell(&mut self, out: &mut Out<'_>, mask: u8, text: Text) {
-        if text.is_empty() {
+        // Not `is_empty` and `last`: calls.
+        let [.., last] = text.0.as_bytes() else {
             return;
-        }
+        };
         self.begin(out, mask);
-        out.put(mask, text.as_json());
-        let bytes = text.as_json().as_bytes();
-        if !matches!(
-            bytes[bytes.len() - 1],
-            b'.' | b'!' | b'?' | b':' | b';' | b'`'
-        ) {
+        put!(out, mask, text.0);
+        if !matches!(last, b'.' | b'!' | b'?' | b':' | b';' | b'`') {
             self.bare |= mask;
         }
     }
@@ -67,13 +64,13 @@ impl Description {
     pub(super) const fn say(&mut self, out: &mut Out<'_>, mask: u8, text: &str) {
         if mask & out.mask != 0 {
             self.begin(out, mask);
-            out.put(mask, text);
+            put!(out, mask, text);
         }
     }
 
     /// Ends the text.
     pub(super) const fn close(&self, out: &mut Out<'_>) {
-        out.put(self.opened, "\"");
+        put!(out, self.opened, "\"");
     }
 }
 
@@ -121,9 +118,9 @@ pub(super) const fn prose(
     {
         let worded = mask & !masks::ONLY_JSON_SCHEMA;
         text.begin(out, worded);
-        out.put(worded, "Default: ");
+        put!(out, worded, "Default: ");
         out.put_escaped(worded, default.text);
-        out.put(worded, ".");
+        put!(out, worded, ".");
     }
     match &peeled.base.kind {
         Kind::Enum(values) => enum_values(out, text, values, mask),
@@ -141,9 +138,9 @@ pub(super) const fn format(out: &mut Out<'_>, text: &mut Description, format: Fo
         Format::Uri | Format::Unknown(_) => {}
         _ if worded & out.mask != 0 => {
             text.begin(out, worded);
-            out.put(worded, "Format: ");
-            out.put(worded, format.name());
-            out.put(worded, ".");
+            put!(out, worded, "Format: ");
+            put!(out, worded, format.name());
+            put!(out, worded, ".");
         }
         _ => {}
     }
@@ -151,7 +148,8 @@ pub(super) const fn format(out: &mut Out<'_>, text: &mut Description, format: Fo
 
 const fn enum_values(out: &mut Out<'_>, text: &mut Description, values: &[EnumValue], mask: u8) {
     let mut at = 0;
-    while at < values.len() {
+    let at_end = values.len();
+    while at < at_end {
         if !values[at].description.is_empty() {
             text.list(out, mask, values[at].value, values[at].description);
         }
@@ -166,7 +164,8 @@ const fn integer_values(
     mask: u8,
 ) {
     let mut at = 0;
-    while at < values.len() {
+    let at_end = values.len();
+    while at < at_end {
         // A schema that came at run time lists numbers without names.
         if values[at].name.is_empty() {
             at += 1;
@@ -174,12 +173,12 @@ const fn integer_values(
         }
         text.begin_line(out, mask);
         out.put_integer(mask, values[at].value);
-        out.put(mask, "`: ");
+        put!(out, mask, "`: ");
         out.put_escaped(mask, values[at].name);
-        out.put(mask, ".");
+        put!(out, mask, ".");
         if !values[at].description.is_empty() {
-            out.put(mask, " ");
-            out.put(mask, values[at].description.as_json());
+            put!(out, mask, " ");
+            put!(out, mask, values[at].description.as_json());
         }
         at += 1;
     }

@@ -12,7 +12,7 @@ mod tests;
 use crate::schema::dialect::Spec;
 use crate::schema::lower::describe::Description;
 use crate::schema::lower::masks::{ALL, ANTHROPIC, GEMINI, JSON_SCHEMA, MCP, OPENAI};
-use crate::schema::text::{Out, same};
+use crate::schema::text::{Out, put, same};
 use crate::schema::{Constraints, Example, Json, Kind, Schema, Text};
 
 /// A whole definition; returns where its schema starts and ends.
@@ -26,40 +26,40 @@ pub(super) const fn definition(out: &mut Out<'_>, spec: &Spec) -> (usize, usize)
 }
 
 const fn definition_once(out: &mut Out<'_>, spec: &Spec) -> (usize, usize) {
-    out.put(OPENAI, r#"{"type":"function","function":{"name":""#);
-    out.put(ALL & !OPENAI, r#"{"name":""#);
-    out.put(ALL, spec.name);
+    put!(out, OPENAI, r#"{"type":"function","function":{"name":""#);
+    put!(out, ALL & !OPENAI, r#"{"name":""#);
+    put!(out, ALL, spec.name);
     if let Some(title) = spec.title {
-        out.put(MCP, r#"","title":""#);
-        out.put(MCP, title.as_json());
+        put!(out, MCP, r#"","title":""#);
+        put!(out, MCP, title.as_json());
     }
-    out.put(ALL, r#"","description":""#);
-    out.put(ALL, spec.description.as_json());
+    put!(out, ALL, r#"","description":""#);
+    put!(out, ALL, spec.description.as_json());
     let formal = example_prose(out, spec);
-    out.put(OPENAI, r#"","strict":true,"parameters":"#);
-    out.put(ANTHROPIC, r#"","input_schema":"#);
-    out.put(GEMINI, r#"","parametersJsonSchema":"#);
-    out.put(MCP, r#"","inputSchema":"#);
-    out.put(JSON_SCHEMA, r#"","parameters":"#);
+    put!(out, OPENAI, r#"","strict":true,"parameters":"#);
+    put!(out, ANTHROPIC, r#"","input_schema":"#);
+    put!(out, GEMINI, r#"","parametersJsonSchema":"#);
+    put!(out, MCP, r#"","inputSchema":"#);
+    put!(out, JSON_SCHEMA, r#"","parameters":"#);
     let start = out.position();
     root_once(out, spec.input);
     let end = out.position();
-    out.put(OPENAI, "}}");
-    out.put(ANTHROPIC, r#","strict":true"#);
+    put!(out, OPENAI, "}}");
+    put!(out, ANTHROPIC, r#","strict":true"#);
     if formal {
         example_inputs(out, spec);
     }
     let hints = spec.hints;
-    out.put(MCP, r#","annotations":{"readOnlyHint":"#);
-    out.put(MCP, boolean(hints.read_only));
-    out.put(MCP, r#","destructiveHint":"#);
-    out.put(MCP, boolean(hints.destructive));
-    out.put(MCP, r#","idempotentHint":"#);
-    out.put(MCP, boolean(hints.idempotent));
-    out.put(MCP, r#","openWorldHint":"#);
-    out.put(MCP, boolean(hints.open_world));
-    out.put(MCP, "}");
-    out.put(ALL & !OPENAI, "}");
+    put!(out, MCP, r#","annotations":{"readOnlyHint":"#);
+    put!(out, MCP, boolean(hints.read_only));
+    put!(out, MCP, r#","destructiveHint":"#);
+    put!(out, MCP, boolean(hints.destructive));
+    put!(out, MCP, r#","idempotentHint":"#);
+    put!(out, MCP, boolean(hints.idempotent));
+    put!(out, MCP, r#","openWorldHint":"#);
+    put!(out, MCP, boolean(hints.open_world));
+    put!(out, MCP, "}");
+    put!(out, ALL & !OPENAI, "}");
     (start, end)
 }
 
@@ -73,23 +73,24 @@ const fn boolean(value: bool) -> &'static str {
 /// spells an absent one `null` is told in words there too.
 const fn example_prose(out: &mut Out<'_>, spec: &Spec) -> bool {
     let (mut told, mut formal, mut at) = (0, false, 0);
-    while at < spec.examples.len() {
+    let at_end = spec.examples.len();
+    while at < at_end {
         let example = &spec.examples[at];
         let mut mask = ALL;
         if is_formal(spec.input, example.input.value) {
             formal = true;
             mask &= !ANTHROPIC;
         }
-        out.put(mask & !told, r"\n\nExamples:");
+        put!(out, mask & !told, r"\n\nExamples:");
         told |= mask;
-        out.put(mask, r"\n- ");
+        put!(out, mask, r"\n- ");
         if let Some(label) = example.label {
-            out.put(mask, label.as_json());
-            out.put(mask, ": ");
+            put!(out, mask, label.as_json());
+            put!(out, mask, ": ");
         }
         out.put_escaped(mask, example.input.text);
         if let Some(result) = example.result {
-            out.put(mask, " → ");
+            put!(out, mask, " → ");
             out.put_escaped(mask, result.text);
         }
         at += 1;
@@ -98,20 +99,21 @@ const fn example_prose(out: &mut Out<'_>, spec: &Spec) -> bool {
 }
 
 const fn example_inputs(out: &mut Out<'_>, spec: &Spec) {
-    out.put(ANTHROPIC, r#","input_examples":["#);
+    put!(out, ANTHROPIC, r#","input_examples":["#);
     let (mut first, mut at) = (true, 0);
-    while at < spec.examples.len() {
+    let at_end = spec.examples.len();
+    while at < at_end {
         let example = &spec.examples[at].input;
         if is_formal(spec.input, example.value) {
             if !first {
-                out.put(ANTHROPIC, ",");
+                put!(out, ANTHROPIC, ",");
             }
             first = false;
-            out.put(ANTHROPIC, example.text);
+            put!(out, ANTHROPIC, example.text);
         }
         at += 1;
     }
-    out.put(ANTHROPIC, "]");
+    put!(out, ANTHROPIC, "]");
 }
 
 /// Whether an example that is proven partially fits the schema as Anthropic reads it.
@@ -120,11 +122,13 @@ const fn is_formal(input: &Schema, value: &Json) -> bool {
         return false;
     };
     let (mut required, mut at) = (0, 0);
-    while at < fields.len() {
+    let at_end = fields.len();
+    while at < at_end {
         if fields[at].input && fields[at].is_required() {
             required += 1;
             let mut entry = 0;
-            while entry < entries.len() {
+            let entry_end = entries.len();
+            while entry < entry_end {
                 if same(entries[entry].0, fields[at].name) {
                     required -= 1;
                     break;
@@ -142,7 +146,8 @@ const fn holds_null(value: &Json) -> bool {
         Json::Null => true,
         Json::Array(items) => {
             let mut at = 0;
-            while at < items.len() {
+            let at_end = items.len();
+            while at < at_end {
                 if holds_null(&items[at]) {
                     return true;
                 }
@@ -152,7 +157,8 @@ const fn holds_null(value: &Json) -> bool {
         }
         Json::Object(entries) => {
             let mut at = 0;
-            while at < entries.len() {
+            let at_end = entries.len();
+            while at < at_end {
                 if holds_null(&entries[at].1) {
                     return true;
                 }
@@ -178,23 +184,23 @@ const fn root_once(out: &mut Out<'_>, schema: &Schema) {
     let mask = out.mask;
     // The root is never a `$ref` itself: providers want an object there.
     open_node(out, schema, Place::ROOT, mask);
-    if out.settled() > 0 {
-        out.put(mask, r#","$defs":{"#);
+    if out.settled > 0 {
+        put!(out, mask, r#","$defs":{"#);
         let mut at = 0;
-        while at < out.settled() {
+        while at < out.settled {
             let name = out.name(at);
             if let Some(target) = find(schema, name) {
-                out.put(mask, if at == 0 { "\"" } else { ",\"" });
+                put!(out, mask, if at == 0 { "\"" } else { ",\"" });
                 out.put_escaped(mask, name);
-                out.put(mask, "\":");
+                put!(out, mask, "\":");
                 open_node(out, target, Place::ROOT, mask);
-                out.put(mask, "}");
+                put!(out, mask, "}");
             }
             at += 1;
         }
-        out.put(mask, "}");
+        put!(out, mask, "}");
     }
-    out.put(mask, "}");
+    put!(out, mask, "}");
 }
 
 /// The node of this name.
@@ -209,7 +215,8 @@ const fn find<'a>(schema: &'a Schema, name: &str) -> Option<&'a Schema> {
         | Kind::Map(inner) => find(inner, name),
         Kind::Object(fields) => {
             let mut at = 0;
-            while at < fields.len() {
+            let at_end = fields.len();
+            while at < at_end {
                 if let Some(found) = find(fields[at].schema, name) {
                     return Some(found);
                 }
@@ -219,7 +226,8 @@ const fn find<'a>(schema: &'a Schema, name: &str) -> Option<&'a Schema> {
         }
         Kind::Union(union) => {
             let mut at = 0;
-            while at < union.variants.len() {
+            let at_end = union.variants.len();
+            while at < at_end {
                 if let Some(schema) = union.variants[at].schema
                     && let Some(found) = find(schema, name)
                 {
@@ -231,7 +239,8 @@ const fn find<'a>(schema: &'a Schema, name: &str) -> Option<&'a Schema> {
         }
         Kind::Tuple(items) => {
             let mut at = 0;
-            while at < items.len() {
+            let at_end = items.len();
+            while at < at_end {
                 if let Some(found) = find(items[at], name) {
                     return Some(found);
                 }
@@ -270,7 +279,7 @@ impl Place<'_> {
 /// A node with its braces, as the value of a key or an item.
 const fn node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u8) {
     open_node(out, schema, place, mask);
-    out.put(mask, "}");
+    put!(out, mask, "}");
 }
 
 /// What stands between a field and the kind of its value.
@@ -322,10 +331,12 @@ const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u
             out.learn(name);
             Some(*name)
         }
-        _ if place.referable && out.knows(peeled.base.name) => Some(peeled.base.name),
+        _ if place.referable && out.settled > 0 && out.knows(peeled.base.name) => {
+            Some(peeled.base.name)
+        }
         _ => None,
     };
-    out.put(mask, "{");
+    put!(out, mask, "{");
     let mut description = Description::new();
     description.tell(out, mask, place.doc);
     if referred.is_none() {
@@ -355,7 +366,7 @@ const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u
     if let Some(default) = place.default
         && !out.output
     {
-        out.put(mask & JSON_SCHEMA, r#","default":"#);
-        out.put(mask & JSON_SCHEMA, default.text);
+        put!(out, mask & JSON_SCHEMA, r#","default":"#);
+        put!(out, mask & JSON_SCHEMA, default.text);
     }
 }

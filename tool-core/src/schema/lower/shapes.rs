@@ -2,7 +2,7 @@
 
 use crate::schema::lower::masks::{self, ALL, GEMINI, LENGTH, ONLY_JSON_SCHEMA, OPENAI};
 use crate::schema::lower::{Peeled, Place, bounds, node};
-use crate::schema::text::Out;
+use crate::schema::text::{Out, put};
 use crate::schema::{
     EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Text, Union, Variant,
 };
@@ -20,7 +20,7 @@ pub(super) const fn body(
         // No keyword: only what we send may be anything, and anything includes null.
         return;
     }
-    out.put(described, ",");
+    put!(out, described, ",");
     if let Kind::Union(union) = kind {
         branches(out, union, nullable, mask);
         return;
@@ -41,9 +41,9 @@ pub(super) const fn body(
         plain(out, peeled, nullable, mask);
         return;
     }
-    out.put(nullable, r#""anyOf":[{"#);
+    put!(out, nullable, r#""anyOf":[{"#);
     plain(out, peeled, 0, mask);
-    out.put(nullable, r#"},{"type":"null"}]"#);
+    put!(out, nullable, r#"},{"type":"null"}]"#);
 }
 
 /// A `$ref`; alone in its node unless null or a description (`described`) stands beside it (`beside`: or a default).
@@ -56,21 +56,21 @@ pub(super) const fn reference(
     mask: u8,
 ) {
     let wrapped = nullable | beside;
-    out.put(described, ",");
-    out.put(wrapped, r#""anyOf":[{"#);
-    out.put(mask, r##""$ref":"#/$defs/"##);
+    put!(out, described, ",");
+    put!(out, wrapped, r#""anyOf":[{"#);
+    put!(out, mask, r##""$ref":"#/$defs/"##);
     out.put_escaped(mask, name);
-    out.put(mask, "\"");
-    out.put(nullable, r#"},{"type":"null"}]"#);
-    out.put(wrapped & !nullable, "}]");
+    put!(out, mask, "\"");
+    put!(out, nullable, r#"},{"type":"null"}]"#);
+    put!(out, wrapped & !nullable, "}]");
 }
 
-const fn scalar_type(out: &mut Out<'_>, name: &str, nullable: u8, mask: u8) {
-    out.put(nullable, r#""type":[""#);
-    out.put(mask & !nullable, r#""type":""#);
-    out.put(mask, name);
-    out.put(nullable, r#"","null"]"#);
-    out.put(mask & !nullable, "\"");
+/// The `type` of a plain scalar, alone or beside null.
+macro_rules! scalar_type {
+    ($out:expr, $name:literal, $nullable:expr, $mask:expr) => {{
+        put!($out, $nullable, const concat!("\"type\":[\"", $name, "\",\"null\"]"));
+        put!($out, $mask & !$nullable, const concat!("\"type\":\"", $name, "\""));
+    }};
 }
 
 const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
@@ -80,16 +80,16 @@ const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
             text(out, peeled, nullable, mask);
         }
         Kind::Integer(integer) => {
-            scalar_type(out, "integer", nullable, mask);
+            scalar_type!(out, "integer", nullable, mask);
             bounds::integer(out, integer, stated, mask);
         }
         Kind::Number { .. } => {
-            scalar_type(out, "number", nullable, mask);
+            scalar_type!(out, "number", nullable, mask);
             if let Some(stated) = stated {
                 bounds::number(out, stated, mask);
             }
         }
-        Kind::Boolean => scalar_type(out, "boolean", nullable, mask),
+        Kind::Boolean => scalar_type!(out, "boolean", nullable, mask),
         Kind::Enum(values) => strings(out, values, mask),
         Kind::IntegerEnum(values) => integers(out, values, mask),
         Kind::Array {
@@ -97,21 +97,21 @@ const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
             unique,
             exactly,
         } => {
-            out.put(mask, r#""type":"array","items":"#);
+            put!(out, mask, r#""type":"array","items":"#);
             node(out, items, Place::ITEM, mask);
             bounds::items(out, stated, *exactly, mask);
             if *unique || matches!(stated, Some(stated) if stated.unique) {
-                out.put(mask & ONLY_JSON_SCHEMA, r#","uniqueItems":true"#);
+                put!(out, mask & ONLY_JSON_SCHEMA, r#","uniqueItems":true"#);
             }
         }
         Kind::Object(fields) => object(out, None, fields, mask),
         Kind::Map(values) => {
-            out.put(mask, r#""type":"object","additionalProperties":"#);
+            put!(out, mask, r#""type":"object","additionalProperties":"#);
             node(out, values, Place::ITEM, mask);
         }
-        Kind::Null => out.put(mask, r#""type":"null""#),
+        Kind::Null => put!(out, mask, r#""type":"null""#),
         Kind::Tuple(items) => tuple(out, items, mask),
-        Kind::Never => out.put(mask, r#""not":{}"#),
+        Kind::Never => put!(out, mask, r#""not":{}"#),
         // Told before: `body` and `open_node`.
         Kind::Any
         | Kind::Refused { .. }
@@ -127,17 +127,18 @@ const fn text(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
         && let Kind::Duration = peeled.base.kind
     {
         // How serde writes `std::time::Duration`.
-        out.put(
+        put!(
+            out,
             mask,
             r#""type":"object","properties":{"secs":{"type":"integer","minimum":0},"nanos":{"type":"integer","minimum":0,"maximum":999999999}},"required":["secs","nanos"],"additionalProperties":false"#,
         );
         return;
     }
-    scalar_type(out, "string", nullable, mask);
+    scalar_type!(out, "string", nullable, mask);
     match peeled.base.kind {
         Kind::Format(kind) => format(out, kind, mask),
         Kind::Duration => format(out, Format::Duration, mask),
-        Kind::Char => out.put(mask & LENGTH, r#","minLength":1,"maxLength":1"#),
+        Kind::Char => put!(out, mask & LENGTH, r#","minLength":1,"maxLength":1"#),
         _ => {}
     }
     if let Some(stated) = &peeled.bounds {
@@ -148,7 +149,8 @@ const fn text(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
 /// The `format` keyword where the dialect has it for this format.
 pub(super) const fn format(out: &mut Out<'_>, format: Format, mask: u8) {
     if let Format::Ip = format {
-        out.put(
+        put!(
+            out,
             mask & masks::format(format),
             r#","anyOf":[{"format":"ipv4"},{"format":"ipv6"}]"#,
         );
@@ -159,47 +161,58 @@ pub(super) const fn format(out: &mut Out<'_>, format: Format, mask: u8) {
         stated = mask;
     }
     if stated & out.mask != 0 {
-        out.put(stated, r#","format":""#);
-        out.put(stated, format.name());
-        out.put(stated, "\"");
+        put!(out, stated, r#","format":""#);
+        put!(out, stated, format.name());
+        put!(out, stated, "\"");
     }
 }
 
 const fn strings(out: &mut Out<'_>, values: &[EnumValue], mask: u8) {
-    out.put(mask, r#""type":"string","enum":["#);
+    put!(out, mask, r#""type":"string","enum":["#);
     let mut at = 0;
-    while at < values.len() {
-        out.put(mask, if at == 0 { "\"" } else { "\",\"" });
+    let at_end = values.len();
+    while at < at_end {
+        if at == 0 {
+            put!(out, mask, "\"");
+        } else {
+            put!(out, mask, "\",\"");
+        }
         out.put_escaped(mask, values[at].value);
         at += 1;
     }
-    out.put(mask, if values.is_empty() { "]" } else { "\"]" });
+    if values.is_empty() {
+        put!(out, mask, "]");
+    } else {
+        put!(out, mask, "\"]");
+    }
 }
 
 const fn integers(out: &mut Out<'_>, values: &[IntegerValue], mask: u8) {
-    out.put(mask, r#""type":"integer","enum":["#);
+    put!(out, mask, r#""type":"integer","enum":["#);
     let mut at = 0;
-    while at < values.len() {
+    let at_end = values.len();
+    while at < at_end {
         if at > 0 {
-            out.put(mask, ",");
+            put!(out, mask, ",");
         }
         out.put_integer(mask, values[at].value);
         at += 1;
     }
-    out.put(mask, "]");
+    put!(out, mask, "]");
 }
 
 const fn tuple(out: &mut Out<'_>, items: &[&Schema], mask: u8) {
-    out.put(mask, r#""type":"array","prefixItems":["#);
+    put!(out, mask, r#""type":"array","prefixItems":["#);
     let mut at = 0;
-    while at < items.len() {
+    let at_end = items.len();
+    while at < at_end {
         if at > 0 {
-            out.put(mask, ",");
+            put!(out, mask, ",");
         }
         node(out, items[at], Place::ITEM, mask);
         at += 1;
     }
-    out.put(mask, r#"],"items":false,"minItems":"#);
+    put!(out, mask, r#"],"items":false,"minItems":"#);
     out.put_magnitude(mask, items.len() as u128);
 }
 
@@ -208,24 +221,29 @@ type Tag<'a> = Option<(&'a str, &'a str)>;
 
 /// A closed record.
 const fn object(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], mask: u8) {
-    out.put(mask, r#""type":"object","properties":{"#);
+    put!(out, mask, r#""type":"object","properties":{"#);
     let mut first = true;
     if let Some((key, value)) = tag {
-        out.put(mask, "\"");
+        put!(out, mask, "\"");
         put_key(out, key, mask);
-        out.put(mask, r#"":{"type":"string","enum":[""#);
+        put!(out, mask, r#"":{"type":"string","enum":[""#);
         out.put_escaped(mask, value);
-        out.put(mask, r#""]}"#);
+        put!(out, mask, r#""]}"#);
         first = false;
     }
     let mut at = 0;
-    while at < fields.len() {
+    let at_end = fields.len();
+    while at < at_end {
         let field = &fields[at];
-        if is_present(out, field) {
-            out.put(mask, if first { "\"" } else { ",\"" });
+        if let Some(key) = key(out, field) {
+            if first {
+                put!(out, mask, "\"");
+            } else {
+                put!(out, mask, ",\"");
+            }
             first = false;
-            put_key(out, key(out, field), mask);
-            out.put(mask, "\":");
+            put_key(out, key, mask);
+            put!(out, mask, "\":");
             let default = field.default.as_ref();
             node(
                 out,
@@ -240,30 +258,29 @@ const fn object(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], mask: u8) {
         }
         at += 1;
     }
-    out.put(mask, r#"},"required":["#);
+    put!(out, mask, r#"},"required":["#);
     keys(out, tag, fields, true, mask);
-    out.put(mask, r#"],"additionalProperties":false"#);
+    put!(out, mask, r#"],"additionalProperties":false"#);
     if !first && mask & GEMINI & out.mask != 0 && !out.output {
         // Gemini answers in this order.
-        out.put(GEMINI, r#","propertyOrdering":["#);
+        put!(out, GEMINI, r#","propertyOrdering":["#);
         keys(out, tag, fields, false, GEMINI);
-        out.put(GEMINI, "]");
+        put!(out, GEMINI, "]");
     }
 }
 
-const fn is_present(out: &Out<'_>, field: &Field) -> bool {
+/// The key of a field in the direction of the walk, if it has one there.
+const fn key(out: &Out<'_>, field: &Field) -> Option<&'static str> {
     if out.output {
-        field.output
+        if field.output {
+            Some(field.out_name)
+        } else {
+            None
+        }
+    } else if field.input {
+        Some(field.name)
     } else {
-        field.input
-    }
-}
-
-const fn key(out: &Out<'_>, field: &Field) -> &'static str {
-    if out.output {
-        field.out_name
-    } else {
-        field.name
+        None
     }
 }
 
@@ -272,7 +289,7 @@ const fn put_key(out: &mut Out<'_>, key: &str, mask: u8) {
     if out.output || out.foreign_keys {
         out.put_escaped(mask, key);
     } else {
-        out.put(mask, key);
+        put!(out, mask, key);
     }
 }
 
@@ -280,15 +297,16 @@ const fn put_key(out: &mut Out<'_>, key: &str, mask: u8) {
 const fn keys(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], required: bool, mask: u8) {
     let mut begun = 0;
     if let Some((key, _)) = tag {
-        out.put(mask, "\"");
+        put!(out, mask, "\"");
         put_key(out, key, mask);
-        out.put(mask, "\"");
+        put!(out, mask, "\"");
         begun = ALL;
     }
     let mut at = 0;
-    while at < fields.len() {
+    let at_end = fields.len();
+    while at < at_end {
         let field = &fields[at];
-        if is_present(out, field) {
+        if let Some(key) = key(out, field) {
             let listed = if !required {
                 mask
             } else if out.output {
@@ -298,47 +316,49 @@ const fn keys(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], required: bool,
             } else {
                 mask & OPENAI
             };
-            out.put(listed & !begun, "\"");
-            out.put(listed & begun, ",\"");
+            put!(out, listed & !begun, "\"");
+            put!(out, listed & begun, ",\"");
             begun |= listed;
             if listed & out.mask != 0 {
-                put_key(out, key(out, field), listed);
+                put_key(out, key, listed);
             }
-            out.put(listed, "\"");
+            put!(out, listed, "\"");
         }
         at += 1;
     }
 }
 
 const fn branches(out: &mut Out<'_>, union: &Union, nullable: u8, mask: u8) {
-    out.put(mask, r#""anyOf":["#);
+    put!(out, mask, r#""anyOf":["#);
     let (mut first, mut at) = (true, 0);
     if let Tagging::External = union.tagging
         && has_units(union.variants)
     {
-        out.put(mask, "{");
+        put!(out, mask, "{");
         unit_values(out, union.variants, mask);
-        out.put(mask, "}");
+        put!(out, mask, "}");
         first = false;
     }
-    while at < union.variants.len() {
+    let at_end = union.variants.len();
+    while at < at_end {
         let variant = &union.variants[at];
         if variant.schema.is_some() || !matches!(union.tagging, Tagging::External) {
             if !first {
-                out.put(mask, ",");
+                put!(out, mask, ",");
             }
             first = false;
             branch(out, union.tagging, variant, mask);
         }
         at += 1;
     }
-    out.put(nullable, r#",{"type":"null"}"#);
-    out.put(mask, "]");
+    put!(out, nullable, r#",{"type":"null"}"#);
+    put!(out, mask, "]");
 }
 
 const fn has_units(variants: &[Variant]) -> bool {
     let mut at = 0;
-    while at < variants.len() {
+    let at_end = variants.len();
+    while at < at_end {
         if variants[at].schema.is_none() {
             return true;
         }
@@ -351,7 +371,8 @@ const fn has_units(variants: &[Variant]) -> bool {
 const fn unit_values(out: &mut Out<'_>, variants: &[Variant], mask: u8) {
     let mut description = super::describe::Description::new();
     let mut at = 0;
-    while at < variants.len() {
+    let at_end = variants.len();
+    while at < at_end {
         let variant = &variants[at];
         if variant.schema.is_none() && !variant.description.is_empty() {
             description.list(out, mask, variant.name, variant.description);
@@ -359,35 +380,37 @@ const fn unit_values(out: &mut Out<'_>, variants: &[Variant], mask: u8) {
         at += 1;
     }
     description.close(out);
-    out.put(description.opened() & mask, ",");
-    out.put(mask, r#""type":"string","enum":["#);
+    put!(out, description.opened() & mask, ",");
+    put!(out, mask, r#""type":"string","enum":["#);
     let (mut first, mut at) = (true, 0);
-    while at < variants.len() {
+    let at_end = variants.len();
+    while at < at_end {
         if variants[at].schema.is_none() {
-            out.put(mask, if first { "\"" } else { "\",\"" });
+            if first {
+                put!(out, mask, "\"");
+            } else {
+                put!(out, mask, "\",\"");
+            }
             first = false;
             out.put_escaped(mask, variants[at].name);
         }
         at += 1;
     }
-    out.put(mask, "\"]");
+    put!(out, mask, "\"]");
 }
 
 const fn branch(out: &mut Out<'_>, tagging: Tagging, variant: &Variant, mask: u8) {
     let (tag, content) = match tagging {
         Tagging::Untagged => {
-            match variant.schema {
-                Some(schema) => node(
-                    out,
-                    schema,
-                    Place {
-                        doc: variant.description,
-                        default: None,
-                        referable: true,
-                    },
-                    mask,
-                ),
-                None => out.put(mask, r#"{"type":"null"}"#),
+            if let Some(schema) = variant.schema {
+                let place = Place {
+                    doc: variant.description,
+                    default: None,
+                    referable: true,
+                };
+                node(out, schema, place, mask);
+            } else {
+                put!(out, mask, r#"{"type":"null"}"#);
             }
             return;
         }
@@ -403,7 +426,7 @@ const fn branch(out: &mut Out<'_>, tagging: Tagging, variant: &Variant, mask: u8
         Some(schema) => object(out, tag, &[Field::new(content, Text::EMPTY, schema)], mask),
         None => object(out, tag, &[], mask),
     }
-    out.put(mask, "}");
+    put!(out, mask, "}");
 }
 
 const fn internal(out: &mut Out<'_>, tag: &str, variant: &Variant, mask: u8) {
@@ -420,14 +443,14 @@ const fn internal(out: &mut Out<'_>, tag: &str, variant: &Variant, mask: u8) {
     };
     begin_branch(out, doc, mask);
     object(out, Some((tag, variant.name)), fields, mask);
-    out.put(mask, "}");
+    put!(out, mask, "}");
 }
 
 const fn begin_branch(out: &mut Out<'_>, doc: Text, mask: u8) {
-    out.put(mask, "{");
+    put!(out, mask, "{");
     if !doc.is_empty() {
-        out.put(mask, r#""description":""#);
-        out.put(mask, doc.as_json());
-        out.put(mask, r#"","#);
+        put!(out, mask, r#""description":""#);
+        put!(out, mask, doc.as_json());
+        put!(out, mask, r#"","#);
     }
 }

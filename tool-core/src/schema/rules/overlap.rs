@@ -58,7 +58,8 @@ const fn apart(left: Part<'_>, right: Part<'_>) -> bool {
             }),
         ) => {
             let mut at = 0;
-            while at < union.variants.len() {
+            let at_end = union.variants.len();
+            while at < at_end {
                 if !apart(branch(union, &union.variants[at]), other) {
                     return false;
                 }
@@ -162,7 +163,8 @@ const fn types(part: Part<'_>) -> u8 {
         Kind::Constrained(inner, _) => types(Part::Whole(inner)),
         Kind::Union(union) => {
             let (mut set, mut at) = (0, 0);
-            while at < union.variants.len() {
+            let at_end = union.variants.len();
+            while at < at_end {
                 set |= types(branch(union, &union.variants[at]));
                 at += 1;
             }
@@ -228,7 +230,8 @@ const fn entry(shape: Shape<'_>, at: usize) -> (&str, bool, Part<'_>) {
 
 const fn has_text(values: &[EnumValue], text: &str) -> bool {
     let mut at = 0;
-    while at < values.len() {
+    let at_end = values.len();
+    while at < at_end {
         if same(values[at].value, text) {
             return true;
         }
@@ -239,7 +242,8 @@ const fn has_text(values: &[EnumValue], text: &str) -> bool {
 
 const fn no_common_text(left: &[EnumValue], right: &[EnumValue]) -> bool {
     let mut at = 0;
-    while at < left.len() {
+    let at_end = left.len();
+    while at < at_end {
         if has_text(right, left[at].value) {
             return false;
         }
@@ -250,9 +254,11 @@ const fn no_common_text(left: &[EnumValue], right: &[EnumValue]) -> bool {
 
 const fn no_common_number(left: &[IntegerValue], right: &[IntegerValue]) -> bool {
     let mut at = 0;
-    while at < left.len() {
+    let at_end = left.len();
+    while at < at_end {
         let mut other = 0;
-        while other < right.len() {
+        let other_end = right.len();
+        while other < other_end {
             if left[at].value == right[other].value {
                 return false;
             }

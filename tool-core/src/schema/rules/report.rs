@@ -183,7 +183,8 @@ impl Report {
         }
         let text = rule.text.as_bytes();
         let (mut rest, mut at) = (0, 0);
-        while at < text.len() {
+        let at_end = text.len();
+        while at < at_end {
             if text[at] == b'{'
                 && at + 2 < text.len()
                 && text[at + 2] == b'}'

@@ -85,7 +85,8 @@ impl Walk<'_> {
 
     const fn fields(&mut self, path: &Path<'_>, fields: &[Field]) {
         let mut at = 0;
-        while at < fields.len() {
+        let at_end = fields.len();
+        while at < at_end {
             if fields[at].input {
                 self.node(&path.field(fields[at].name), fields[at].schema);
             }
@@ -153,7 +154,8 @@ impl Walk<'_> {
     const fn union(&mut self, path: &Path<'_>, schema: &Schema, union: &Union) {
         self.whole(path, schema);
         let mut at = 0;
-        while at < union.variants.len() {
+        let at_end = union.variants.len();
+        while at < at_end {
             let variant = &union.variants[at];
             if let Some(schema) = variant.schema {
                 // Its keys are checked with the union's tag.
@@ -187,7 +189,8 @@ impl Walk<'_> {
     /// The keys of a record: well-formed, and each once.
     const fn keys(&mut self, path: &Path<'_>, tag: Option<&str>, fields: &[Field]) {
         let mut at = 0;
-        while at < fields.len() {
+        let at_end = fields.len();
+        while at < at_end {
             let key = fields[at].name;
             if fields[at].input {
                 if !is_key(key) {
@@ -212,7 +215,8 @@ impl Walk<'_> {
             self.fault(path, &Rule::ENUM_EMPTY);
         }
         let mut at = 0;
-        while at < values.len() {
+        let at_end = values.len();
+        while at < at_end {
             if values[at].value.is_empty() {
                 self.fault(path, &Rule::ENUM_EMPTY_STRING);
             }
@@ -245,7 +249,8 @@ impl Walk<'_> {
             self.fault(path, &Rule::ENUM_EMPTY);
         }
         let mut at = 0;
-        while at < values.len() {
+        let at_end = values.len();
+        while at < at_end {
             let mut other = 0;
             while other < at {
                 if values[other].value == values[at].value {
@@ -264,7 +269,8 @@ impl Walk<'_> {
         self.tags(path, union.tagging);
         let untagged = matches!(union.tagging, Tagging::Untagged);
         let mut at = 0;
-        while at < union.variants.len() {
+        let at_end = union.variants.len();
+        while at < at_end {
             let variant = &union.variants[at];
             if let Some(schema) = variant.schema {
                 if schema.is_optional() {
@@ -346,7 +352,8 @@ pub(super) const fn is_key(key: &str) -> bool {
         return false;
     }
     let mut at = 0;
-    while at < bytes.len() {
+    let at_end = bytes.len();
+    while at < at_end {
         if !matches!(bytes[at], b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_') {
             return false;
         }
