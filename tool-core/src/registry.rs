@@ -177,6 +177,15 @@ impl RegistryBuilder {
                     text,
                 });
             }
+            self.faults
+                .extend(
+                    crate::tool::result_faults(tool)
+                        .into_iter()
+                        .map(|text| Fault::Tool {
+                            name: tool.name().to_owned(),
+                            text,
+                        }),
+                );
         }
         if let Some(fault) = probe::fault() {
             self.faults.push(fault);

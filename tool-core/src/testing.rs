@@ -22,9 +22,10 @@ use crate::args::{self, Repair};
 use crate::context::ToolContext;
 use crate::registry::Registry;
 use crate::run;
+use crate::schema::Text;
 use crate::schema::dialect::Dialect;
 use crate::schema::dynamic::{self, Target};
-use crate::tool::ToolDef;
+use crate::tool::{ToolDef, result_faults};
 
 mod invalid;
 mod random;
@@ -178,12 +179,29 @@ pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
         .collect()
 }
 
-/// Examples that the tool would refuse. What an example leaves out at the top is filled in.
+/// Most characters that the label of an example may have.
+const LABEL_LIMIT: usize = 100;
+
+/// Examples that the tool would refuse, results that its output could not be, and labels that are more than one short sentence.
+/// What an example leaves out at the top is filled in.
 pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
     let base = valid_inputs(def, 0, 1).pop();
-    let mut found = Vec::new();
+    let mut found: Vec<Violation> = result_faults(def)
+        .into_iter()
+        .map(|text| violation(def, text))
+        .collect();
     for example in def.examples() {
         let text = example.input.text;
+        if let Some(label) = example.label.map(Text::unescape)
+            && (label.chars().count() > LABEL_LIMIT
+                || label.contains('\n')
+                || label.trim_end_matches('.').contains(". "))
+        {
+            let why = format!(
+                "the label of its example {text} is one sentence of at most {LABEL_LIMIT} characters"
+            );
+            found.push(violation(def, why));
+        }
         let input = match (serde_json::from_str::<Value>(text), &base) {
             (Ok(Value::Object(said)), Some(Value::Object(base))) => {
                 let mut input = base.clone();

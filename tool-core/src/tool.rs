@@ -19,6 +19,7 @@ use crate::schema::{Schema, Text};
 
 mod dynamic;
 mod need;
+mod results;
 
 pub(crate) use dynamic::DynamicDef;
 pub use dynamic::DynamicTool;
@@ -26,6 +27,7 @@ pub(crate) use need::fault_of;
 pub use need::{
     SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,
 };
+pub(crate) use results::result_faults;
 
 /// A tool, as the struct of its typed arguments. `#[tool]` implements it.
 #[diagnostic::on_unimplemented(

@@ -1,0 +1,277 @@
+//! What a host may rely on, through the public API and the macros alone.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::StreamExt;
+use tool_core::{DynamicTool, ErrorKind, prelude::*, testing};
+
+async fn call(tools: &Toolset, name: &str, arguments: &str) -> CallResult {
+    tools
+        .call(
+            ToolCall::new("call_1", name, arguments),
+            &ToolContext::anonymous(),
+        )
+        .await
+}
+
+/// Fetches a page. What a schema may not say is checked here.
+#[tool]
+fn fetch(
+    /// Address, with `https://` in front.
+    address: String,
+    /// Filters, as JSON text.
+    filters: Option<String>,
+) -> Result<usize, ToolError> {
+    if !address.starts_with("https://") {
+        return Err(ToolError::new("`address` begins with `https://`"));
+    }
+    let filters: serde_json::Value =
+        serde_json::from_str(filters.as_deref().unwrap_or("{}")).map_err(ToolError::shown)?;
+    Ok(address.len() + filters.as_object().map_or(0, serde_json::Map::len))
+}
+
+// S1-31
+#[tokio::test]
+async fn what_a_schema_may_not_say_is_checked_in_the_body_and_answered() {
+    let tools = toolset![fetch];
+    let bad = call(&tools, "fetch", r#"{"address":"ftp://example.org"}"#).await;
+    assert_eq!(bad.error().map(ToolError::kind), Some(ErrorKind::Failed));
+    assert_eq!(bad.model_text(), "`address` begins with `https://`");
+    assert_eq!(
+        bad.envelope(),
+        r#"{"success":false,"error":"`address` begins with `https://`"}"#
+    );
+    let bad = call(
+        &tools,
+        "fetch",
+        r#"{"address":"https://example.org","filters":"{"}"#,
+    )
+    .await;
+    assert!(
+        bad.is_error() && bad.model_text().contains("EOF"),
+        "{}",
+        bad.model_text()
+    );
+    assert!(
+        !call(
+            &tools,
+            "fetch",
+            r#"{"address":"https://example.org","filters":"{\"a\":1}"}"#
+        )
+        .await
+        .is_error()
+    );
+}
+
+/// A step.
+#[derive(Serialize, StrictSchema)]
+struct Step {
+    /// Where it is.
+    at: u32,
+}
+
+/// Counts up to a number and ends as told.
+#[tool]
+fn count(
+    /// How far.
+    to: u32,
+    /// Whether to end in a value.
+    ends: bool,
+) -> impl futures::Stream<Item = tool_core::StreamItem<Step, String>> {
+    use tool_core::StreamItem::{Final, Progress};
+    let last = ends.then(|| Final(format!("counted to {to}")));
+    let steps = (0..to).map(|at| Progress(Step { at }));
+    futures::stream::iter(
+        steps
+            .chain(last)
+            .chain(ends.then_some(Progress(Step { at: 99 }))),
+    )
+}
+
+// M7, S2-21
+#[tokio::test]
+async fn a_generator_has_typed_progress_and_exactly_one_final_value() {
+    let tools = toolset![count];
+    let events = |arguments: &str| {
+        tools
+            .stream(
+                ToolCall::new("call_1", "count", arguments),
+                &ToolContext::anonymous(),
+            )
+            .collect::<Vec<_>>()
+    };
+    let seen = events(r#"{"to":2,"ends":true}"#).await;
+    let words: Vec<String> = seen
+        .iter()
+        .map(|event| match event {
+            ToolEvent::Started => "started".to_owned(),
+            ToolEvent::Progress(step) => step.get().to_owned(),
+            ToolEvent::Done(result) => result.model_text(),
+        })
+        .collect();
+    assert_eq!(
+        words,
+        ["started", r#"{"at":0}"#, r#"{"at":1}"#, "counted to 2"],
+        "nothing after the final value"
+    );
+    let seen = events(r#"{"to":2,"ends":false}"#).await;
+    let Some(ToolEvent::Done(result)) = seen.last() else {
+        panic!("no end")
+    };
+    assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Failed));
+    assert!(
+        result.model_text().contains("without a result"),
+        "progress is never the answer: {}",
+        result.model_text()
+    );
+}
+
+/// Reads a file of the host.
+#[tool]
+fn peek() -> Result<String, ToolError> {
+    Ok(std::fs::read_to_string("/nowhere/with/a-secret-name")?)
+}
+
+/// Breaks.
+#[tool]
+fn break_down() -> Result<String, ToolError> {
+    panic!("a-secret-name in a panic")
+}
+
+// M9
+#[tokio::test]
+async fn an_error_has_one_face_for_the_model_and_one_for_the_operator() {
+    let tools = toolset![peek, break_down];
+    for (name, kind) in [
+        ("peek", ErrorKind::Failed),
+        ("break_down", ErrorKind::Panicked),
+    ] {
+        let result = call(&tools, name, "{}").await;
+        let error = result.error().expect("an error");
+        assert_eq!(error.kind(), kind);
+        for text in [result.model_text(), result.envelope(), format!("{error}")] {
+            assert!(
+                !text.contains("a-secret-name") && !text.contains("No such file"),
+                "{name}: {text}"
+            );
+        }
+        let told = error.operator_text();
+        assert!(
+            told.contains("a-secret-name") || told.contains("No such file"),
+            "{name}: {told}"
+        );
+    }
+    let result = call(&tools, "peek", "{}").await;
+    let error = result.error().expect("an error");
+    let id = error.audit_id().expect("an id that both faces carry");
+    assert!(result.model_text().contains(&id) && error.operator_text().contains(&id));
+}
+
+/// Ticks until it is stopped.
+#[tool(timeout = "60ms")]
+async fn tick(ticks: &Ticks) -> Result<(), ToolError> {
+    struct Stopped(Ticks);
+    impl Drop for Stopped {
+        fn drop(&mut self) {
+            self.0.0.fetch_add(1_000, Ordering::SeqCst);
+        }
+    }
+    let stopped = Stopped(ticks.clone());
+    loop {
+        stopped.0.0.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Counts what happens.
+#[derive(Clone, Default)]
+struct Ticks(Arc<AtomicU32>);
+
+impl FromContext for Ticks {
+    const EFFECT: tool_core::Effect = tool_core::Effect::NONE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension().ok_or_else(|| ToolError::new("no ticks"))
+    }
+}
+
+// M13
+#[tokio::test]
+async fn a_deadline_stops_a_tool_for_good() {
+    let ticks = Ticks::default();
+    let cx = ToolContext::builder().with(ticks.clone()).build();
+    let result = toolset![tick]
+        .call(ToolCall::new("call_1", "tick", "{}"), &cx)
+        .await;
+    assert_eq!(
+        result.error().map(ToolError::kind),
+        Some(ErrorKind::TimedOut)
+    );
+    let seen = ticks.0.load(Ordering::SeqCst);
+    assert!(
+        (1_001..1_100).contains(&seen),
+        "it ran, and was dropped once: {seen}"
+    );
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(
+        ticks.0.load(Ordering::SeqCst),
+        seen,
+        "nothing of it goes on"
+    );
+}
+
+// M16, S1-30
+#[test]
+fn the_kit_runs_over_every_linked_tool() {
+    let tools = testing::linked();
+    for name in ["fetch", "count", "peek", "break_down", "tick"] {
+        let def = tools.iter().find(|def| def.name() == name).expect("linked");
+        assert!(
+            testing::violations(def).is_empty(),
+            "{name}: {:?}",
+            testing::violations(def)
+        );
+        assert!(testing::valid_inputs(def, 7, 20).len() <= 20);
+    }
+    let fetch = tools
+        .iter()
+        .find(|def| def.name() == "fetch")
+        .expect("linked");
+    assert!(
+        testing::invalid_inputs(fetch).len() >= 5,
+        "missing, unknown, wrong type and more"
+    );
+    testing::assert_strict_all();
+    // A tool that refuses what its schema admits is found.
+    let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}"#;
+    #[derive(serde::Deserialize)]
+    struct Even {
+        #[serde(deserialize_with = "even")]
+        n: i64,
+    }
+    fn even<'de, D: serde::Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
+        let n = serde::Deserialize::deserialize(input)?;
+        if n % 2 == 0 {
+            Ok(n)
+        } else {
+            Err(serde::de::Error::custom("odd"))
+        }
+    }
+    let body = async |even: Even, _: ToolContext| Ok::<_, ToolError>(even.n);
+    let picky = DynamicTool::new("picky", "Takes even numbers.", schema, body);
+    let registry = Registry::builder()
+        .dynamic(picky)
+        .build()
+        .expect("registry");
+    let found = testing::violations(registry.get("picky").expect("there"));
+    assert!(
+        !found.is_empty(),
+        "the kit finds what a schema does not say"
+    );
+}
