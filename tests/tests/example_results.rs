@@ -1,5 +1,12 @@
 //! Examples, their labels and their results. One tool here is wrong on purpose, so nothing here asks for the linked tools.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use tool_core::{prelude::*, testing};
 
 /// A place.

@@ -1,5 +1,12 @@
 //! What a program links is what its registry lists, in every profile.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use std::{path::Path, process::Command, sync::OnceLock};
 
 /// Builds the fixture workspace once a profile and runs one of its programs.
@@ -7,7 +14,10 @@ fn run(profile: &str, program: &str) -> String {
     static BUILT: [OnceLock<()>; 3] = [const { OnceLock::new() }; 3];
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link");
-    let index = ["dev", "release", "lto"].iter().position(|known| *known == profile).expect("a known profile");
+    let index = ["dev", "release", "lto"]
+        .iter()
+        .position(|known| *known == profile)
+        .expect("a known profile");
     BUILT[index].get_or_init(|| {
         let status = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--bins", "--profile", profile])
@@ -19,8 +29,13 @@ fn run(profile: &str, program: &str) -> String {
         assert!(status.success(), "the fixtures build under `{profile}`");
     });
     let folder = if profile == "dev" { "debug" } else { profile };
-    let output = Command::new(target.join(folder).join(program)).output().expect("the program runs");
-    String::from_utf8(output.stdout).expect("text").trim_end().to_owned()
+    let output = Command::new(target.join(folder).join(program))
+        .output()
+        .expect("the program runs");
+    String::from_utf8(output.stdout)
+        .expect("text")
+        .trim_end()
+        .to_owned()
 }
 
 // S0-02, S0-03, S0-04, S2-07
@@ -48,7 +63,13 @@ fn two_tools_of_one_name_are_refused_with_both_origins() {
     for profile in ["dev", "release", "lto"] {
         let text = run(profile, "duplicate");
         assert!(text.contains("`add`"), "{profile}: {text}");
-        assert!(text.contains("link-pack") && text.contains("pack/src/add.rs"), "{profile}: {text}");
-        assert!(text.contains("link-app") && text.contains("app/src/bin/duplicate.rs"), "{profile}: {text}");
+        assert!(
+            text.contains("link-pack") && text.contains("pack/src/add.rs"),
+            "{profile}: {text}"
+        );
+        assert!(
+            text.contains("link-app") && text.contains("app/src/bin/duplicate.rs"),
+            "{profile}: {text}"
+        );
     }
 }

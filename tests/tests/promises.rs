@@ -1,5 +1,12 @@
 //! What a host may rely on, through the public API and the macros alone.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use std::{
     sync::{
         Arc,
@@ -226,6 +233,20 @@ async fn a_deadline_stops_a_tool_for_good() {
     );
 }
 
+#[derive(serde::Deserialize)]
+struct Even {
+    #[serde(deserialize_with = "even")]
+    n: i64,
+}
+fn even<'de, D: serde::Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
+    let n = serde::Deserialize::deserialize(input)?;
+    if n % 2 == 0 {
+        Ok(n)
+    } else {
+        Err(serde::de::Error::custom("odd"))
+    }
+}
+
 // M16, S1-30
 #[test]
 fn the_kit_runs_over_every_linked_tool() {
@@ -250,19 +271,6 @@ fn the_kit_runs_over_every_linked_tool() {
     testing::assert_strict_all();
     // A tool that refuses what its schema admits is found.
     let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}"#;
-    #[derive(serde::Deserialize)]
-    struct Even {
-        #[serde(deserialize_with = "even")]
-        n: i64,
-    }
-    fn even<'de, D: serde::Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
-        let n = serde::Deserialize::deserialize(input)?;
-        if n % 2 == 0 {
-            Ok(n)
-        } else {
-            Err(serde::de::Error::custom("odd"))
-        }
-    }
     let body = async |even: Even, _: ToolContext| Ok::<_, ToolError>(even.n);
     let picky = DynamicTool::new("picky", "Takes even numbers.", schema, body);
     let registry = Registry::builder()
