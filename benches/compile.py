@@ -79,7 +79,7 @@ KINDS = {
         derive="serde::Deserialize, schemars::JsonSchema",
         enum="serde::Deserialize, schemars::JsonSchema",
         out="serde::Serialize, schemars::JsonSchema",
-        main="fn main() {{ let n: usize = [{schemas}].iter().map(|s: &schemars::Schema| s.to_value().to_string().len()).sum(); println!(\"{{n}}\");\n{calls} }}",
+        main="fn main() {{ let n: usize = [{schemas}].iter().map(|s: &schemars::Schema| serde_json::to_string(s).unwrap().len()).sum(); println!(\"{{n}}\");\n{calls} }}",
         deps='serde = { version = "1", features = ["derive"] }\nserde_json = { version = "1", features = ["raw_value"] }\nschemars = "1"\n',
     ),
     "ours": dict(
