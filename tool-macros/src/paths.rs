@@ -1,6 +1,6 @@
 //! Absolute paths into the core crate.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::{Attribute, LitStr, Path, Token};
@@ -75,6 +75,23 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
             }
         })
         .collect()
+}
+
+/// The tokens, underlined as all of `place` where rustc takes a span from the first and the last of them.
+pub(crate) fn underlined(tokens: TokenStream, place: &TokenStream) -> TokenStream {
+    let (first, last) = ends(place);
+    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    if let Some(token) = tokens.last_mut() {
+        token.set_span(last);
+    }
+    for token in &mut tokens {
+        token.set_span(first);
+        // `::` is two tokens here and one for rustc.
+        if !matches!(token, TokenTree::Punct(punct) if punct.spacing() == Spacing::Joint) {
+            break;
+        }
+    }
+    tokens.into_iter().collect()
 }
 
 /// The first and the last place in `tokens`. An expression whose first and last tokens lie there is underlined from one to

@@ -8,6 +8,7 @@ use crate::paths::Paths;
 use crate::tool::model::{Argument, Source, Tool};
 use crate::tool::options::{Approval, Example, Timeout};
 use crate::tool::parse::Named;
+use crate::tool::run;
 
 const SOME: fn(TokenStream) -> TokenStream = |value| quote!(::core::option::Option::Some(#value));
 
@@ -172,6 +173,10 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
     let timeout = timeout(tool);
     let sequential = options.sequential.is_some();
     let harness = options.harness.is_some();
+    let output = run::output(tool);
+    let output_schema = quote!(#private::probe::OutputSchema::<#output>::NEW);
+    let output_schema = run::at_output(tool, output_schema);
+    let output_schema = run::at_output(tool, quote!(#output_schema.get()));
     let output_limit = options.output_limit.clone().map_or_else(none, SOME);
     // Of the fn, not of the attribute: the line is where a reader looks for the tool.
     let line = respanned("line", tool.span());
@@ -206,7 +211,7 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
             >::TEXT,
             output: || {
                 use #private::probe::{ByJsonSchema as _, BySilence as _};
-                #private::probe::OutputSchema::<<#input as #private::Tool>::Output>::NEW.get()
+                #output_schema
             },
             start: #private::start::<#input>,
         }

@@ -63,7 +63,6 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     let output = run::output(tool);
     let def = definition::definition(tool);
     let run = run::run(tool);
-    let shown = run::output_again(tool);
     // A fn that takes something else is told at its path.
     let value = Ident::new(
         "output",
@@ -78,6 +77,13 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
             quote!({ use #private::probe::WholeView as _; #private::probe::ModelView(#value).get() })
         }
     };
+    let shown = run::at_output(tool, quote!(&Self::Output));
+    // Underlined as the return type, like everything that asks for it: a type that cannot be an output is told once.
+    let view = quote! {
+        fn model_view(#value: #shown) -> ::core::option::Option<#private::ModelOutput>
+    };
+    let view = run::at_output(tool, view);
+    let view = run::at_output(tool, quote!(#view { #model_view }));
     quote! {
         static __TOOL_CORE_DEF: #private::StaticDef = #def;
         impl #private::Tool for #input {
@@ -85,9 +91,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
             const DEF: #private::ToolDef = #private::ToolDef::linked(&__TOOL_CORE_DEF);
             type Output = #output;
             #run
-            fn model_view(#value: &#shown) -> ::core::option::Option<#private::ModelOutput> {
-                #model_view
-            }
+            #view
             fn to_arguments(&self) -> ::core::option::Option<#private::String> {
                 use #private::probe::Unwritten as _;
                 #private::probe::Arguments(self).get()

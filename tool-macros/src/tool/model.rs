@@ -78,7 +78,6 @@ pub(crate) enum Output<'a> {
     Unit,
     /// `impl Stream<Item = item>`
     Stream {
-        whole: &'a Type,
         item: &'a Type,
     },
     Type(&'a Type),
@@ -175,7 +174,7 @@ fn output<'a>(written: &'a Written, params: &[Param<'_>], errors: &Errors) -> Ou
             errors.at(&param.named.ty, texts::BORROWED_BY_STREAM);
         }
     }
-    Output::Stream { whole, item }
+    Output::Stream { item }
 }
 
 /// The `X` of `impl Stream<Item = X> + Send`.

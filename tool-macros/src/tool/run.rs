@@ -1,9 +1,10 @@
 //! `impl Tool`: from the typed arguments to the fn and back.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned as _;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, quote};
+use syn::Type;
 
+use crate::paths::underlined;
 use crate::tool::model::{Output, Param, Source, Tool};
 
 /// ```text
@@ -24,44 +25,55 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
     let name = &tool.written.ident;
     let arguments = tool.params.iter().map(|param| argument(tool, param));
     let call = quote!(#name(#(#arguments),*));
-    let returned = returned(tool);
     let asks_host = tool.params.iter().any(|param| !param.is_sent());
     let (cx, body) = match (tool.written.asyncness.is_some(), asks_host) {
-        (true, true) => (quote!(cx), quote!(#returned(#call.await))),
-        (true, false) => (quote!(_), quote!(#returned(#call.await))),
-        (false, false) => (
-            quote!(cx),
-            quote!(#private::blocking(&cx, move || #returned(#call)).await?),
-        ),
-        (false, true) => (
-            quote!(cx),
-            quote! {
+        (true, true) => (quote!(cx), returned(tool, &quote!(#call.await))),
+        (true, false) => (quote!(_), returned(tool, &quote!(#call.await))),
+        (false, false) => {
+            let returned = returned(tool, &call);
+            (
+                quote!(cx),
+                quote!(#private::blocking(&cx, move || #returned).await?),
+            )
+        }
+        (false, true) => {
+            let returned = returned(tool, &call);
+            let body = quote! {
                 let of_work = #private::ToolContext::clone(&cx);
-                #private::blocking(&of_work, move || #returned(#call)).await?
-            },
-        ),
+                #private::blocking(&of_work, move || #returned).await?
+            };
+            (quote!(cx), body)
+        }
     };
-    let output = output_again(tool);
-    // A body that is not `Send` is told at the fn's name.
-    let future = quote_spanned!(name.span()=> async move);
+    let returned = future_of(tool);
     quote! {
         fn run(
             self,
             #cx: #private::ToolContext,
             _: #private::Pass,
-        ) -> impl #private::Future<
-            Output = ::core::result::Result<#private::Returned<#output>, #private::ToolError>,
-        > + ::core::marker::Send + 'static {
-            #future { #body }
+        ) -> #returned {
+            async move { #body }
         }
     }
 }
 
-/// `Self::Output` at the return type: where the type cannot be an output, rustc tells it there, and once.
-pub(crate) fn output_again(tool: &Tool<'_>) -> TokenStream {
-    match &tool.written.output {
-        None => quote!(Self::Output),
-        Some((_, ty)) => quote_spanned!(ty.span()=> Self::Output),
+/// `impl Future<Output = …> + Send`. Where the return type cannot be an output, or the body is not `Send`, rustc tells it there
+/// and not at the attribute; the same text at the same place is told once.
+fn future_of(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let future = quote! {
+        impl #private::Future<
+            Output = ::core::result::Result<#private::Returned<Self::Output>, #private::ToolError>,
+        > + 'static + ::core::marker::Send
+    };
+    at_output(tool, future)
+}
+
+/// Underlined as the return type, or as the fn's name where there is none.
+pub(crate) fn at_output(tool: &Tool<'_>, tokens: TokenStream) -> TokenStream {
+    match &tool.output {
+        Output::Unit => underlined(tokens, &tool.written.ident.to_token_stream()),
+        Output::Stream { item: ty } | Output::Type(ty) => underlined(tokens, &ty.to_token_stream()),
     }
 }
 
@@ -70,23 +82,31 @@ pub(crate) fn output(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     match &tool.output {
         Output::Unit => quote!(()),
-        Output::Stream { item, .. } => quote!(<#item as #private::Item>::Final),
-        Output::Type(ty) => quote!(<#ty as #private::IntoOutput>::Value),
+        Output::Stream { item } => projected(item, &quote!(#private::Item), "Final"),
+        Output::Type(ty) => projected(ty, &quote!(#private::IntoOutput), "Value"),
     }
 }
 
-/// What makes the fn's value into the tool's.
-fn returned(tool: &Tool<'_>) -> TokenStream {
+/// `<Type as Trait>::Name`, underlined as the type.
+fn projected(ty: &Type, of: &TokenStream, name: &str) -> TokenStream {
+    let name = Ident::new(name, Span::call_site());
+    underlined(quote!(<#ty as #of>::#name), &ty.to_token_stream())
+}
+
+/// The fn's value as the tool's.
+fn returned(tool: &Tool<'_>, call: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
-    match &tool.output {
+    let into = match &tool.output {
         Output::Unit => quote!(<() as #private::IntoOutput>::into_returned),
-        Output::Stream { whole, .. } => {
-            let span = whole.span();
-            let private = tool.paths.private_at(span);
-            quote_spanned!(span=> #private::returned_stream)
-        }
+        Output::Stream { .. } => quote!(#private::returned_stream),
         Output::Type(ty) => quote!(<#ty as #private::IntoOutput>::into_returned),
-    }
+    };
+    let into = at_output(tool, into);
+    let call = match &tool.output {
+        Output::Stream { .. } => at_output(tool, call.clone()),
+        Output::Unit | Output::Type(_) => call.clone(),
+    };
+    at_output(tool, quote!(#into(#call)))
 }
 
 fn argument(tool: &Tool<'_>, param: &Param<'_>) -> TokenStream {
