@@ -61,7 +61,7 @@ pub fn start<T: Tool + DeserializeOwned>(
     cx: ToolContext,
     _: Ticket,
 ) -> Result<Job, DecodeError> {
-    let input: T = serde_json::from_str(text).map_err(DecodeError::new)?;
+    let input: T = args::decode(text).map_err(DecodeError::new)?;
     Ok(Box::pin(async move {
         let returned = input.run(cx.clone(), Pass(())).await?;
         finish(returned, T::model_view, &cx).await

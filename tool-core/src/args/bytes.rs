@@ -8,7 +8,7 @@ use std::borrow::Cow;
     reason = "a call costs more than the comparison, measured"
 )]
 #[inline(always)]
-pub(super) fn equal(left: &[u8], right: &[u8]) -> bool {
+pub(crate) fn equal(left: &[u8], right: &[u8]) -> bool {
     if left.len() != right.len() {
         return false;
     }
@@ -33,7 +33,7 @@ pub(super) fn equal(left: &[u8], right: &[u8]) -> bool {
 ///
 /// Eight bytes at once; higher bits may be wrong, since a borrow runs upwards.
 #[inline]
-pub(super) const fn special(word: u64) -> u64 {
+pub(crate) const fn special(word: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     // This puts the quote (0x22) right behind the control characters (below 0x20), and moves no other byte among them.
     let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
@@ -43,12 +43,51 @@ pub(super) const fn special(word: u64) -> u64 {
 
 /// The inside of a string that the cursor has passed, as the text it stands for.
 pub(super) fn decode(raw: &str) -> Cow<'_, str> {
-    if raw.contains('\\') {
-        // The escapes are known to be right, so that reading them again cannot fail.
-        serde_json::from_str(&format!("\"{raw}\"")).map_or(Cow::Borrowed(raw), Cow::Owned)
-    } else {
-        Cow::Borrowed(raw)
+    if !raw.contains('\\') {
+        return Cow::Borrowed(raw);
     }
+    // The escapes are known to be right, so that reading them again cannot fail.
+    unescape(raw).map_or(Cow::Borrowed(raw), Cow::Owned)
+}
+
+/// Undoes escapes; nothing if one is wrong.
+fn unescape(raw: &str) -> Option<String> {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        out.push_str(plain);
+        let mut chars = escape.chars();
+        out.push(match chars.next()? {
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => {
+                let (first, after) = unit(chars.as_str())?;
+                chars = after.chars();
+                // The first half of a pair; its other half is known to follow.
+                if first & 0xfc00 == 0xd800 {
+                    let (second, after) = unit(after.strip_prefix("\\u")?)?;
+                    chars = after.chars();
+                    let low = second.checked_sub(0xdc00)?;
+                    char::from_u32(0x1_0000 + ((first & 0x3ff) << 10) + low)?
+                } else {
+                    char::from_u32(first)?
+                }
+            }
+            same => same,
+        });
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// Four hexadecimal digits, and what follows them.
+fn unit(text: &str) -> Option<(u32, &str)> {
+    let (digits, rest) = text.split_at_checked(4)?;
+    Some((u32::from_str_radix(digits, 16).ok()?, rest))
 }
 
 /// Writes text as a JSON string.

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 mod bytes;
 mod collect;
+mod decode;
 mod describe;
 mod duration;
 mod equal;
@@ -25,6 +26,7 @@ mod tidy;
 mod union;
 mod walk;
 
+pub(crate) use decode::decode;
 pub use issue::{Issue, Repair, RepairNote};
 pub(crate) use suggest::nearest;
 

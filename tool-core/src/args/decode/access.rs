@@ -1,0 +1,259 @@
+//! What stands in brackets: items, entries with their keys, variants.
+
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess,
+    Visitor,
+};
+use serde_json::Error;
+
+use super::{Decoder, Str};
+
+/// Items of a list.
+pub(super) struct Items<'a, 'de> {
+    pub(super) decoder: &'a mut Decoder<'de>,
+    /// The cursor stands at an item, and not at the closing bracket.
+    pub(super) more: bool,
+}
+
+impl Items<'_, '_> {
+    #[inline]
+    pub(super) fn close(self) -> Result<(), Error> {
+        if self.more {
+            return Err(Error::custom("more items than the type has"));
+        }
+        self.decoder.cursor.close();
+        Ok(())
+    }
+}
+
+impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
+    type Error = Error;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Error> {
+        if !self.more {
+            return Ok(None);
+        }
+        let value = seed.deserialize(&mut *self.decoder)?;
+        self.more = self.decoder.another(b']')?;
+        Ok(Some(value))
+    }
+}
+
+/// Entries of an object.
+pub(super) struct Entries<'a, 'de> {
+    pub(super) decoder: &'a mut Decoder<'de>,
+    /// The cursor stands at a key or its colon, and not at the closing bracket.
+    pub(super) more: bool,
+}
+
+impl Entries<'_, '_> {
+    #[inline]
+    pub(super) fn close(self) -> Result<(), Error> {
+        if self.more {
+            return Err(Error::custom("more entries than the type has"));
+        }
+        self.decoder.cursor.close();
+        Ok(())
+    }
+}
+
+impl<'de> MapAccess<'de> for &mut Entries<'_, 'de> {
+    type Error = Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        if !self.more {
+            return Ok(None);
+        }
+        let key = Key {
+            decoder: self.decoder,
+        };
+        seed.deserialize(key).map(Some)
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        self.decoder.colon()?;
+        let value = seed.deserialize(&mut *self.decoder)?;
+        self.more = self.decoder.another(b'}')?;
+        Ok(value)
+    }
+}
+
+impl Decoder<'_> {
+    #[inline]
+    fn key(&mut self) -> Result<Str, Error> {
+        self.cursor.key().or_else(|_| self.fault())
+    }
+
+    #[inline]
+    fn colon(&mut self) -> Result<(), Error> {
+        match self.cursor.colon() {
+            Ok(_) => Ok(()),
+            Err(_) => self.fault(),
+        }
+    }
+}
+
+/// A key: text, which a type may want read as a number or a word.
+struct Key<'a, 'de> {
+    decoder: &'a mut Decoder<'de>,
+}
+
+/// Keys of numbers and words: what stands between the quotes is read as if it stood alone.
+macro_rules! between_quotes {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            let span = self.decoder.key()?;
+            let mut inner = Decoder::new(self.decoder.inside(span));
+            if inner.cursor.peek() <= b'"' {
+                return Err(inner.mismatch(&visitor));
+            }
+            let value = inner.$method(visitor)?;
+            inner.finish()?;
+            Ok(value)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Key<'_, 'de> {
+    type Error = Error;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let span = self.decoder.key()?;
+        self.decoder.text(span, visitor)
+    }
+
+    between_quotes! {
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128 deserialize_u8
+        deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_enum(Unit {
+            decoder: self.decoder,
+        })
+    }
+
+    serde::forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// A variant that is its name alone.
+pub(super) struct Unit<'a, 'de> {
+    pub(super) decoder: &'a mut Decoder<'de>,
+}
+
+impl<'de> EnumAccess<'de> for Unit<'_, 'de> {
+    type Error = Error;
+    type Variant = Bare;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Bare), Error> {
+        let key = Key {
+            decoder: self.decoder,
+        };
+        Ok((seed.deserialize(key)?, Bare))
+    }
+}
+
+/// Nothing follows a variant's name.
+pub(super) struct Bare;
+
+impl Bare {
+    fn refused<T>() -> Result<T, Error> {
+        Err(Error::custom("the variant has content, which is missing"))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Bare {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Error> {
+        Self::refused()
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
+        Self::refused()
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Error> {
+        Self::refused()
+    }
+}
+
+/// A variant that is an object's one key.
+pub(super) struct Choice<'a, 'de> {
+    pub(super) decoder: &'a mut Decoder<'de>,
+}
+
+impl<'de> EnumAccess<'de> for Choice<'_, 'de> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
+        let key = Key {
+            decoder: self.decoder,
+        };
+        let variant = seed.deserialize(key)?;
+        self.decoder.colon()?;
+        Ok((variant, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Choice<'_, 'de> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        serde::Deserialize::deserialize(self.decoder)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
+        seed.deserialize(self.decoder)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
+        self.decoder.deserialize_seq(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.decoder.deserialize_struct("", fields, visitor)
+    }
+}
