@@ -76,6 +76,8 @@ pub(crate) struct CallScope {
     pub(crate) deadline: Option<Instant>,
     pub(crate) progress: Option<UnboundedSender<Box<RawValue>>>,
     pub(crate) citations: Mutex<Vec<Citation>>,
+    /// Bytes that the output will have, if it is as long as those before it.
+    pub(crate) room: usize,
     /// The run is over, or was dropped: what still works in the background should stop.
     pub(crate) ended: AtomicBool,
     /// Blocking work was left behind.

@@ -10,6 +10,9 @@ use serde_json::value::RawValue;
 use crate::error::ToolError;
 
 mod into_output;
+mod write;
+
+pub(crate) use write::write;
 
 /// What an erased run gives.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::context::ToolContext;
 use crate::gate::Rules;
@@ -28,7 +29,12 @@ pub struct Registry(Arc<Shelf>);
 pub(crate) struct Shelf {
     pub(crate) tools: Vec<ToolDef>,
     pub(crate) index: HashMap<Name, usize>,
+    /// How long the outputs of each tool are, see [`Shelf::room`].
+    rooms: Box<[AtomicUsize]>,
 }
+
+/// Longer outputs grow their text: what is not known to be needed should not be held.
+const MOST_ROOM: usize = 1 << 16;
 
 /// A tool's name as a key, without a copy of the text.
 #[derive(Clone, Debug)]
@@ -62,7 +68,33 @@ impl Shelf {
         for (at, def) in tools.iter().enumerate() {
             index.entry(Name(def.clone())).or_insert(at);
         }
-        Self { tools, index }
+        let rooms = tools.iter().map(|_| AtomicUsize::new(0)).collect();
+        Self {
+            tools,
+            index,
+            rooms,
+        }
+    }
+
+    /// Room to write the next output of the tool at a position into: what its last outputs needed, so that a text of a steady
+    /// length is written without growing or shrinking. Zero where none is known.
+    pub(crate) fn room(&self, at: usize) -> usize {
+        self.rooms
+            .get(at)
+            .map_or(0, |room| room.load(Ordering::Relaxed))
+    }
+
+    /// Notes how long an output was. A longer one counts at once, a shorter one by and by.
+    pub(crate) fn wrote(&self, at: usize, bytes: usize) {
+        let Some(room) = self.rooms.get(at) else {
+            return;
+        };
+        let before = room.load(Ordering::Relaxed);
+        let after = bytes.max(before - before.div_ceil(8)).min(MOST_ROOM);
+        // Threads that call the same tool share the line only for reading, as long as nothing changes.
+        if after != before {
+            room.store(after, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn position(&self, name: &str) -> Option<usize> {

@@ -76,6 +76,8 @@ pub(crate) struct Prepared {
     /// What the tool reads, where it is not what the model wrote.
     corrected: Option<String>,
     since: Instant,
+    /// The tool's position on its shelf.
+    at: usize,
 }
 
 impl Prepared {
@@ -106,6 +108,7 @@ impl Prepared {
             repairs,
             corrected: _,
             since,
+            at: _,
         } = self;
         drop(cx);
         // Usually nobody else holds the call any more, then its texts move.
@@ -156,7 +159,7 @@ fn prepare(
     progress: Progress,
 ) -> Result<(Prepared, Job), CallResult> {
     let since = Instant::now();
-    let Some(def) = toolset.get(&call.name) else {
+    let Some((at, def)) = toolset.find(&call.name) else {
         let error = toolset.unknown(&call.name);
         return Err(CallResult::refused(call, error));
     };
@@ -177,7 +180,7 @@ fn prepare(
                 ));
             }
         };
-    let mut prepared = enter(def.clone(), call, cx, progress, since);
+    let mut prepared = enter(toolset, at, def, call, cx, progress, since);
     (prepared.repairs, prepared.corrected) = (repairs, corrected);
     match begin(def, prepared.arguments(), prepared.cx.clone()) {
         Ok(job) => Ok((prepared, job)),
@@ -200,7 +203,9 @@ pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), T
 
 /// Opens the call's scope.
 fn enter(
-    def: ToolDef,
+    toolset: &Toolset,
+    at: usize,
+    def: &ToolDef,
     call: ToolCall,
     cx: &ToolContext,
     progress: Progress,
@@ -215,10 +220,11 @@ fn enter(
     };
     let scope = Arc::new(CallScope {
         call,
-        def,
+        def: def.clone(),
         deadline,
         progress,
         citations: Mutex::default(),
+        room: toolset.shelf().room(at),
         ended: AtomicBool::new(false),
         detached: AtomicBool::new(false),
     });
@@ -228,6 +234,7 @@ fn enter(
         repairs: Vec::new(),
         corrected: None,
         since,
+        at,
     }
 }
 
@@ -237,14 +244,14 @@ async fn execute<R>(
     job: impl Future<Output = Result<R, ToolError>> + Send,
 ) -> (Prepared, Result<R, ToolError>) {
     /// Tells blocking code that nobody waits any more, also when the run is dropped.
-    struct Ended(Arc<CallScope>);
-    impl Drop for Ended {
+    struct Ended<'a>(&'a CallScope);
+    impl Drop for Ended<'_> {
         fn drop(&mut self) {
             self.0.ended.store(true, Ordering::Relaxed);
         }
     }
     let prepared = permit.spend();
-    let ended = Ended(Arc::clone(&prepared.scope));
+    let ended = Ended(&prepared.scope);
     let span = tracing::info_span!(
         "execute_tool",
         otel.name = tracing::field::Empty,
@@ -272,9 +279,14 @@ async fn execute<R>(
 }
 
 /// The result of a run, with the checks on its output.
-fn close(prepared: Prepared, outcome: Result<Finished, ToolError>) -> CallResult {
+fn close(
+    toolset: &Toolset,
+    prepared: Prepared,
+    outcome: Result<Finished, ToolError>,
+) -> CallResult {
     let outcome = outcome.and_then(|Finished(output)| {
         let size = output.payload.get().len();
+        toolset.shelf().wrote(prepared.at, size);
         match prepared.scope.def.output_limit() {
             Some(limit) if size > limit => Err(ToolError::new(format!(
                 "the output has {size} bytes and at most {limit} are allowed, ask for less"
@@ -294,7 +306,7 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
     match gate::decide(prepared) {
         Ok(permit) => {
             let (prepared, outcome) = execute(permit, job).await;
-            close(prepared, outcome)
+            close(toolset, prepared, outcome)
         }
         Err((prepared, error)) => prepared.result(Err(error)),
     }
@@ -315,7 +327,7 @@ pub(crate) fn stream(
                 steps,
                 Box::pin(async move {
                     let (prepared, outcome) = execute(permit, job).await;
-                    close(prepared, outcome)
+                    close(&toolset, prepared, outcome)
                 }),
             )),
             Err((prepared, error)) => Err(prepared.result(Err(error))),
@@ -330,9 +342,9 @@ pub(crate) async fn invoke<T: Tool>(
     cx: &ToolContext,
 ) -> Result<T::Output, ToolError> {
     let since = Instant::now();
-    let def = match toolset.get(T::NAME) {
+    let (at, def) = match toolset.find(T::NAME) {
         // Another tool of this name would take other arguments.
-        Some(def) if def.origin() == T::DEF.origin() => def,
+        Some((at, def)) if def.origin() == T::DEF.origin() => (at, def),
         _ => return Err(toolset.unknown(T::NAME)),
     };
     // Types hold already; bounds are known to the guard alone.
@@ -341,7 +353,7 @@ pub(crate) async fn invoke<T: Tool>(
         args::admit(def.input(), text, args::Repair::Off).map_err(ToolError::invalid_arguments)?;
     }
     let call = ToolCall::new("", T::NAME, text.unwrap_or_default());
-    let prepared = enter(def.clone(), call, cx, None, since);
+    let prepared = enter(toolset, at, def, call, cx, None, since);
     let permit = gate::decide(prepared).map_err(|(_, error)| error)?;
     let inner = permit.context().clone();
     let job = async move {

@@ -90,8 +90,17 @@ impl Toolset {
 
     /// The tool of this name, if the turn may use it.
     pub fn get(&self, name: &str) -> Option<&ToolDef> {
+        self.find(name).map(|(_, def)| def)
+    }
+
+    /// The tool of this name and its position, if the turn may use it.
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &ToolDef)> {
         let at = self.shelf.position(name)?;
-        self.shows(at).then(|| &self.shelf.tools[at])
+        self.shows(at).then(|| (at, &self.shelf.tools[at]))
+    }
+
+    pub(crate) fn shelf(&self) -> &Shelf {
+        &self.shelf
     }
 
     fn shows(&self, at: usize) -> bool {

@@ -26,7 +26,8 @@ mod tidy;
 mod union;
 mod walk;
 
-pub(crate) use decode::decode;
+pub(crate) use bytes::special;
+pub(crate) use decode::{decode, raw_value};
 pub use issue::{Issue, Repair, RepairNote};
 pub(crate) use suggest::nearest;
 

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::call::{CallResult, ToolEvent};
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::output::{ModelOutput, Output, Returned, Step};
+use crate::output::{self, ModelOutput, Output, Returned, Step};
 use crate::tool::Finished;
 
 /// Reads what was returned to its end, and writes the output.
@@ -24,7 +24,8 @@ pub(crate) async fn finish<T: Serialize + Send>(
 ) -> Result<Finished, ToolError> {
     let output = settle(returned, cx).await?;
     let model = view(&output).map(ModelOutput::proven).transpose()?;
-    let payload = serde_json::value::to_raw_value(&output).map_err(|error| {
+    let room = cx.scope().map_or(0, |scope| scope.room);
+    let payload = output::write(&output, room).map_err(|error| {
         ToolError::foreign(error).operator("the output cannot be written as JSON")
     })?;
     Ok(Finished(Output { payload, model }))

@@ -1,0 +1,323 @@
+//! A tool's output as JSON text: the bytes that `serde_json` writes.
+//!
+//! `serde_json` looks at strings byte by byte and starts with 128 bytes; here eight bytes are looked at at once, and the caller says
+//! how much room the text will need. Numbers, and what only `serde_json` knows of, it writes itself.
+
+use std::fmt::{self, Display, Write as _};
+use std::io;
+
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::Error;
+use serde_json::value::RawValue;
+
+use crate::args::{raw_value, special};
+
+mod compound;
+
+use compound::{Compound, PRIVATE, Record};
+
+/// Room where nobody knows better, as `serde_json` has it.
+const ROOM: usize = 128;
+
+/// Writes `value` into a text that has room for so many bytes to begin with.
+pub(crate) fn write<T: Serialize + ?Sized>(value: &T, room: usize) -> Result<Box<RawValue>, Error> {
+    let mut out = String::with_capacity(if room == 0 { ROOM } else { room });
+    value.serialize(Writer(&mut out))?;
+    raw_value(out)
+}
+
+struct Writer<'a>(&'a mut String);
+
+impl<'a> Writer<'a> {
+    /// `serde_json`, to write one value.
+    fn plain(self) -> serde_json::Serializer<Sink<'a>> {
+        serde_json::Serializer::new(Sink(self.0))
+    }
+
+    #[inline]
+    fn compound(self, open: &'static str, close: &'static str) -> Compound<'a> {
+        self.0.push_str(open);
+        Compound {
+            out: self.0,
+            first: true,
+            close,
+        }
+    }
+
+    /// `{"variant":`
+    fn variant(&mut self, variant: &str) {
+        self.0.push('{');
+        quote(self.0, variant);
+        self.0.push(':');
+    }
+}
+
+/// Text as a JSON string.
+#[inline]
+fn quote(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
+    out.push('"');
+    escape(out, text);
+    out.push('"');
+}
+
+/// Text as the inside of a JSON string.
+#[inline]
+fn escape(out: &mut String, text: &str) {
+    match first_special(text.as_bytes()) {
+        None => out.push_str(text),
+        Some(at) => escape_slow(out, text, at),
+    }
+}
+
+#[cold]
+fn escape_slow(out: &mut String, text: &str, at: usize) {
+    let mut found = Some(at);
+    let mut rest = text;
+    while let Some((plain, special)) = found.and_then(|at| rest.split_at_checked(at)) {
+        out.push_str(plain);
+        let mut chars = special.chars();
+        match chars.next() {
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\u{c}') => out.push_str("\\f"),
+            // A control character has two digits, and writing into a text does not fail.
+            Some(control) => drop(write!(out, "\\u{:04x}", u32::from(control))),
+            None => {}
+        }
+        rest = chars.as_str();
+        found = first_special(rest.as_bytes());
+    }
+    out.push_str(rest);
+}
+
+/// Where the first byte is that needs an escape.
+#[inline]
+fn first_special(bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
+        let mask = special(u64::from_le_bytes(*chunk));
+        if mask != 0 {
+            return Some(bytes.len() - rest.len() + (mask.trailing_zeros() >> 3) as usize);
+        }
+        rest = after;
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    // The last eight bytes, of which those that were seen already are plain, or the few that there are.
+    let (before, word) = match bytes.last_chunk::<8>() {
+        Some(chunk) => (bytes.len() - 8, u64::from_le_bytes(*chunk)),
+        None => (0, few(bytes)),
+    };
+    let mask = special(word);
+    (mask != 0).then(|| before + (mask.trailing_zeros() >> 3) as usize)
+}
+
+/// Up to seven bytes as a word, filled up with bytes that need no escape.
+#[inline]
+fn few(bytes: &[u8]) -> u64 {
+    const FILL: u8 = u8::MAX;
+    match *bytes {
+        [] => u64::MAX,
+        [a] => u64::from_le_bytes([a, FILL, FILL, FILL, FILL, FILL, FILL, FILL]),
+        [a, b] => u64::from_le_bytes([a, b, FILL, FILL, FILL, FILL, FILL, FILL]),
+        [a, b, c] => u64::from_le_bytes([a, b, c, FILL, FILL, FILL, FILL, FILL]),
+        [a, b, c, d, ..] => {
+            let last = bytes.last_chunk::<4>().copied().unwrap_or_default();
+            let low = u64::from(u32::from_le_bytes([a, b, c, d]));
+            let high = u64::from(u32::from_le_bytes(last));
+            let bits = 8 * (bytes.len() & 7);
+            low | high << (bits - 32) | u64::MAX << bits
+        }
+    }
+}
+
+/// What `serde_json` writes is text, in pieces that each are.
+struct Sink<'a>(&'a mut String);
+
+impl io::Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => {
+                self.0.push_str(text);
+                Ok(())
+            }
+            Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What `Display` writes, as the inside of a JSON string.
+struct Escaped<'a>(&'a mut String);
+
+impl fmt::Write for Escaped<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        escape(self.0, text);
+        Ok(())
+    }
+}
+
+macro_rules! plain {
+    ($($method:ident: $ty:ty),*) => {$(
+        #[inline]
+        fn $method(self, value: $ty) -> Result<(), Error> {
+            self.plain().$method(value)
+        }
+    )*};
+}
+
+impl<'a> Serializer for Writer<'a> {
+    type Ok = ();
+    type Error = Error;
+    type SerializeSeq = Compound<'a>;
+    type SerializeTuple = Compound<'a>;
+    type SerializeTupleStruct = Compound<'a>;
+    type SerializeTupleVariant = Compound<'a>;
+    type SerializeMap = Compound<'a>;
+    type SerializeStruct = Record<'a>;
+    type SerializeStructVariant = Compound<'a>;
+
+    plain! {
+        serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128, serialize_u8: u8,
+        serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_u128: u128, serialize_f32: f32, serialize_f64: f64,
+        serialize_bytes: &[u8]
+    }
+
+    fn serialize_bool(self, value: bool) -> Result<(), Error> {
+        self.0.push_str(if value { "true" } else { "false" });
+        Ok(())
+    }
+
+    fn serialize_char(self, value: char) -> Result<(), Error> {
+        quote(self.0, value.encode_utf8(&mut [0; 4]));
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<(), Error> {
+        quote(self.0, value);
+        Ok(())
+    }
+
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Error> {
+        self.0.push('"');
+        write!(Escaped(self.0), "{value}").map_err(Error::custom)?;
+        self.0.push('"');
+        Ok(())
+    }
+
+    fn serialize_none(self) -> Result<(), Error> {
+        self.serialize_unit()
+    }
+
+    #[inline]
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Error> {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<(), Error> {
+        self.0.push_str("null");
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Error> {
+        self.serialize_unit()
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<(), Error> {
+        self.serialize_str(variant)
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Error> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        mut self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), Error> {
+        self.variant(variant);
+        value.serialize(Writer(self.0))?;
+        self.0.push('}');
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_seq(self, _: Option<usize>) -> Result<Compound<'a>, Error> {
+        Ok(self.compound("[", "]"))
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Compound<'a>, Error> {
+        Ok(self.compound("[", "]"))
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Compound<'a>, Error> {
+        Ok(self.compound("[", "]"))
+    }
+
+    fn serialize_tuple_variant(
+        mut self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Compound<'a>, Error> {
+        self.variant(variant);
+        Ok(self.compound("[", "]}"))
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Compound<'a>, Error> {
+        Ok(self.compound("{", "}"))
+    }
+
+    #[inline]
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Record<'a>, Error> {
+        Ok(if name.starts_with(PRIVATE) {
+            Record::Private(name, self.0)
+        } else {
+            Record::Plain(self.compound("{", "}"))
+        })
+    }
+
+    fn serialize_struct_variant(
+        mut self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Compound<'a>, Error> {
+        self.variant(variant);
+        Ok(self.compound("{", "}}"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

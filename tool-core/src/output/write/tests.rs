@@ -1,0 +1,146 @@
+//! The bytes are those of `serde_json`.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::write;
+
+fn alike<T: Serialize + ?Sized>(value: &T, room: usize) {
+    let theirs = serde_json::to_string(value);
+    match (write(value, room), theirs) {
+        (Ok(ours), Ok(theirs)) => assert_eq!(ours.get(), theirs),
+        (Err(_), Err(_)) => {}
+        (ours, theirs) => panic!("{ours:?} instead of {theirs:?}"),
+    }
+}
+
+#[derive(Serialize)]
+enum Choice<'a> {
+    Bare,
+    One(&'a str),
+    Two(i8, f32),
+    Named {
+        text: &'a str,
+        next: Option<Box<Choice<'a>>>,
+    },
+}
+
+#[derive(Serialize)]
+struct Everything<'a> {
+    #[serde(rename = "k\"ey\n")]
+    text: &'a str,
+    #[serde(flatten)]
+    rest: BTreeMap<&'a str, Value>,
+    unit: (),
+    wide: (i128, u128),
+    bytes: &'a [u8],
+    raw: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    absent: Option<u8>,
+    choices: Vec<Choice<'a>>,
+    letter: char,
+    floats: [f64; 5],
+    address: std::net::IpAddr,
+    newtype: Newtype<'a>,
+}
+
+#[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Newtype<'a>(&'a str);
+
+#[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Bare,
+    #[serde(rename = "\t")]
+    Tab,
+    Full(u8),
+}
+
+/// Writes its text by `Display`.
+struct Shown<'a>(&'a str);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{}-{}", self.0, self.0))
+    }
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((text(), inner), 0..5)
+                .prop_map(|entries| entries.into_iter().collect()),
+        ]
+    })
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[ -~]{0,40}",
+        "[\\x00-\\x22\\x5c\\x7fäa]{0,20}"
+    ]
+}
+
+proptest! {
+    #[test]
+    fn writes_what_serde_json_writes(value in value(), text in text(), room in 0..300usize) {
+        alike(&value, room);
+        alike(&text, room);
+        alike(&Shown(&text), room);
+        let raw = serde_json::value::to_raw_value(&value).ok();
+        alike(&BTreeMap::from([(text.as_str(), &raw)]), room);
+        alike(&Everything {
+            text: &text,
+            rest: [(text.as_str(), value)].into(),
+            unit: (),
+            wide: (i128::MIN, u128::MAX),
+            bytes: text.as_bytes(),
+            raw: raw.as_deref(),
+            absent: None,
+            choices: vec![
+                Choice::Bare,
+                Choice::One(&text),
+                Choice::Two(-1, 0.1),
+                Choice::Named { text: &text, next: Some(Box::new(Choice::Bare)) },
+            ],
+            letter: text.chars().next().unwrap_or('"'),
+            floats: [0.1, -0.0, 1e300, f64::NAN, f64::INFINITY],
+            address: [127, 0, 0, 1].into(),
+            newtype: Newtype(&text),
+        }, room);
+    }
+}
+
+#[test]
+fn keys_are_text_as_serde_json_has_them() {
+    alike(&BTreeMap::from([(1, 'a'), (-2, 'b')]), 0);
+    alike(&BTreeMap::from([(true, None), (false, Some(1))]), 0);
+    alike(&BTreeMap::from([('"', 1u8), ('x', 2)]), 0);
+    alike(&BTreeMap::from([(Key::Bare, 1), (Key::Tab, 2)]), 0);
+    alike(&BTreeMap::from([(Key::Full(1), 1)]), 0);
+    alike(&BTreeMap::from([(Newtype("n"), 1)]), 0);
+    alike(&BTreeMap::from([(Some("n"), 1)]), 0);
+    alike(&BTreeMap::from([(None::<u8>, 1)]), 0);
+    alike(&BTreeMap::from([((), 1)]), 0);
+    alike(&BTreeMap::from([(vec![1], 1)]), 0);
+    alike(&BTreeMap::from([("a", BTreeMap::<u8, u8>::new())]), 0);
+}
+
+#[test]
+fn steady_sizes_need_one_allocation() -> Result<(), serde_json::Error> {
+    let text = write(&"seven", 7)?;
+    assert_eq!(text.get(), "\"seven\"");
+    Ok(())
+}
