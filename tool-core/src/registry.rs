@@ -12,8 +12,11 @@ use crate::gate::Rules;
 use crate::tool::{DynamicTool, Tool, ToolDef};
 use crate::toolset::Toolset;
 
+mod hash;
 mod link;
 mod probe;
+
+use hash::BuildNameHasher;
 
 pub use link::{Link, TOOLS};
 
@@ -28,7 +31,7 @@ pub struct Registry(Arc<Shelf>);
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     pub(crate) tools: Vec<ToolDef>,
-    pub(crate) index: HashMap<Name, usize>,
+    pub(crate) index: HashMap<Name, usize, BuildNameHasher>,
     /// How long the outputs of each tool are, see [`Shelf::room`].
     rooms: Box<[AtomicUsize]>,
 }
@@ -64,7 +67,7 @@ impl Shelf {
     /// Sorts and indexes; of two tools of one name the first is found.
     pub(crate) fn of(mut tools: Vec<ToolDef>) -> Self {
         tools.sort_unstable_by(|a, b| a.name().cmp(b.name()));
-        let mut index = HashMap::with_capacity(tools.len());
+        let mut index = HashMap::with_capacity_and_hasher(tools.len(), BuildNameHasher::default());
         for (at, def) in tools.iter().enumerate() {
             index.entry(Name(def.clone())).or_insert(at);
         }

@@ -1,0 +1,80 @@
+//! The hash of tool names.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+pub(crate) type BuildNameHasher = BuildHasherDefault<NameHasher>;
+
+/// Eight bytes at a time, each mixed by one wide multiplication.
+///
+/// `SipHash` guards a table that strangers fill against names made to collide. This one is filled by the host before the first call
+/// and never again; a name that a model makes up to collide costs a comparison.
+#[derive(Default)]
+pub(crate) struct NameHasher(u64);
+
+/// Digits of pi: no pattern, so that short names spread as well. The factor is odd.
+const SEED: u64 = 0x243f_6a88_85a3_08d3;
+const FACTOR: u64 = 0x1319_8a2e_0370_7345;
+
+impl NameHasher {
+    #[inline]
+    fn mix(&mut self, word: u64) {
+        let wide = u128::from(self.0.rotate_left(5) ^ word ^ SEED) * u128::from(FACTOR);
+        #[expect(clippy::cast_possible_truncation, reason = "both halves are 64 bits")]
+        let folded = ((wide >> 64) ^ (wide & u128::from(u64::MAX))) as u64;
+        self.0 = folded;
+    }
+}
+
+impl Hasher for NameHasher {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
+            self.mix(u64::from_le_bytes(*chunk));
+            rest = after;
+        }
+        let tail = match (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                u64::from(u32::from_le_bytes(*first)) << 24 ^ u64::from(u32::from_le_bytes(*last))
+            }
+            _ => rest
+                .iter()
+                .fold(0, |tail, byte| tail << 8 | u64::from(*byte)),
+        };
+        self.mix(tail ^ (bytes.len() as u64) << 56);
+    }
+
+    /// Ends a text, whose length counts already.
+    #[inline]
+    fn write_u8(&mut self, _: u8) {}
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::hash::BuildHasher;
+
+    use super::BuildNameHasher;
+
+    #[test]
+    fn names_that_differ_little_differ_in_both_ends_of_the_hash() {
+        let hash = |name: &str| BuildNameHasher::default().hash_one(name);
+        let hashes: Vec<u64> = (0..1_000).map(|i| hash(&format!("search_{i}"))).collect();
+        let low: HashSet<u64> = hashes.iter().map(|hash| hash % 4_096).collect();
+        let high: HashSet<u64> = hashes.iter().map(|hash| hash >> 52).collect();
+        // By chance 888 of 4096 places are taken.
+        assert!(
+            low.len() > 800 && high.len() > 800,
+            "{} {}",
+            low.len(),
+            high.len()
+        );
+        assert_ne!(hash("a"), hash("a\0"));
+        assert_ne!(hash(""), hash("\0"));
+    }
+}
