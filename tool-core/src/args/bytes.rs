@@ -8,7 +8,7 @@ use std::borrow::Cow;
     reason = "a call costs more than the comparison, measured"
 )]
 #[inline(always)]
-pub(crate) fn equal(left: &[u8], right: &[u8]) -> bool {
+pub(super) fn equal(left: &[u8], right: &[u8]) -> bool {
     if left.len() != right.len() {
         return false;
     }

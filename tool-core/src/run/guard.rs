@@ -24,7 +24,13 @@ pub(super) async fn guarded<R>(
     cx: &ToolContext,
 ) -> Result<R, ToolError> {
     // Outside of everything: a timer without a runtime panics too.
-    match AssertUnwindSafe(bounded(job, cx)).catch_unwind().await {
+    let run = if cx.cancellation().is_none() && cx.deadline().is_none() {
+        // Nothing can cut it short.
+        AssertUnwindSafe(job).catch_unwind().await.map(Ok)
+    } else {
+        AssertUnwindSafe(bounded(job, cx)).catch_unwind().await
+    };
+    match run {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(cut)) => Err(cut_error(&cut, cx)),
         Err(payload) => Err(panicked(&*payload)),
