@@ -271,3 +271,6 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for RegistryError {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,36 @@
+//! How much room a shelf keeps for outputs.
+
+use serde_json::{Value, json};
+
+use super::{MOST_ROOM, Shelf};
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::tool::{DynamicTool, ToolDef};
+
+fn shelf() -> Result<Shelf, Vec<String>> {
+    let schema = json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false });
+    let body = async |arguments: Value, _: ToolContext| Ok::<_, ToolError>(arguments);
+    let tool = DynamicTool::new("echo", "Says what was said.", &schema, body);
+    Ok(Shelf::of(vec![ToolDef::dynamic(tool.into_def()?.into())]))
+}
+
+#[test]
+fn room_follows_the_outputs() -> Result<(), Vec<String>> {
+    let shelf = shelf()?;
+    assert_eq!(shelf.room(0), 0, "nothing was written yet");
+    shelf.wrote(0, 800);
+    assert_eq!(shelf.room(0), 800);
+    shelf.wrote(0, 100);
+    assert_eq!(shelf.room(0), 700, "a shorter one counts by and by");
+    for _ in 0..20 {
+        shelf.wrote(0, 100);
+    }
+    assert_eq!(shelf.room(0), 100, "a steady length is met exactly");
+    shelf.wrote(0, usize::MAX);
+    assert_eq!(shelf.room(0), MOST_ROOM);
+    shelf.wrote(0, 0);
+    assert!(shelf.room(0) < MOST_ROOM);
+    shelf.wrote(1, 5);
+    assert_eq!(shelf.room(1), 0, "there is no such tool");
+    Ok(())
+}
