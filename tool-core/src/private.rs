@@ -55,14 +55,13 @@ pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use tool_macros::tool;
 
 mod facts;
+mod list;
 pub mod probe;
 mod record;
 
-pub use facts::{Facts, Texts, check_read_only, check_stated_result, returned_stream};
-pub use record::{
-    Argument, Record, Slot, Slots, Values, debug_record, deserialize_record, read_record, slot,
-    write_record,
-};
+pub use facts::{Facts, Texts, check_read_only, check_stated_result, krate, returned_stream};
+pub use list::{CloneList, DebugList, EqList, List, WriteList, clone_record, debug_record, eq_record, write_record, write_transparent};
+pub use record::{Argument, ReadRecord, Record, Slot, Slots, deserialize_record, read_record, slot};
 
 /// A host parameter, by the `FromContext::from_context` of its type, whose effect counts towards the tool's.
 ///

@@ -37,6 +37,19 @@ impl<T: HasSpec, const A: usize, const B: usize, const C: usize, const D: usize,
     ];
 }
 
+/// The package, or the crate's name where no cargo builds it.
+pub const fn krate(package: Option<&'static str>, module: &'static str) -> &'static str {
+    if let Some(package) = package {
+        return package;
+    }
+    let bytes = module.as_bytes();
+    let mut end = 0;
+    while end < bytes.len() && bytes[end] != b':' {
+        end += 1;
+    }
+    module.split_at(end).0
+}
+
 /// `read_only` holds only where no host parameter can write.
 ///
 /// # Panics

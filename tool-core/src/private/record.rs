@@ -1,12 +1,12 @@
-//! Typed arguments, read and written by generic code: what a derive would write out for every struct stands here once.
+//! Typed arguments, read by generic code: what a derive would write out for every struct stands here once.
 
 use core::fmt;
 use core::marker::PhantomData;
 
 use serde::de::value::Error as ValueError;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
+use super::list::List;
 use crate::schema::{Schema, StrictSchema};
 
 /// What a model can fill in: a type with a strict schema that can be read.
@@ -112,13 +112,29 @@ impl<'de, A: MapAccess<'de>, T, R: Slots<'de, A>> Slots<'de, A> for (Slot<'de, T
     }
 }
 
-/// A struct of arguments.
+/// A struct of arguments, as a list of its fields. What it can do follows from what the list can do: one bound and one line for
+/// each trait, where a derive would write out every field again.
 pub trait Record: Sized {
-    /// Its keys, in order.
+    /// The struct's name.
+    const NAME: &'static str;
+    /// Keys on the wire, in order.
     const KEYS: &'static [&'static str];
+    /// Names of the fields, in order.
+    const FIELDS: &'static [&'static str] = Self::KEYS;
+    /// `(A, (B, ()))`
+    type List: List;
 
-    /// Reads it out of a map.
-    fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+    /// The fields.
+    fn refs(&self) -> <Self::List as List>::Refs<'_>;
+
+    /// From its fields.
+    fn build(list: Self::List) -> Self;
+}
+
+/// A [`Record`] that can be read. The types are asked one by one, so that a fault is told at its type.
+pub trait ReadRecord: Record {
+    /// Reads the fields out of a map.
+    fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self::List, A::Error>;
 }
 
 /// Reads all keys of a map into their slots.
@@ -134,13 +150,13 @@ pub fn read_record<'de, A: MapAccess<'de>, S: Slots<'de, A>>(
 }
 
 /// `Deserialize` for a [`Record`].
-pub fn deserialize_record<'de, T: Record, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+pub fn deserialize_record<'de, T: ReadRecord, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     from.deserialize_map(RecordVisitor(PhantomData))
 }
 
 struct RecordVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Record> Visitor<'de> for RecordVisitor<T> {
+impl<'de, T: ReadRecord> Visitor<'de> for RecordVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,7 +164,7 @@ impl<'de, T: Record> Visitor<'de> for RecordVisitor<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::read(map)
+        T::read(map).map(T::build)
     }
 }
 
@@ -200,54 +216,4 @@ impl<'de> Deserializer<'de> for Missing {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct newtype_struct seq tuple
         tuple_struct map struct enum identifier ignored_any
     }
-}
-
-/// `(&a, (&b, ()))`
-pub trait Values {
-    /// How many.
-    const COUNT: usize;
-
-    /// Writes them under their keys.
-    fn write<S: serde::ser::SerializeStruct>(self, keys: &'static [&'static str], to: &mut S) -> Result<(), S::Error>;
-}
-
-impl Values for () {
-    const COUNT: usize = 0;
-
-    fn write<S: serde::ser::SerializeStruct>(self, _: &'static [&'static str], _: &mut S) -> Result<(), S::Error> {
-        Ok(())
-    }
-}
-
-impl<T: Serialize, R: Values> Values for (&T, R) {
-    const COUNT: usize = R::COUNT + 1;
-
-    fn write<S: serde::ser::SerializeStruct>(self, keys: &'static [&'static str], to: &mut S) -> Result<(), S::Error> {
-        let [key, rest @ ..] = keys else {
-            return Ok(());
-        };
-        to.serialize_field(key, self.0)?;
-        self.1.write(rest, to)
-    }
-}
-
-/// `Serialize` for a [`Record`]: every key, an absent option as null.
-pub fn write_record<S: Serializer, V: Values>(
-    to: S,
-    name: &'static str,
-    keys: &'static [&'static str],
-    values: V,
-) -> Result<S::Ok, S::Error> {
-    let mut record = to.serialize_struct(name, V::COUNT)?;
-    values.write(keys, &mut record)?;
-    record.end()
-}
-
-/// `Debug` for a [`Record`].
-pub fn debug_record(f: &mut fmt::Formatter<'_>, name: &str, fields: &[(&str, &dyn fmt::Debug)]) -> fmt::Result {
-    let mut record = f.debug_struct(name);
-    for (name, value) in fields {
-        record.field(name, value);
-    }
-    record.finish()
 }

@@ -196,7 +196,7 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
             harness: #harness,
             output_limit: #output_limit,
             origin: #private::Origin {
-                krate: ::core::env!("CARGO_PKG_NAME"),
+                krate: #private::krate(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!()),
                 module: ::core::module_path!(),
                 file: #file,
                 line: #line,

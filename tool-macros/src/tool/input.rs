@@ -85,34 +85,72 @@ pub(crate) fn item(tool: &Tool<'_>) -> TokenStream {
 /// `Deserialize`, `Serialize`, `Debug`, `Clone` and `PartialEq`.
 pub(crate) fn impls(tool: &Tool<'_>) -> TokenStream {
     let fields = fields(tool);
+    let record = record(tool, &fields);
     let deserialize = if tool.args().is_some() {
         transparent(tool, &fields)
     } else {
         deserialize(tool, &fields)
     };
-    let derived = derived(tool, &fields);
-    quote!(#deserialize #derived)
+    let derived = derived(tool);
+    quote!(#record #deserialize #derived)
 }
 
 /// ```text
 /// impl Record for search_docs {
+///     const NAME: &'static str = "search_docs";
 ///     const KEYS: &'static [&'static str] = &["query", "limit"];
-///     fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-///         let (query, (limit, ())) = read_record(map, Self::KEYS, (<String as Argument>::slot(), (<u32 as Argument>::slot(), ())))?;
-///         Ok(Self { query, limit })
+///     type List = (String, (u32, ()));
+///     fn refs(&self) -> <Self::List as List>::Refs<'_> { (&self.query, (&self.limit, ())) }
+///     fn build((__0, (__1, ())): Self::List) -> Self { Self { query: __0, limit: __1 } }
+/// }
+/// ```
+fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
+    let private = tool.paths.private();
+    let input = &tool.input;
+    let name = input.unraw().to_string();
+    let keys = fields.iter().map(|field| field.key);
+    let names: Vec<_> = fields.iter().map(|field| field.ident.unraw().to_string()).collect();
+    let renamed = fields.iter().zip(&names).any(|(field, name)| field.key != name);
+    let names = renamed.then(|| {
+        quote!(const FIELDS: &'static [&'static ::core::primitive::str] = &[#(#names),*];)
+    });
+    let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
+    let types = nested(fields.iter().map(|field| {
+        let ty = field.ty;
+        quote!(#ty)
+    }));
+    let refs = nested(idents.iter().map(|ident| quote!(&self.#ident)));
+    // Locals of our own: a parameter may have the name of a constant of the user's.
+    let locals: Vec<Ident> = (0..fields.len())
+        .map(|number| format_ident!("__{number}"))
+        .collect();
+    let pattern = nested(locals.iter().map(|local| quote!(#local)));
+    quote! {
+        impl #private::Record for #input {
+            const NAME: &'static ::core::primitive::str = #name;
+            const KEYS: &'static [&'static ::core::primitive::str] = &[#(#keys),*];
+            #names
+            type List = #types;
+            fn refs(&self) -> <<Self as #private::Record>::List as #private::List>::Refs<'_> {
+                #refs
+            }
+            fn build(#pattern: <Self as #private::Record>::List) -> Self {
+                Self { #(#idents: #locals),* }
+            }
+        }
+    }
+}
+
+/// ```text
+/// impl ReadRecord for search_docs {
+///     fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self::List, A::Error> {
+///         read_record(map, Self::KEYS, (<String as Argument>::slot(), (<u32 as Argument>::slot(), ())))
 ///     }
 /// }
 /// ```
 fn deserialize(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
-    let keys = fields.iter().map(|field| field.key);
-    // Locals of our own: a parameter may have the name of a constant of the user's.
-    let locals: Vec<Ident> = (0..fields.len())
-        .map(|number| format_ident!("__{number}"))
-        .collect();
-    let pattern = nested(locals.iter().map(|local| quote!(#local)));
     let slots = nested(fields.iter().map(|field| {
         let ty = field.ty;
         if field.foreign {
@@ -122,11 +160,11 @@ fn deserialize(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
         }
     }));
     quote! {
-        impl #private::Record for #input {
-            const KEYS: &'static [&'static ::core::primitive::str] = &[#(#keys),*];
-            fn read<'de, A: #private::MapAccess<'de>>(map: A) -> ::core::result::Result<Self, A::Error> {
-                let #pattern = #private::read_record(map, <Self as #private::Record>::KEYS, #slots)?;
-                ::core::result::Result::Ok(Self { #(#idents: #locals),* })
+        impl #private::ReadRecord for #input {
+            fn read<'de, A: #private::MapAccess<'de>>(
+                map: A,
+            ) -> ::core::result::Result<<Self as #private::Record>::List, A::Error> {
+                #private::read_record(map, <Self as #private::Record>::KEYS, #slots)
             }
         }
         #[automatically_derived]
@@ -154,78 +192,44 @@ fn transparent(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
 }
 
 /// What the struct can do where all its fields can: a bound with a `for<'a>` may be untrue.
-fn derived(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
+fn derived(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let name = input.unraw().to_string();
-    let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
-    let names = idents.iter().map(|ident| ident.unraw().to_string());
-    let types = distinct(fields);
-    let bounds = |bound: TokenStream| quote!(where #(for<'__a> #types: #bound),*);
-    let serialize = if tool.args().is_some() {
-        quote!(#private::Serialize::serialize(#(&self.#idents)*, to))
+    let list = quote!(for<'__a> <#input as #private::Record>::List);
+    let write = if tool.args().is_some() {
+        quote!(write_transparent)
     } else {
-        let values = nested(idents.iter().map(|ident| quote!(&self.#ident)));
-        quote!(#private::write_record(to, #name, <Self as #private::Record>::KEYS, #values))
+        quote!(write_record)
     };
-    let equal = if fields.is_empty() {
-        quote!(true)
-    } else {
-        quote!(#(::core::cmp::PartialEq::eq(&self.#idents, &other.#idents))&&*)
-    };
-    let [debug, clone, partial_eq, serialise] = [
-        quote!(::core::fmt::Debug),
-        quote!(::core::clone::Clone),
-        quote!(::core::cmp::PartialEq),
-        quote!(#private::Serialize),
-    ]
-    .map(bounds);
     quote! {
         #[automatically_derived]
-        impl ::core::fmt::Debug for #input #debug {
+        impl ::core::fmt::Debug for #input where #list: #private::DebugList {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #private::debug_record(f, #name, &[#((#names, &self.#idents)),*])
+                #private::debug_record(self, f)
             }
         }
         #[automatically_derived]
-        impl ::core::clone::Clone for #input #clone {
+        impl ::core::clone::Clone for #input where #list: #private::CloneList {
             fn clone(&self) -> Self {
-                Self { #(#idents: ::core::clone::Clone::clone(&self.#idents)),* }
+                #private::clone_record(self)
             }
         }
         #[automatically_derived]
-        impl ::core::cmp::PartialEq for #input #partial_eq {
+        impl ::core::cmp::PartialEq for #input where #list: #private::EqList {
             fn eq(&self, other: &Self) -> ::core::primitive::bool {
-                #equal
+                #private::eq_record(self, other)
             }
         }
         #[automatically_derived]
-        impl #private::Serialize for #input #serialise {
+        impl #private::Serialize for #input where #list: #private::WriteList {
             fn serialize<S: #private::Serializer>(&self, to: S) -> ::core::result::Result<S::Ok, S::Error> {
-                #serialize
+                #private::#write(self, to)
             }
         }
     }
-}
-
-/// Each type once, as written: a bound that stands twice costs twice.
-fn distinct<'a>(fields: &'a [Field<'a>]) -> Vec<&'a Type> {
-    let mut seen = Vec::new();
-    let mut types = Vec::new();
-    for field in fields {
-        let ty = field.ty;
-        let text = quote!(#ty).to_string();
-        if !seen.contains(&text) {
-            seen.push(text);
-            types.push(ty);
-        }
-    }
-    types
 }
 
 /// `(a, (b, (c, ())))`: one generic impl in the core crate serves every length.
 fn nested(items: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
-    items
-        .rev()
-        .fold(quote!(()), |rest, item| quote!((#item, #rest)))
+    items.rev().fold(quote!(()), |rest, item| quote!((#item, #rest)))
 }
