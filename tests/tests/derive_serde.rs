@@ -573,7 +573,7 @@ struct Outside {
     node: Node,
 }
 
-// S0-07, S2-24
+// S0-07
 #[test]
 fn schemars_gets_the_same_schema() {
     let schema = schemars::schema_for!(Outside).to_value();

@@ -189,7 +189,7 @@ enum Untagged {
     Entry(Entry),
 }
 
-// S0-07, S3-06
+// S0-07
 #[test]
 fn enums_are_values_or_unions() {
     assert_tree::<Urgency>(

@@ -299,7 +299,7 @@ fn issues_are_bounded() {
     assert!(odd.first().unwrap().pointer.len() < 100);
 }
 
-// S4-65: names that are near
+// Names that are near.
 #[test]
 fn near_names() {
     let tools = [
