@@ -1,7 +1,6 @@
 //! What an editor underlines while one types: `cargo check` with JSON messages, as rust-analyzer runs it.
 //!
-//! A mistake is marked in the fixture on its line by `//~ words of the message: the underlined tokens`. Proves S0-01, S1-27 to
-//! S1-29, M1, M2 and M4 for nested, generic and other crates' types: each fault once, at the tokens to change.
+//! A mistake is marked in the fixture on its line by `//~ words of the message: the underlined tokens`.
 
 use std::path::Path;
 
@@ -45,6 +44,7 @@ fn marks(workspace: &Path, krate: &str) -> Vec<Mark> {
     text.lines().enumerate().flat_map(of_line).collect()
 }
 
+// S0-01, S1-27, S1-28, S1-29, M1, M2, M4: for nested, generic and other crates' types, each fault once
 #[test]
 fn each_mistake_is_underlined_once_at_the_tokens_to_change() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/editor");

@@ -1,8 +1,6 @@
 //! One folder per rule, one file per mistake: `TRYBUILD=overwrite cargo test -p ui-tests --test ui` blesses what rustc says,
 //! `UI=<part of a path>` selects programs. They are checked and not built, as an editor does: what only code generation finds is
 //! found too late.
-//!
-//! Proves S0-01, S1-27, S1-28, S1-29, M1, M2, M4, M8 and M18 as far as a compiler can say no.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +11,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
+// S0-01, S1-27, S1-28, S1-29, M1 (fail/example, example-result, default-value), M2, M4 (fail/effect), M7 (fail/tool-stream), M8
+// (fail/secret), M18 (fail/permit)
 #[test]
 fn every_mistake_is_told_as_it_was_agreed() {
     let wanted = std::env::var("UI").unwrap_or_default();
@@ -30,6 +30,7 @@ fn every_mistake_is_told_as_it_was_agreed() {
 }
 
 /// The kept texts say where in the program and what rule, and nothing about the machine they were made on.
+// S1-27, M2: the message names its rule
 #[test]
 fn kept_texts_are_of_the_programs_only() {
     for rule in entries(Path::new("fail")) {

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Hooks {
     /// Where to call.
-    pub callbacks: Vec<Option<Box<url::Url>>>,
+    pub callbacks: Vec<Box<url::Url>>,
 }
 
 fn main() {}

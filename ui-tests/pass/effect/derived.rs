@@ -1,35 +1,41 @@
-use tool_core::Effect;
 use tool_core::prelude::*;
+use tool_core::{Effect, host_value};
 
 /// Writes.
 #[derive(Clone)]
 pub struct Writer;
+host_value!(Writer, Effect::WRITE);
 
-impl FromContext for Writer {
-    const EFFECT: Effect = Effect::WRITE;
-
-    fn from_context(_: &ToolContext) -> Result<Self, ToolError> {
-        Ok(Self)
-    }
-}
+/// Reads.
+#[derive(Clone)]
+pub struct Reader;
+host_value!(Reader, Effect::READ);
 
 /// Writes.
 #[tool]
-pub fn write(writer: &Writer) -> Result<(), ToolError> {
-    let _ = writer;
+pub fn write(writer: &Writer, reader: &Reader) -> Result<(), ToolError> {
+    let _ = (writer, reader);
     Ok(())
 }
 
-/// Computes.
+/// Reads.
 #[tool]
-pub fn compute() -> Result<u8, ToolError> {
-    Ok(1)
+pub fn read(#[context] reader: Option<Reader>) -> Result<(), ToolError> {
+    drop(reader);
+    Ok(())
+}
+
+/// Reads, and says so.
+#[tool(read_only, open_world)]
+pub fn look(reader: &Reader) -> Result<(), ToolError> {
+    let _ = reader;
+    Ok(())
 }
 
 fn main() {
-    assert!(<write as Tool>::DEF.effect().contains(Effect::WRITE));
-    assert!(<compute as Tool>::DEF.effect().is_none());
-    let tools = toolset![write, compute];
-    assert!(tools.get("compute").unwrap().schema(Dialect::Mcp).starts_with('{'));
-    assert!(tools.definitions(Dialect::Mcp).contains("\"readOnlyHint\":true"));
+    assert_eq!(<write as Tool>::DEF.effect(), Effect::READ.union(Effect::WRITE));
+    assert_eq!(<read as Tool>::DEF.effect(), Effect::READ);
+    assert_eq!(<look as Tool>::DEF.effect(), Effect::READ.union(Effect::EXTERNAL));
+    let hint = |tools: Toolset| tools.definitions(Dialect::Mcp).contains(r#""readOnlyHint":true"#);
+    assert!(hint(toolset![read]) && hint(toolset![look]) && !hint(toolset![write]));
 }
