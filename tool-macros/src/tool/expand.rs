@@ -42,7 +42,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
         #[allow(long_running_const_eval, non_local_definitions)]
         const _: () = {
             #(#allowed)*
-            #[allow(#deprecated unused_qualifications)]
+            #[allow(#deprecated unused_qualifications, clippy::unused_unit)]
             const _: () = {
                 #schema
                 #spec
