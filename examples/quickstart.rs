@@ -40,7 +40,10 @@ pub async fn search_docs(
     lang: Option<Lang>,
 ) -> Result<Vec<Hit>, ToolError> {
     let about = lang.map_or(String::new(), |lang| format!(" ({lang:?})"));
-    let hit = |rank| Hit { title: format!("{query}{about}, page {rank}"), score: 1.0 / f64::from(rank) };
+    let hit = |rank| Hit {
+        title: format!("{query}{about}, page {rank}"),
+        score: 1.0 / f64::from(rank),
+    };
     Ok((1..=limit).map(hit).collect())
 }
 
@@ -92,15 +95,36 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     println!("== a good call");
-    let good = tools.call(ToolCall::new("call_1", "search_docs", r#"{"query":"serde rename","lang":"rust"}"#), &cx).await;
+    let good = tools
+        .call(
+            ToolCall::new(
+                "call_1",
+                "search_docs",
+                r#"{"query":"serde rename","lang":"rust"}"#,
+            ),
+            &cx,
+        )
+        .await;
     println!("{}\n", good.model_text());
 
     println!("== a bad call: every problem at once, in words that a model can act on");
-    let bad = tools.call(ToolCall::new("call_2", "search_docs", r#"{"qeury":"serde","limit":500,"lang":"cobol"}"#), &cx).await;
+    let bad = tools
+        .call(
+            ToolCall::new(
+                "call_2",
+                "search_docs",
+                r#"{"qeury":"serde","limit":500,"lang":"cobol"}"#,
+            ),
+            &cx,
+        )
+        .await;
     println!("{}\n", bad.model_text());
 
     println!("== a call that streams");
-    let mut events = std::pin::pin!(tools.stream(ToolCall::new("call_3", "survey", r#"{"topic":"macros"}"#), &cx));
+    let mut events = std::pin::pin!(tools.stream(
+        ToolCall::new("call_3", "survey", r#"{"topic":"macros"}"#),
+        &cx
+    ));
     while let Some(event) = events.next().await {
         match event {
             ToolEvent::Started => println!("started"),

@@ -23,7 +23,9 @@ impl FromContext for Reader {
     const EFFECT: Effect = Effect::READ;
 
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
-        cx.extension::<Notes>().map(Self).ok_or_else(|| ToolError::new("this host keeps no notes"))
+        cx.extension::<Notes>()
+            .map(Self)
+            .ok_or_else(|| ToolError::new("this host keeps no notes"))
     }
 }
 
@@ -31,7 +33,9 @@ impl FromContext for Writer {
     const EFFECT: Effect = Effect::WRITE;
 
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
-        cx.extension::<Notes>().map(Self).ok_or_else(|| ToolError::new("this host keeps no notes"))
+        cx.extension::<Notes>()
+            .map(Self)
+            .ok_or_else(|| ToolError::new("this host keeps no notes"))
     }
 }
 
@@ -42,8 +46,14 @@ pub fn find_note(
     /// Title of the note.
     title: String,
 ) -> Result<String, ToolError> {
-    let notes = notes.0.lock().map_err(|_| ToolError::new("the notes are broken"))?;
-    notes.get(&title).cloned().ok_or_else(|| ToolError::new(format!("no note `{title}`")))
+    let notes = notes
+        .0
+        .lock()
+        .map_err(|_| ToolError::new("the notes are broken"))?;
+    notes
+        .get(&title)
+        .cloned()
+        .ok_or_else(|| ToolError::new(format!("no note `{title}`")))
 }
 
 /// Writes a note. With `read_only` on it, this would not compile: `Writer` can write.
@@ -55,7 +65,11 @@ pub fn write_note(
     /// Its text.
     text: String,
 ) -> Result<(), ToolError> {
-    notes.0.lock().map_err(|_| ToolError::new("the notes are broken"))?.insert(title, text);
+    notes
+        .0
+        .lock()
+        .map_err(|_| ToolError::new("the notes are broken"))?
+        .insert(title, text);
     Ok(())
 }
 
@@ -73,7 +87,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("write_note", r#"{"title":"milk","text":"two litres"}"#),
         ("find_note", r#"{"title":"milk"}"#),
     ] {
-        let result = tools.call(ToolCall::new("call_1", tool, arguments), &cx).await;
+        let result = tools
+            .call(ToolCall::new("call_1", tool, arguments), &cx)
+            .await;
         println!("{tool} {arguments}: {}", result.model_text());
     }
     Ok(())

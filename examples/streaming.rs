@@ -25,7 +25,11 @@ pub struct Imported {
 
 impl ToModelOutput for Imported {
     fn to_model_output(&self) -> ModelOutput {
-        ModelOutput::text(format!("{} rows imported, {} skipped", self.rows, self.skipped.len()))
+        ModelOutput::text(format!(
+            "{} rows imported, {} skipped",
+            self.rows,
+            self.skipped.len()
+        ))
     }
 }
 
@@ -66,7 +70,11 @@ pub async fn count(
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tools = Registry::linked()?.open();
     let cx = ToolContext::anonymous();
-    for (tool, table) in [("import", "users"), ("import", "broken"), ("count", "users")] {
+    for (tool, table) in [
+        ("import", "users"),
+        ("import", "broken"),
+        ("count", "users"),
+    ] {
         println!("{tool} {table}");
         let call = ToolCall::new("call_1", tool, format!(r#"{{"table":"{table}"}}"#));
         let mut events = std::pin::pin!(tools.stream(call, &cx));

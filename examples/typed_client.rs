@@ -33,16 +33,34 @@ pub fn distance(
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tools = toolset![distance];
     let cx = ToolContext::anonymous();
-    let bergen = Point { lat: 60.39, lon: 5.32 };
-    let oslo = Point { lat: 59.91, lon: 10.75 };
+    let bergen = Point {
+        lat: 60.39,
+        lon: 5.32,
+    };
+    let oslo = Point {
+        lat: 59.91,
+        lon: 10.75,
+    };
 
-    let call = distance { from: bergen.clone(), to: oslo };
+    let call = distance {
+        from: bergen.clone(),
+        to: oslo,
+    };
     println!("{call:?}");
-    let kilometres: f64 = tools.invoke(call, &cx).await.map_err(|error| error.to_string())?;
+    let kilometres: f64 = tools
+        .invoke(call, &cx)
+        .await
+        .map_err(|error| error.to_string())?;
     println!("{kilometres} km");
 
     // The same rules hold for a typed call as for a model's.
-    let nowhere = distance { from: bergen, to: Point { lat: 123.0, lon: 0.0 } };
+    let nowhere = distance {
+        from: bergen,
+        to: Point {
+            lat: 123.0,
+            lon: 0.0,
+        },
+    };
     if let Err(error) = tools.invoke(nowhere, &cx).await {
         println!("{error}");
     }

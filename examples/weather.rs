@@ -26,7 +26,11 @@ pub fn weather(
     let celsius = match city.as_str() {
         "Bergen" => 9,
         "Lisbon" => 21,
-        _ => return Err(ToolError::new(format!("no station in `{city}`, ask for Bergen or Lisbon"))),
+        _ => {
+            return Err(ToolError::new(format!(
+                "no station in `{city}`, ask for Bergen or Lisbon"
+            )));
+        }
     };
     Ok(match unit {
         Unit::Celsius => format!("{celsius} °C in {city}"),
@@ -38,8 +42,15 @@ pub fn weather(
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tools = Registry::linked()?.open();
     let cx = ToolContext::anonymous();
-    for arguments in [r#"{"city":"Bergen"}"#, r#"{"city":"Lisbon","unit":"fahrenheit"}"#, r#"{"city":"Atlantis"}"#, r#"{"town":"Bergen"}"#] {
-        let result = tools.call(ToolCall::new("call_1", "weather", arguments), &cx).await;
+    for arguments in [
+        r#"{"city":"Bergen"}"#,
+        r#"{"city":"Lisbon","unit":"fahrenheit"}"#,
+        r#"{"city":"Atlantis"}"#,
+        r#"{"town":"Bergen"}"#,
+    ] {
+        let result = tools
+            .call(ToolCall::new("call_1", "weather", arguments), &cx)
+            .await;
         println!("{arguments}\n  {}", result.model_text());
     }
     Ok(())

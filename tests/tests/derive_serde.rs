@@ -1,7 +1,10 @@
 //! Each serde attribute: what serde writes and reads is what the schema says.
 #![allow(dead_code, reason = "some fields are only read by serde")]
 #![allow(clippy::expect_used, reason = "tests fail so")]
-#![allow(clippy::trivially_copy_pass_by_ref, reason = "serde says the signature")]
+#![allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde says the signature"
+)]
 
 mod derive_support;
 

@@ -11,7 +11,7 @@ use std::{path::Path, process::Command, sync::OnceLock};
 
 /// Builds the fixture workspace once a profile and runs one of its programs.
 fn run(profile: &str, program: &str) -> String {
-    static BUILT: [OnceLock<()>; 2] = [const { OnceLock::new() }; 3];
+    static BUILT: [OnceLock<()>; 2] = [const { OnceLock::new() }; 2];
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link");
     let index = ["dev", "lto"]

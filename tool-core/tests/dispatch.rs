@@ -63,8 +63,7 @@ async fn fail(
 /// Blocks and panics.
 #[tool]
 fn fail_blocking() -> String {
-    let nothing: Option<String> = None;
-    nothing.expect("sync-secret")
+    panic!("sync-secret")
 }
 
 #[derive(Clone, Default)]
@@ -88,7 +87,7 @@ impl Drop for OnDrop {
 async fn sleep(probe: &Probe) -> String {
     probe.started.fetch_add(1, Ordering::SeqCst);
     let _drop = OnDrop(Arc::clone(&probe.dropped));
-    tokio::time::sleep(Duration::from_secs(3600)).await;
+    tokio::time::sleep(Duration::from_hours(1)).await;
     probe.finished.store(true, Ordering::SeqCst);
     "slept".to_owned()
 }
@@ -370,7 +369,7 @@ async fn a_timeout_stops_the_tool() {
     assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
     assert_eq!(probe.started.load(Ordering::SeqCst), 1);
     assert!(probe.dropped.load(Ordering::SeqCst) && !probe.finished.load(Ordering::SeqCst));
-    tokio::time::sleep(Duration::from_secs(7200)).await;
+    tokio::time::sleep(Duration::from_hours(2)).await;
     assert!(!probe.finished.load(Ordering::SeqCst));
 }
 

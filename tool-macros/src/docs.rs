@@ -196,7 +196,9 @@ mod tests {
 
     fn doc(lines: &[&str]) -> String {
         let mut all = Vec::new();
-        lines.iter().for_each(|line| add_lines(line, &mut all));
+        for line in lines {
+            add_lines(line, &mut all);
+        }
         describe(&all)
     }
 

@@ -55,18 +55,37 @@ fn a_default_stands_in_the_schema_and_is_what_the_fn_gets() {
     let schema = schema::<search>();
     assert_eq!(schema["properties"]["top"]["default"], 10);
     assert_eq!(schema["required"], serde_json::json!(["query"]));
-    for arguments in [r#"{"query":"x"}"#, r#"{"query":"x","top":null}"#, r#"{"query":"x","top":10}"#] {
-        assert_eq!(answer("find-docs", arguments), r#"["x","10"]"#, "{arguments}");
+    for arguments in [
+        r#"{"query":"x"}"#,
+        r#"{"query":"x","top":null}"#,
+        r#"{"query":"x","top":10}"#,
+    ] {
+        assert_eq!(
+            answer("find-docs", arguments),
+            r#"["x","10"]"#,
+            "{arguments}"
+        );
     }
-    assert!(call("find-docs", r#"{"query":"x","top":51}"#, &ToolContext::anonymous()).is_error());
+    assert!(
+        call(
+            "find-docs",
+            r#"{"query":"x","top":51}"#,
+            &ToolContext::anonymous()
+        )
+        .is_error()
+    );
 }
 
 // M1
 #[test]
 fn examples_reach_the_model() {
     let def = <search as Tool>::DEF;
-    let anthropic: serde_json::Value = serde_json::from_str(def.definition(Dialect::Anthropic)).expect("JSON");
-    assert_eq!(anthropic["input_examples"].as_array().map(Vec::len), Some(3));
+    let anthropic: serde_json::Value =
+        serde_json::from_str(def.definition(Dialect::Anthropic)).expect("JSON");
+    assert_eq!(
+        anthropic["input_examples"].as_array().map(Vec::len),
+        Some(3)
+    );
     assert!(def.definition(Dialect::OpenAi).contains("A plain lookup"));
 }
 
@@ -120,7 +139,10 @@ fn is_much(input: &pay, _cx: &ToolContext) -> bool {
 #[test]
 fn approval_is_a_flag_or_a_predicate_on_typed_arguments() {
     assert!(matches!(<delete as Tool>::DEF.approval(), Approval::Always));
-    assert!(matches!(<crate::greet as Tool>::DEF.approval(), Approval::ByEffect));
+    assert!(matches!(
+        <crate::greet as Tool>::DEF.approval(),
+        Approval::ByEffect
+    ));
     let Approval::When(asks) = <pay as Tool>::DEF.approval() else {
         panic!("a predicate");
     };
@@ -168,8 +190,14 @@ fn input_and_keys_may_have_other_names() {
         .collect();
     assert_eq!(keys, ["inFolder", "max"]);
     assert_eq!(<ListFiles as Tool>::NAME, "list_files");
-    assert_eq!(answer("list_files", r#"{"inFolder":"a","max":2}"#), "a Some(2)");
-    let input = ListFiles { in_folder: "b".to_owned(), most_files: None };
+    assert_eq!(
+        answer("list_files", r#"{"inFolder":"a","max":2}"#),
+        "a Some(2)"
+    );
+    let input = ListFiles {
+        in_folder: "b".to_owned(),
+        most_files: None,
+    };
     assert_eq!(serde_json::to_value(&input).expect("JSON")["inFolder"], "b");
 }
 

@@ -41,9 +41,16 @@ fn add_one(
 #[test]
 fn effects_are_the_union_of_the_host_parameters_and_the_words() {
     assert_eq!(<read_note as Tool>::DEF.effect(), Effect::READ);
-    assert_eq!(<write_note as Tool>::DEF.effect(), Effect::READ.union(Effect::WRITE));
+    assert_eq!(
+        <write_note as Tool>::DEF.effect(),
+        Effect::READ.union(Effect::WRITE)
+    );
     assert_eq!(<fetch_note as Tool>::DEF.effect(), Effect::EXTERNAL);
-    assert!(<remove_note as Tool>::DEF.effect().contains(Effect::DESTROY));
+    assert!(
+        <remove_note as Tool>::DEF
+            .effect()
+            .contains(Effect::DESTROY)
+    );
     assert_eq!(<add_one as Tool>::DEF.effect(), Effect::NONE);
 }
 
@@ -57,6 +64,7 @@ fn annotations_follow_from_effects() {
     assert!(<fetch_note as Tool>::DEF.hints().open_world);
     assert!(<remove_note as Tool>::DEF.hints().destructive);
     let mcp: serde_json::Value =
-        serde_json::from_str(<remove_note as Tool>::DEF.definition(Dialect::Mcp)).expect("a definition is JSON");
+        serde_json::from_str(<remove_note as Tool>::DEF.definition(Dialect::Mcp))
+            .expect("a definition is JSON");
     assert_eq!(mcp["annotations"]["destructiveHint"], true);
 }

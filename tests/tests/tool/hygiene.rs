@@ -16,15 +16,27 @@ fn r#match(
     /// The tool's own name.
     r#match: u32,
 ) -> String {
-    format!("{type} {cx} {map} {match}", r#type = r#type, r#match = r#match)
+    format!(
+        "{type} {cx} {map} {match}",
+        r#type = r#type,
+        r#match = r#match
+    )
 }
 
 #[test]
 fn raw_names_lose_their_mark() {
     assert_eq!(<r#match as Tool>::NAME, "match");
-    let keys: Vec<_> = schema::<r#match>()["properties"].as_object().expect("an object").keys().cloned().collect();
+    let keys: Vec<_> = schema::<r#match>()["properties"]
+        .as_object()
+        .expect("an object")
+        .keys()
+        .cloned()
+        .collect();
     assert_eq!(keys, ["cx", "map", "match", "type"]);
-    assert_eq!(answer("match", r#"{"type":"a","cx":1,"map":2,"match":3}"#), "a 1 2 3");
+    assert_eq!(
+        answer("match", r#"{"type":"a","cx":1,"map":2,"match":3}"#),
+        "a 1 2 3"
+    );
 }
 
 macro_rules! tools {
@@ -109,7 +121,13 @@ mod file {
 #[test]
 fn one_use_imports_the_fn_and_its_arguments() {
     use file::{OpenFile, open_file};
-    assert_eq!(open_file("a".to_owned()), OpenFile { path: "a".to_owned() }.path);
+    assert_eq!(
+        open_file("a".to_owned()),
+        OpenFile {
+            path: "a".to_owned()
+        }
+        .path
+    );
 }
 
 /// Is on its way out.

@@ -1,6 +1,17 @@
 //! What `#[tool]` makes of a fn.
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::many_single_char_names,
+    clippy::non_minimal_cfg,
+    deprecated,
+    non_snake_case,
+    unreachable_pub,
+    reason = "tests fail by panicking, tools are as public here as in a pack, and some are odd on purpose"
+)]
 
 mod attributes;
 mod effects;
@@ -17,13 +28,17 @@ use tool_core::prelude::*;
 
 /// Runs to the end, with a clock for deadlines.
 fn block_on<F: Future>(future: F) -> F::Output {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build();
     runtime.expect("a runtime").block_on(future)
 }
 
 /// Calls a tool of this program.
 fn call(name: &str, arguments: &str, cx: &ToolContext) -> CallResult {
-    let tools = Registry::linked().expect("the tools of this program").open();
+    let tools = Registry::linked()
+        .expect("the tools of this program")
+        .open();
     block_on(tools.call(ToolCall::new("call_1", name, arguments), cx))
 }
 
@@ -58,7 +73,10 @@ fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
     let def = <greet as Tool>::DEF;
     assert_eq!(def.name(), "greet");
     assert_eq!(<greet as Tool>::NAME, "greet");
-    assert_eq!(def.description(), "Greets a person. Use it once per conversation.");
+    assert_eq!(
+        def.description(),
+        "Greets a person. Use it once per conversation."
+    );
     assert_eq!(
         schema::<greet>(),
         serde_json::json!({
@@ -69,8 +87,13 @@ fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
         })
     );
     for dialect in Dialect::ALL {
-        let definition: serde_json::Value = serde_json::from_str(def.definition(dialect)).expect("a definition is JSON");
-        assert!(definition.to_string().contains("Use it once per conversation."));
+        let definition: serde_json::Value =
+            serde_json::from_str(def.definition(dialect)).expect("a definition is JSON");
+        assert!(
+            definition
+                .to_string()
+                .contains("Use it once per conversation.")
+        );
     }
     assert_eq!(answer("greet", r#"{"name":"Ada"}"#), "hello Ada");
 }
@@ -80,7 +103,10 @@ fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
 fn a_tool_registers_itself() {
     let linked = Registry::linked().expect("the tools of this program");
     assert!(linked.get("greet").is_some() && linked.get("now").is_some());
-    let explicit = Registry::builder().tool::<greet>().build().expect("one tool");
+    let explicit = Registry::builder()
+        .tool::<greet>()
+        .build()
+        .expect("one tool");
     assert_eq!(explicit.open().names().collect::<Vec<_>>(), ["greet"]);
 }
 
@@ -113,7 +139,10 @@ fn the_origin_is_where_the_fn_stands() {
     assert_eq!(origin.krate, "tool-tests");
     assert_eq!(origin.module, module_path!());
     assert!(origin.file.ends_with("tests/tool/main.rs"));
-    let line = include_str!("main.rs").lines().position(|line| line.starts_with("fn greet(")).expect("it is there");
+    let line = include_str!("main.rs")
+        .lines()
+        .position(|line| line.starts_with("fn greet("))
+        .expect("it is there");
     assert_eq!(origin.line as usize, line + 1);
 }
 
@@ -122,7 +151,10 @@ fn the_origin_is_where_the_fn_stands() {
 fn what_the_model_reads_is_fixed_at_compile_time() {
     const DEF: ToolDef = <greet as Tool>::DEF;
     let first = DEF.definition(Dialect::OpenAi).as_ptr();
-    assert_eq!(first, <greet as Tool>::DEF.definition(Dialect::OpenAi).as_ptr());
+    assert_eq!(
+        first,
+        <greet as Tool>::DEF.definition(Dialect::OpenAi).as_ptr()
+    );
 }
 
 use tool_core::ToolDef;

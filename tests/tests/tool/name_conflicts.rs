@@ -1,6 +1,11 @@
 //! A user's own names must not meet what the macro writes.
 
-#![allow(dead_code, unused_macros, non_camel_case_types, reason = "the names are all that matters")]
+#![allow(
+    dead_code,
+    unused_macros,
+    non_camel_case_types,
+    reason = "the names are all that matters"
+)]
 
 mod core {}
 mod std {}
@@ -100,6 +105,9 @@ fn SPEC() -> u32 {
 #[test]
 fn own_names_do_not_meet_those_of_the_macro() {
     assert_eq!(crate::answer("among_names", r#"{"query":"x"}"#), "x 3 None");
-    assert_eq!(crate::answer("blocking_among_names", r#"{"of_work":1,"output":2}"#), "3");
+    assert_eq!(
+        crate::answer("blocking_among_names", r#"{"of_work":1,"output":2}"#),
+        "3"
+    );
     assert_eq!(crate::answer("shouting", "{}"), "10");
 }

@@ -8,7 +8,7 @@ use crate::{call, schema};
 #[tool(
     secret("provider", label = "Provider", select("tavily", "brave"), optional),
     variable("REGION", description = "Where it runs.", scoped, optional),
-    variable("TOKEN", secret, optional),
+    variable("TOKEN", secret, optional)
 )]
 async fn ask_upstream(
     /// Key of the upstream. Its console shows it.
@@ -22,7 +22,11 @@ async fn ask_upstream(
     question: String,
 ) -> String {
     let region = cx.variable("REGION").unwrap_or("nowhere");
-    format!("{question} {} {} {retries} {base:?} {region}", key.expose_secret().len(), second.is_some())
+    format!(
+        "{question} {} {} {retries} {base:?} {region}",
+        key.expose_secret().len(),
+        second.is_some()
+    )
 }
 
 // S1-06
@@ -32,28 +36,59 @@ fn secrets_are_declared_and_injected() {
     let secrets: Vec<_> = def
         .secrets()
         .iter()
-        .map(|need| (need.key.to_string(), need.label.as_deref().unwrap_or("").to_owned(), need.optional))
+        .map(|need| {
+            (
+                need.key.to_string(),
+                need.label.as_deref().unwrap_or("").to_owned(),
+                need.optional,
+            )
+        })
         .collect();
     let own = |key: &str, label: &str, optional| (key.to_owned(), label.to_owned(), optional);
     assert_eq!(
         secrets,
-        [own("provider", "Provider", true), own("upstream_key", "Upstream key", false), own("second_key", "", true)]
+        [
+            own("provider", "Provider", true),
+            own("upstream_key", "Upstream key", false),
+            own("second_key", "", true)
+        ]
     );
     let SecretKind::Select(choices) = &def.secrets()[0].kind else {
         panic!("a choice");
     };
-    assert_eq!(choices.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["tavily", "brave"]);
+    assert_eq!(
+        choices.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
+        ["tavily", "brave"]
+    );
     assert_eq!(def.secrets()[1].kind, SecretKind::Text);
-    assert_eq!(def.secrets()[1].description.as_deref(), Some("Key of the upstream. Its console shows it."));
+    assert_eq!(
+        def.secrets()[1].description.as_deref(),
+        Some("Key of the upstream. Its console shows it.")
+    );
 
     let cx = ToolContext::builder()
         .secret("upstream_key", SecretString::from("12345"))
         .variable("RETRIES", "3")
         .variable("REGION", "eu")
         .build();
-    assert_eq!(call("ask_upstream", r#"{"question":"x"}"#, &cx).model_text(), "x 5 false 3 None eu");
-    assert!(call("ask_upstream", r#"{"question":"x"}"#, &ToolContext::anonymous()).is_error());
-    let keys: Vec<_> = schema::<ask_upstream>()["properties"].as_object().expect("an object").keys().cloned().collect();
+    assert_eq!(
+        call("ask_upstream", r#"{"question":"x"}"#, &cx).model_text(),
+        "x 5 false 3 None eu"
+    );
+    assert!(
+        call(
+            "ask_upstream",
+            r#"{"question":"x"}"#,
+            &ToolContext::anonymous()
+        )
+        .is_error()
+    );
+    let keys: Vec<_> = schema::<ask_upstream>()["properties"]
+        .as_object()
+        .expect("an object")
+        .keys()
+        .cloned()
+        .collect();
     assert_eq!(keys, ["question"]);
 }
 

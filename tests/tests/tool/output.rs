@@ -15,7 +15,10 @@ pub struct Report {
 }
 
 fn report() -> Report {
-    Report { summary: "short".to_owned(), lines: vec!["long".to_owned()] }
+    Report {
+        summary: "short".to_owned(),
+        lines: vec!["long".to_owned()],
+    }
 }
 
 fn brief(report: &Report) -> ModelOutput {
@@ -39,8 +42,14 @@ async fn report_whole() -> Report {
 fn the_model_reads_the_short_text_and_the_client_gets_all() {
     let result = call("report_brief", "{}", &ToolContext::anonymous());
     assert_eq!(result.model_text(), "short");
-    assert_eq!(result.output().map(|json| json.get()), Some(r#"{"summary":"short","lines":["long"]}"#));
-    assert_eq!(answer("report_whole", "{}"), r#"{"summary":"short","lines":["long"]}"#);
+    assert_eq!(
+        result.output().map(serde_json::value::RawValue::get),
+        Some(r#"{"summary":"short","lines":["long"]}"#)
+    );
+    assert_eq!(
+        answer("report_whole", "{}"),
+        r#"{"summary":"short","lines":["long"]}"#
+    );
 }
 
 /// A type that says itself what the model reads.
@@ -106,7 +115,9 @@ fn count_as_stream(
     /// How far.
     to: u32,
 ) -> impl Stream<Item = StreamItem<u32, String>> + Send {
-    stream::iter((1..=to).map(StreamItem::Progress)).chain(stream::iter([StreamItem::Final(format!("counted to {to}"))]))
+    stream::iter((1..=to).map(StreamItem::Progress)).chain(stream::iter([StreamItem::Final(
+        format!("counted to {to}"),
+    )]))
 }
 
 /// Counts, as a `ToolStream`, from an async fn.
@@ -123,11 +134,16 @@ async fn count_as_tool_stream(
 // S2-02
 #[test]
 fn streams_are_tools_with_progress_and_one_final_value() {
-    let tools = Registry::linked().expect("the tools of this program").open();
+    let tools = Registry::linked()
+        .expect("the tools of this program")
+        .open();
     for name in ["count_as_stream", "count_as_tool_stream"] {
         let call = ToolCall::new("1", name, r#"{"to":2}"#);
-        let events: Vec<_> =
-            crate::block_on(tools.stream(call, &ToolContext::anonymous()).collect::<Vec<_>>());
+        let events: Vec<_> = crate::block_on(
+            tools
+                .stream(call, &ToolContext::anonymous())
+                .collect::<Vec<_>>(),
+        );
         let steps: Vec<_> = events
             .iter()
             .filter_map(|event| match event {

@@ -19,7 +19,13 @@ async fn look(
     /// What to look for.
     what: String,
 ) -> String {
-    format!("{what} {} {} {} {}", borrowed.0, owned.0, missing.is_none(), cx.user().unwrap_or("nobody"))
+    format!(
+        "{what} {} {} {} {}",
+        borrowed.0,
+        owned.0,
+        missing.is_none(),
+        cx.user().unwrap_or("nobody")
+    )
 }
 
 /// Nobody puts it in.
@@ -31,9 +37,15 @@ tool_core::host_value!(Missing, Effect::NONE);
 #[test]
 fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
     let cx = ToolContext::builder().with(Index(7)).user("ada").build();
-    assert_eq!(call("look", r#"{"what":"x"}"#, &cx).model_text(), "x 7 7 true ada");
+    assert_eq!(
+        call("look", r#"{"what":"x"}"#, &cx).model_text(),
+        "x 7 7 true ada"
+    );
     let schema = schema::<look>();
-    assert_eq!(schema["properties"].as_object().map(serde_json::Map::len), Some(1));
+    assert_eq!(
+        schema["properties"].as_object().map(serde_json::Map::len),
+        Some(1)
+    );
     // A host value that the host lacks is a result, not a panic.
     assert!(call("look", r#"{"what":"x"}"#, &ToolContext::anonymous()).is_error());
 }
@@ -52,7 +64,10 @@ fn look_blocking(
 #[test]
 fn sync_fns_are_tools() {
     let cx = ToolContext::builder().with(Index(7)).build();
-    assert_eq!(call("look_blocking", r#"{"times":3}"#, &cx).model_text(), "21");
+    assert_eq!(
+        call("look_blocking", r#"{"times":3}"#, &cx).model_text(),
+        "21"
+    );
 }
 
 /// All arguments of a search.
@@ -66,22 +81,33 @@ pub struct SearchArgs {
 
 /// Searches with one struct of arguments.
 #[tool(example({ "query": "x" }))]
-fn search_by_struct(
-    #[args] args: SearchArgs,
-    index: &Index,
-) -> String {
+fn search_by_struct(#[args] args: SearchArgs, index: &Index) -> String {
     format!("{} {:?} {}", args.query, args.limit, index.0)
 }
 
 #[test]
 fn arguments_may_be_one_struct() {
     let cx = ToolContext::builder().with(Index(7)).build();
-    assert_eq!(call("search_by_struct", r#"{"query":"x","limit":2}"#, &cx).model_text(), "x Some(2) 7");
-    assert_eq!(schema::<search_by_struct>()["required"], serde_json::json!(["query"]));
-    let input = search_by_struct { args: SearchArgs { query: "x".to_owned(), limit: None } };
+    assert_eq!(
+        call("search_by_struct", r#"{"query":"x","limit":2}"#, &cx).model_text(),
+        "x Some(2) 7"
+    );
+    assert_eq!(
+        schema::<search_by_struct>()["required"],
+        serde_json::json!(["query"])
+    );
+    let input = search_by_struct {
+        args: SearchArgs {
+            query: "x".to_owned(),
+            limit: None,
+        },
+    };
     let text = serde_json::to_string(&input).expect("JSON");
     assert_eq!(text, r#"{"query":"x","limit":null}"#);
-    assert_eq!(serde_json::from_str::<search_by_struct>(&text).expect("it reads what it writes"), input);
+    assert_eq!(
+        serde_json::from_str::<search_by_struct>(&text).expect("it reads what it writes"),
+        input
+    );
 }
 
 /// Counts up, in a variable of its own.
@@ -119,14 +145,22 @@ impl TryFrom<String> for Level {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        if text.is_empty() { Err("a level has a name") } else { Ok(Self(text)) }
+        if text.is_empty() {
+            Err("a level has a name")
+        } else {
+            Ok(Self(text))
+        }
     }
 }
 
 #[test]
 fn bounds_hold_before_the_fn_runs() {
-    let good = r#"{"from":1,"word":"ab","fives":10,"numbers":[1,2],"day":"2026-02-28","level":"x"}"#;
-    assert_eq!(answer("count_up", good), r#"2 ab 10 2 2026-02-28 Level("x")"#);
+    let good =
+        r#"{"from":1,"word":"ab","fives":10,"numbers":[1,2],"day":"2026-02-28","level":"x"}"#;
+    assert_eq!(
+        answer("count_up", good),
+        r#"2 ab 10 2 2026-02-28 Level("x")"#
+    );
     for (from, to) in [
         (r#""ab""#, r#""abcd""#),
         (r#""ab""#, r#""AB""#),
@@ -151,7 +185,7 @@ fn conditional(
     #[cfg(any())]
     never: Nonexistent,
     /// There.
-    #[cfg(all())]
+    #[cfg(not(any()))]
     there: u32,
     /// With an attribute on a condition.
     #[cfg_attr(all(), arg(default = 4))]
@@ -165,8 +199,16 @@ fn conditional(
 
 #[test]
 fn parameters_under_cfg_follow_it() {
-    assert_eq!(answer("conditional", r#"{"always":1,"there":2}"#), "1 2 4 None");
-    let input = conditional { always: 1, there: 2, with_default: 3, without_default: None };
+    assert_eq!(
+        answer("conditional", r#"{"always":1,"there":2}"#),
+        "1 2 4 None"
+    );
+    let input = conditional {
+        always: 1,
+        there: 2,
+        with_default: 3,
+        without_default: None,
+    };
     assert_eq!(input.there, 2);
 }
 

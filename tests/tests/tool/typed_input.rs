@@ -23,13 +23,26 @@ fn take_options(
 
 #[test]
 fn absent_options_of_every_kind_are_none() {
-    let input: take_options = serde_json::from_str(r#"{"required":1}"#).expect("options may be absent");
-    assert_eq!(input, take_options { plain: None, aliased: None, boxed: Box::new(None), required: 1 });
+    let input: take_options =
+        serde_json::from_str(r#"{"required":1}"#).expect("options may be absent");
+    assert_eq!(
+        input,
+        take_options {
+            plain: None,
+            aliased: None,
+            boxed: Box::new(None),
+            required: 1
+        }
+    );
 }
 
 #[test]
 fn wrong_keys_are_told_as_serde_tells_them() {
-    let told = |text: &str| serde_json::from_str::<take_options>(text).expect_err(text).to_string();
+    let told = |text: &str| {
+        serde_json::from_str::<take_options>(text)
+            .expect_err(text)
+            .to_string()
+    };
     assert!(told(r#"{"plain":1}"#).starts_with("missing field `required`"));
     assert!(told(r#"{"required":1,"required":2}"#).starts_with("duplicate field `required`"));
     assert!(told(r#"{"required":1,"other":2}"#).starts_with(
@@ -47,15 +60,32 @@ fn it_reads_from_any_format() {
 
 #[test]
 fn it_writes_reads_prints_clones_and_compares() {
-    let input = take_options { plain: Some(1), aliased: None, boxed: Box::new(Some(true)), required: 2 };
+    let input = take_options {
+        plain: Some(1),
+        aliased: None,
+        boxed: Box::new(Some(true)),
+        required: 2,
+    };
     let text = serde_json::to_string(&input).expect("JSON");
-    assert_eq!(text, r#"{"plain":1,"aliased":null,"boxed":true,"required":2}"#);
-    assert_eq!(serde_json::from_str::<take_options>(&text).expect("what it wrote"), input.clone());
+    assert_eq!(
+        text,
+        r#"{"plain":1,"aliased":null,"boxed":true,"required":2}"#
+    );
+    assert_eq!(
+        serde_json::from_str::<take_options>(&text).expect("what it wrote"),
+        input.clone()
+    );
     assert_eq!(
         format!("{input:?}"),
         "take_options { plain: Some(1), aliased: None, boxed: Some(true), required: 2 }"
     );
-    assert_ne!(input, take_options { plain: None, ..input.clone() });
+    assert_ne!(
+        input,
+        take_options {
+            plain: None,
+            ..input.clone()
+        }
+    );
 }
 
 /// Neither `Serialize`, `Debug`, `Clone` nor `PartialEq`.
@@ -77,12 +107,27 @@ async fn take_bare(
 // What its fields cannot, the struct cannot, and that is no error.
 #[test]
 fn a_typed_call_goes_through_the_same_gate() {
-    let tools = Registry::linked().expect("the tools of this program").open();
+    let tools = Registry::linked()
+        .expect("the tools of this program")
+        .open();
     let cx = ToolContext::anonymous();
-    let bare = take_bare { bare: Bare { value: 3 } };
-    assert_eq!(crate::block_on(tools.invoke(bare, &cx)).expect("it runs"), 3);
-    let input = take_options { plain: None, aliased: None, boxed: Box::new(None), required: 2 };
-    assert_eq!(crate::block_on(tools.invoke(input, &cx)).expect("it runs"), "None None None 2");
+    let bare = take_bare {
+        bare: Bare { value: 3 },
+    };
+    assert_eq!(
+        crate::block_on(tools.invoke(bare, &cx)).expect("it runs"),
+        3
+    );
+    let input = take_options {
+        plain: None,
+        aliased: None,
+        boxed: Box::new(None),
+        required: 2,
+    };
+    assert_eq!(
+        crate::block_on(tools.invoke(input, &cx)).expect("it runs"),
+        "None None None 2"
+    );
 }
 
 /// Has more parameters than a tuple has impls.

@@ -47,6 +47,10 @@ impl Param<'_> {
 }
 
 /// Who supplies a parameter.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are of the large kind, and there are few"
+)]
 pub(crate) enum Source<'a> {
     /// The model.
     Model(Argument),

@@ -31,6 +31,10 @@ pub(crate) struct Written {
 }
 
 /// A parameter: one that may be a tool's, or the tokens of one that cannot.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are of the large kind, and there are few"
+)]
 pub(crate) enum Param {
     /// `#[…] mut name: Type`
     Named(Named),
@@ -177,7 +181,7 @@ fn is_receiver(ahead: ParseStream<'_>) -> bool {
 /// Walks over the rest of a parameter. Commas between `<` and `>` belong to its type.
 fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
     let mut depth = 0_usize;
-    while !input.is_empty() && !(depth == 0 && input.peek(Token![,])) {
+    while !(input.is_empty() || depth == 0 && input.peek(Token![,])) {
         if input.peek(Token![->]) {
             input.parse::<Token![->]>()?;
             continue;
