@@ -59,14 +59,22 @@ mod list;
 pub mod probe;
 mod record;
 
-pub use facts::{Facts, Texts, check_read_only, check_stated_result, krate, returned_stream};
-pub use list::{CloneList, DebugList, EqList, List, WriteList, clone_record, debug_record, eq_record, write_record, write_transparent};
-pub use record::{Argument, ReadRecord, Record, Slot, Slots, deserialize_record, read_record, slot};
+pub use facts::{Facts, check_read_only, check_stated_result, krate, returned_stream, text};
+pub use list::{
+    CloneList, DebugList, EqList, List, WriteList, clone_record, debug_record, eq_record,
+    write_record, write_transparent,
+};
+pub use record::{
+    Argument, ReadRecord, Record, Slot, Slots, deserialize_record, read_record, slot,
+};
 
 /// A host parameter, by the `FromContext::from_context` of its type, whose effect counts towards the tool's.
 ///
 /// A fn without a bound of its own: a type that lacks the trait is told once, at the user's type.
-pub fn host<T>(cx: &ToolContext, take: fn(&ToolContext) -> Result<T, ToolError>) -> Result<T, ToolError> {
+pub fn host<T>(
+    cx: &ToolContext,
+    take: fn(&ToolContext) -> Result<T, ToolError>,
+) -> Result<T, ToolError> {
     cx.extract(take)
 }
 

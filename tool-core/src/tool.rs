@@ -128,8 +128,8 @@ pub struct StaticDef {
     pub harness: bool,
     pub output_limit: Option<usize>,
     pub origin: Origin,
-    /// The definition's text by [`Dialect::index`].
-    pub text: [fn() -> Lowered; 5],
+    /// The definition's text.
+    pub text: fn(Dialect) -> Lowered,
     /// JSON Schema of the output, if it has one.
     pub output: fn() -> Option<Cow<'static, str>>,
     pub start: Start,
@@ -183,7 +183,7 @@ impl ToolDef {
     /// Schema of the arguments, as that provider takes it; empty where the tool leaves the provider out.
     pub fn schema(&self, dialect: Dialect) -> &str {
         match &self.0 {
-            Source::Static(def) => def.text[dialect.index()]().schema,
+            Source::Static(def) => (def.text)(dialect).schema,
             Source::Dynamic(def) => def.texts.schema(dialect),
         }
     }
@@ -191,7 +191,7 @@ impl ToolDef {
     /// The whole definition, as that provider takes it; empty where the tool leaves the provider out.
     pub fn definition(&self, dialect: Dialect) -> &str {
         match &self.0 {
-            Source::Static(def) => def.text[dialect.index()]().definition,
+            Source::Static(def) => (def.text)(dialect).definition,
             Source::Dynamic(def) => def.texts.definition(dialect),
         }
     }

@@ -45,7 +45,10 @@ impl<A: Debug, R: DebugList> DebugList for (A, R) {
 }
 
 /// `Debug` for a [`Record`].
-pub fn debug_record<T: Record<List: DebugList>>(record: &T, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub fn debug_record<T: Record<List: DebugList>>(
+    record: &T,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     let mut to = f.debug_struct(T::NAME);
     T::List::debug_all(record.refs(), T::FIELDS, &mut to);
     to.finish()
@@ -98,14 +101,22 @@ pub fn eq_record<T: Record<List: EqList>>(a: &T, b: &T) -> bool {
 /// Every field is [`Serialize`].
 pub trait WriteList: List {
     /// Writes them under their keys.
-    fn write_all<S: SerializeStruct>(refs: Self::Refs<'_>, keys: &[&'static str], to: &mut S) -> Result<(), S::Error>;
+    fn write_all<S: SerializeStruct>(
+        refs: Self::Refs<'_>,
+        keys: &[&'static str],
+        to: &mut S,
+    ) -> Result<(), S::Error>;
 
     /// Writes the only one by itself.
     fn write_only<S: Serializer>(refs: Self::Refs<'_>, to: S) -> Result<S::Ok, S::Error>;
 }
 
 impl WriteList for () {
-    fn write_all<S: SerializeStruct>((): (), _: &[&'static str], _: &mut S) -> Result<(), S::Error> {
+    fn write_all<S: SerializeStruct>(
+        (): (),
+        _: &[&'static str],
+        _: &mut S,
+    ) -> Result<(), S::Error> {
         Ok(())
     }
 
@@ -115,7 +126,11 @@ impl WriteList for () {
 }
 
 impl<A: Serialize, R: WriteList> WriteList for (A, R) {
-    fn write_all<S: SerializeStruct>((first, rest): Self::Refs<'_>, keys: &[&'static str], to: &mut S) -> Result<(), S::Error> {
+    fn write_all<S: SerializeStruct>(
+        (first, rest): Self::Refs<'_>,
+        keys: &[&'static str],
+        to: &mut S,
+    ) -> Result<(), S::Error> {
         let [key, keys @ ..] = keys else {
             return Ok(());
         };
@@ -129,13 +144,19 @@ impl<A: Serialize, R: WriteList> WriteList for (A, R) {
 }
 
 /// `Serialize` for a [`Record`]: every key, an absent option as null.
-pub fn write_record<T: Record<List: WriteList>, S: Serializer>(record: &T, to: S) -> Result<S::Ok, S::Error> {
+pub fn write_record<T: Record<List: WriteList>, S: Serializer>(
+    record: &T,
+    to: S,
+) -> Result<S::Ok, S::Error> {
     let mut to = to.serialize_struct(T::NAME, T::KEYS.len())?;
     T::List::write_all(record.refs(), T::KEYS, &mut to)?;
     to.end()
 }
 
 /// `Serialize` for a [`Record`] that holds all arguments in one field.
-pub fn write_transparent<T: Record<List: WriteList>, S: Serializer>(record: &T, to: S) -> Result<S::Ok, S::Error> {
+pub fn write_transparent<T: Record<List: WriteList>, S: Serializer>(
+    record: &T,
+    to: S,
+) -> Result<S::Ok, S::Error> {
     T::List::write_only(record.refs(), to)
 }

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use serde::Serialize;
 
 use crate::output::{ModelOutput, ToModelOutput};
-use crate::schema::{Schema, StrictSchema};
 use crate::schema::dialect::output_schema_text;
+use crate::schema::{Schema, StrictSchema};
 
 /// `OutputSchema::<T>::NEW.get()`: from `StrictSchema`, else from `JsonSchema`, else none.
 pub struct OutputSchema<T: ?Sized>(PhantomData<T>);

@@ -67,7 +67,12 @@ pub trait Slots<'de, A: MapAccess<'de>> {
     type Values;
 
     /// Reads the value of the key with this number.
-    fn fill(&mut self, number: usize, keys: &'static [&'static str], map: &mut A) -> Result<(), A::Error>;
+    fn fill(
+        &mut self,
+        number: usize,
+        keys: &'static [&'static str],
+        map: &mut A,
+    ) -> Result<(), A::Error>;
 
     /// The values, or which is missing.
     fn finish(self, keys: &'static [&'static str]) -> Result<Self::Values, A::Error>;
@@ -88,7 +93,12 @@ impl<'de, A: MapAccess<'de>> Slots<'de, A> for () {
 impl<'de, A: MapAccess<'de>, T, R: Slots<'de, A>> Slots<'de, A> for (Slot<'de, T, A>, R) {
     type Values = (T, R::Values);
 
-    fn fill(&mut self, number: usize, keys: &'static [&'static str], map: &mut A) -> Result<(), A::Error> {
+    fn fill(
+        &mut self,
+        number: usize,
+        keys: &'static [&'static str],
+        map: &mut A,
+    ) -> Result<(), A::Error> {
         let [key, rest @ ..] = keys else {
             return Ok(());
         };
@@ -103,7 +113,9 @@ impl<'de, A: MapAccess<'de>, T, R: Slots<'de, A>> Slots<'de, A> for (Slot<'de, T
     }
 
     fn finish(self, keys: &'static [&'static str]) -> Result<Self::Values, A::Error> {
-        let (key, rest) = keys.split_first().map_or(("", keys), |(key, rest)| (*key, rest));
+        let (key, rest) = keys
+            .split_first()
+            .map_or(("", keys), |(key, rest)| (*key, rest));
         let value = match self.0.value {
             Some(value) => value,
             None => (self.0.missing)(key)?,
@@ -150,7 +162,9 @@ pub fn read_record<'de, A: MapAccess<'de>, S: Slots<'de, A>>(
 }
 
 /// `Deserialize` for a [`Record`].
-pub fn deserialize_record<'de, T: ReadRecord, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+pub fn deserialize_record<'de, T: ReadRecord, D: Deserializer<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
     from.deserialize_map(RecordVisitor(PhantomData))
 }
 

@@ -189,44 +189,78 @@ pub const fn measure(spec: &Spec) -> [usize; 5] {
     out.counted()
 }
 
-/// A definition in a buffer, with the place of the schema in it.
-struct Written<const LEN: usize> {
-    bytes: [u8; LEN],
-    start: usize,
-    end: usize,
+/// The length of all definitions together.
+pub const fn total(lens: &[usize; 5]) -> usize {
+    lens[0] + lens[1] + lens[2] + lens[3] + lens[4]
 }
 
-/// A tool's definition in one dialect (by [`Dialect::index`]), of the length that [`measure`] told.
-///
-/// Name it behind a `fn` pointer only: then `cargo check` counts and code generation writes.
-pub struct Render<T, const LEN: usize, const DIALECT: usize>(PhantomData<T>);
+/// Where a definition stands in the buffer, and where its schema stands in the definition.
+#[derive(Clone, Copy)]
+struct Place {
+    start: usize,
+    len: usize,
+    schema: (usize, usize),
+}
 
-impl<T: HasSpec, const LEN: usize, const DIALECT: usize> Render<T, LEN, DIALECT> {
+/// All definitions in one buffer.
+struct Written<const TOTAL: usize> {
+    bytes: [u8; TOTAL],
+    places: [Place; 5],
+}
+
+/// A tool's definitions in all dialects, of the length in all that [`measure`] told. One buffer and one parameter for all of
+/// them: each constant that a macro writes costs the compiler more than the text in it.
+///
+/// Name it in the body of a generic `fn` only: then `cargo check` counts and code generation writes.
+pub struct Render<T, const TOTAL: usize>(PhantomData<T>);
+
+impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
     #[allow(long_running_const_eval, reason = "the text grows with the schema")]
-    const WRITTEN: Written<LEN> = {
-        let mut bytes = [0; LEN];
-        let (mut start, mut end) = (0, 0);
-        if LEN > 0 {
-            let mut out = Out::write(1 << DIALECT, &mut bytes);
-            (start, end) = lower::definition(&mut out, T::SPEC);
-            assert!(
-                out.is_exact(),
-                "the schema's two passes disagree, please report this"
-            );
+    const WRITTEN: Written<TOTAL> = {
+        let mut written = Written {
+            bytes: [0; TOTAL],
+            places: [Place { start: 0, len: 0, schema: (0, 0) }; 5],
+        };
+        let lens = measure(T::SPEC);
+        let mut rest: &mut [u8] = &mut written.bytes;
+        let (mut dialect, mut start) = (0, 0);
+        while dialect < 5 {
+            let len = lens[dialect];
+            let (mine, after) = rest.split_at_mut(len);
+            rest = after;
+            let mut schema = (0, 0);
+            if len > 0 {
+                let mut out = Out::write(1 << dialect, mine);
+                schema = lower::definition(&mut out, T::SPEC);
+                assert!(
+                    out.is_exact(),
+                    "the schema's two passes disagree, please report this"
+                );
+            }
+            written.places[dialect] = Place { start, len, schema };
+            start += len;
+            dialect += 1;
         }
-        Written { bytes, start, end }
+        written
     };
 
-    /// The text.
+    /// The texts, by [`Dialect::index`].
     #[allow(unsafe_code, reason = "const evaluation pays per byte for a check")]
-    pub const LOWERED: Lowered = {
-        // SAFETY: `WRITTEN` is filled by an `Out`, exactly.
-        let definition = unsafe { text::filled(&Self::WRITTEN.bytes) };
-        let (head, _) = definition.split_at(Self::WRITTEN.end);
-        Lowered {
-            definition,
-            schema: head.split_at(Self::WRITTEN.start).1,
+    pub const LOWERED: &'static [Lowered; 5] = &{
+        // SAFETY: `WRITTEN` is filled by `Out`s, each exactly.
+        let texts = unsafe { text::filled(&Self::WRITTEN.bytes) };
+        let mut lowered = [Lowered { definition: "", schema: "" }; 5];
+        let mut dialect = 0;
+        while dialect < 5 {
+            let Place { start, len, schema } = Self::WRITTEN.places[dialect];
+            let definition = texts.split_at(start).1.split_at(len).0;
+            lowered[dialect] = Lowered {
+                definition,
+                schema: definition.split_at(schema.1).0.split_at(schema.0).1,
+            };
+            dialect += 1;
         }
+        lowered
     };
 }
 

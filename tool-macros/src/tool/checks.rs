@@ -141,12 +141,7 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
             #name,
             #number
         };
-        out.extend(spans::check(
-            &tool.paths,
-            place,
-            "check_example",
-            arguments,
-        ));
+        out.extend(spans::check(&tool.paths, place, "check_example", arguments));
         if let Some(result) = &example.result {
             let json = result.example(&tool.paths);
             let arguments = quote! {
@@ -241,7 +236,12 @@ fn argument_warnings(tool: &Tool<'_>, named: &Named, argument: &Argument) -> Tok
     if let Some(pattern) = argument.words.bounds.unanchored_pattern()
         && !allows(PATTERN_ANCHORS)
     {
-        out.extend(spans::warning(&tool.paths, pattern, PATTERN_ANCHORS.warn, quote!(true)));
+        out.extend(spans::warning(
+            &tool.paths,
+            pattern,
+            PATTERN_ANCHORS.warn,
+            quote!(true),
+        ));
     }
     let ty = &named.ty;
     if !allows(INT_RANGE) && !is_narrow(ty) {

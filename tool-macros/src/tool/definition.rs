@@ -201,14 +201,7 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
                 file: #file,
                 line: #line,
             },
-            text: #private::Texts::<
-                #input,
-                { <#input as #private::Facts>::LENS[0] },
-                { <#input as #private::Facts>::LENS[1] },
-                { <#input as #private::Facts>::LENS[2] },
-                { <#input as #private::Facts>::LENS[3] },
-                { <#input as #private::Facts>::LENS[4] },
-            >::TEXT,
+            text: #private::text::<#input, { <#input as #private::Facts>::TOTAL }>,
             output: || {
                 use #private::probe::{ByJsonSchema as _, BySilence as _};
                 #output_schema

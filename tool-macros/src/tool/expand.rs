@@ -2,7 +2,6 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::spanned::Spanned as _;
 
 use crate::tool::model::Tool;
 use crate::tool::{checks, definition, input, run};
@@ -10,7 +9,11 @@ use crate::tool::{checks, definition, input, run};
 /// The expansion. It takes what is decided and cannot fail.
 pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     let written = tool.written;
-    let allowed: Vec<_> = written.attrs.iter().filter(|attr| attr.path().is_ident("allow")).collect();
+    let allowed: Vec<_> = written
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("allow"))
+        .collect();
     let item = input::item(tool);
     let impls = input::impls(tool);
     let schema = definition::schema(tool);
@@ -69,7 +72,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
         tool.options
             .to_model_output
             .as_ref()
-            .map_or_else(Span::call_site, |path| path.span()),
+            .map_or_else(Span::call_site, syn::spanned::Spanned::span),
     );
     let model_view = match &tool.options.to_model_output {
         Some(path) => quote!(::core::option::Option::Some(#path(#value))),

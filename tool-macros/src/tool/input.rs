@@ -109,11 +109,17 @@ fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let input = &tool.input;
     let name = input.unraw().to_string();
     let keys = fields.iter().map(|field| field.key);
-    let names: Vec<_> = fields.iter().map(|field| field.ident.unraw().to_string()).collect();
-    let renamed = fields.iter().zip(&names).any(|(field, name)| field.key != name);
-    let names = renamed.then(|| {
-        quote!(const FIELDS: &'static [&'static ::core::primitive::str] = &[#(#names),*];)
-    });
+    let names: Vec<_> = fields
+        .iter()
+        .map(|field| field.ident.unraw().to_string())
+        .collect();
+    let renamed = fields
+        .iter()
+        .zip(&names)
+        .any(|(field, name)| field.key != name);
+    let names = renamed.then(
+        || quote!(const FIELDS: &'static [&'static ::core::primitive::str] = &[#(#names),*];),
+    );
     let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
     let types = nested(fields.iter().map(|field| {
         let ty = field.ty;
@@ -131,6 +137,7 @@ fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
             const KEYS: &'static [&'static ::core::primitive::str] = &[#(#keys),*];
             #names
             type List = #types;
+            #[allow(clippy::unused_unit, reason = "a tool without arguments has the empty list")]
             fn refs(&self) -> <<Self as #private::Record>::List as #private::List>::Refs<'_> {
                 #refs
             }
@@ -231,5 +238,7 @@ fn derived(tool: &Tool<'_>) -> TokenStream {
 
 /// `(a, (b, (c, ())))`: one generic impl in the core crate serves every length.
 fn nested(items: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
-    items.rev().fold(quote!(()), |rest, item| quote!((#item, #rest)))
+    items
+        .rev()
+        .fold(quote!(()), |rest, item| quote!((#item, #rest)))
 }

@@ -94,7 +94,9 @@ pub(crate) fn secret_twice(key: &str) -> String {
 
 /// One variable, declared as two kinds.
 pub(crate) fn variable_kinds(name: &str) -> String {
-    format!("[variable-spec] the variable `{name}` is secret in one place and plain in another, declare it once")
+    format!(
+        "[variable-spec] the variable `{name}` is secret in one place and plain in another, declare it once"
+    )
 }
 
 /// A key that some provider refuses.

@@ -12,7 +12,7 @@
 
 use crate::schema::dialect::{
     Dialect, Dialects, HasSpec, Hints, Render, RenderSchema, Spec, ToolExample, definition_text,
-    measure, measure_schema, output_schema_text, schema_text,
+    measure, measure_schema, output_schema_text, schema_text, total,
 };
 use crate::schema::{
     Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind, Number,
@@ -734,13 +734,7 @@ const LENS: [usize; 5] = measure(Search::SPEC);
 // S1-63
 #[test]
 fn definitions_made_by_the_compiler_are_those_made_at_run_time() {
-    let made = [
-        Render::<Search, { LENS[0] }, 0>::LOWERED,
-        Render::<Search, { LENS[1] }, 1>::LOWERED,
-        Render::<Search, { LENS[2] }, 2>::LOWERED,
-        Render::<Search, { LENS[3] }, 3>::LOWERED,
-        Render::<Search, { LENS[4] }, 4>::LOWERED,
-    ];
+    let made = *Render::<Search, { total(&LENS) }>::LOWERED;
     for (dialect, lowered) in Dialect::ALL.into_iter().zip(made) {
         assert_eq!(lowered.definition, definition_text(Search::SPEC, dialect));
         if dialect == Dialect::Gemini {
