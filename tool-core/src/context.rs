@@ -197,7 +197,10 @@ impl ToolContext {
     }
 
     /// Runs a `FromContext::from_context` with the host's values open to it.
-    pub(crate) fn extract<T>(&self, take: fn(&Self) -> Result<T, ToolError>) -> Result<T, ToolError> {
+    pub(crate) fn extract<T>(
+        &self,
+        take: fn(&Self) -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
         take(&Self {
             open: true,
             ..self.clone()

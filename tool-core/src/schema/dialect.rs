@@ -219,7 +219,11 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
     const WRITTEN: Written<TOTAL> = {
         let mut written = Written {
             bytes: [0; TOTAL],
-            places: [Place { start: 0, len: 0, schema: (0, 0) }; 5],
+            places: [Place {
+                start: 0,
+                len: 0,
+                schema: (0, 0),
+            }; 5],
         };
         let lens = measure(T::SPEC);
         let mut rest: &mut [u8] = &mut written.bytes;
@@ -249,7 +253,10 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
     pub const LOWERED: &'static [Lowered; 5] = &{
         // SAFETY: `WRITTEN` is filled by `Out`s, each exactly.
         let texts = unsafe { text::filled(&Self::WRITTEN.bytes) };
-        let mut lowered = [Lowered { definition: "", schema: "" }; 5];
+        let mut lowered = [Lowered {
+            definition: "",
+            schema: "",
+        }; 5];
         let mut dialect = 0;
         while dialect < 5 {
             let Place { start, len, schema } = Self::WRITTEN.places[dialect];

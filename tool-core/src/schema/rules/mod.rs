@@ -22,16 +22,34 @@ pub use report::Fault;
 pub(crate) use report::{Path, Report};
 pub use table::Rule;
 
-use crate::schema::Schema;
 use crate::schema::dialect::Dialects;
+use crate::schema::{Kind, Schema};
 use walk::Walk;
+
+/// The short way through for what most fields are: a text, a number or a flag, alone, optional or in a list. Every provider
+/// takes them. A list of whole numbers is not among them, it may be bytes.
+const fn is_plain(schema: &Schema) -> bool {
+    let leaf = match &schema.kind {
+        Kind::Optional(inner) => &inner.kind,
+        Kind::Array {
+            items,
+            exactly: None,
+            ..
+        } if !matches!(items.kind, Kind::Integer(_)) => &items.kind,
+        kind => kind,
+    };
+    matches!(
+        leaf,
+        Kind::String | Kind::Integer(_) | Kind::Number { .. } | Kind::Boolean
+    )
+}
 
 /// Checks what a field holds against the rules that no provider admits, for its derive.
 ///
 /// Descends to where a derive of its own has checked.
 #[track_caller]
 pub const fn check_field(schema: &Schema, owner: &str, field: &str) {
-    if schema.checked {
+    if schema.checked || is_plain(schema) {
         return;
     }
     let mut report = Report::new();
@@ -62,6 +80,9 @@ pub const fn check_type(schema: &Schema) {
 /// Checks a parameter of a tool: what [`check_field`] does, and in the whole tree the rules that depend on the providers.
 #[track_caller]
 pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param: &str) {
+    if is_plain(schema) {
+        return;
+    }
     let mut report = Report::new();
     let owner = Path::owner(tool);
     Walk {
