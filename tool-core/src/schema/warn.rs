@@ -2,6 +2,10 @@
 //!
 //! `const _: () = <LimitOptional<{ CONDITION }>>::W;` warns exactly when the condition holds: the constant of the `true` side is
 //! deprecated, and its note is the message.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "a rule's id in brackets is no link"
+)]
 
 macro_rules! warnings {
     ($($name:ident: $note:literal;)*) => {$(
