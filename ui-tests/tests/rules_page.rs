@@ -1,0 +1,51 @@
+//! `docs/rules.md` names every rule, and what it points at exists.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::path::Path;
+
+use tool_core::schema::rules::Rule;
+
+// M2
+#[test]
+fn every_rule_stands_on_the_page_with_its_proof() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = std::fs::read_to_string(root.join("docs/rules.md")).unwrap();
+    let row = |id: &str| {
+        page.lines()
+            .find(|line| line.starts_with(&format!("| `{id}` |")))
+    };
+    for rule in Rule::ALL {
+        assert!(
+            row(rule.id).is_some(),
+            "`{}` is missing from docs/rules.md",
+            rule.id
+        );
+    }
+    for folder in std::fs::read_dir(root.join("ui-tests/fail"))
+        .unwrap()
+        .flatten()
+    {
+        let id = folder.file_name().into_string().unwrap();
+        let row = row(&id).unwrap_or_else(|| panic!("`{id}` is missing from docs/rules.md"));
+        assert!(
+            row.contains(&format!("`ui-tests/fail/{id}`")),
+            "the row of `{id}` does not name its programs"
+        );
+    }
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
+        let proof = line.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let paths: Vec<&str> = proof.split('`').skip(1).step_by(2).collect();
+        assert!(!paths.is_empty(), "no proof in: {line}");
+        for path in paths {
+            assert!(
+                root.join(path).exists(),
+                "`{path}` does not exist, in: {line}"
+            );
+        }
+    }
+}
