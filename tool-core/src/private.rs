@@ -29,7 +29,7 @@ pub use crate::schema::{
     Schema, Tagging, Text, Union, Variant,
 };
 pub use crate::schema::{Pattern, StrictSchema, warn};
-pub use crate::stream::{Item, OutputSlot, generator, no_stream};
+pub use crate::stream::{Item, OutputSlot, Tried, generator, no_stream};
 pub use crate::tool::{
     Approval, Finished, Job, Origin, SecretKind, SecretNeed, Start, StaticDef, VariableKind,
     VariableNeed, check_secrets, check_variables,
@@ -110,9 +110,43 @@ where
     ToolStream::of(stream)
 }
 
+/// A tool that `toolset![…]` names.
+#[derive(Clone, Copy)]
+pub struct Listed {
+    spec: &'static Spec,
+    def: fn() -> ToolDef,
+}
+
+/// The tool of this type. Its one bound is told at the type.
+pub const fn listed<T: Tool>() -> Listed {
+    Listed {
+        spec: T::SPEC,
+        def: || T::DEF,
+    }
+}
+
+/// Checks `N` tools that go into one request together.
+///
+/// # Panics
+///
+/// In const evaluation, with every fault.
+#[track_caller]
+pub const fn check_listed<const N: usize>(tools: &[Listed]) {
+    if N == 0 {
+        return;
+    }
+    let mut specs = [tools[0].spec; N];
+    let mut at = 0;
+    while at < N {
+        specs[at] = tools[at].spec;
+        at += 1;
+    }
+    check_toolset(&specs);
+}
+
 /// `toolset![…]`, whose names were compared at compile time.
-pub fn toolset_of<const N: usize>(defs: [ToolDef; N]) -> Toolset {
-    Toolset::of(defs.into())
+pub fn toolset_of(tools: &[Listed]) -> Toolset {
+    Toolset::of(tools.iter().map(|tool| (tool.def)()).collect())
 }
 
 /// Runs a predicate of `approval = …` on typed arguments.

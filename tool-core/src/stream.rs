@@ -153,6 +153,54 @@ where
     ToolStream(steps.chain(output).boxed())
 }
 
+/// What `?` takes in `tool_stream!`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`?` in `tool_stream!` needs a `Result` whose error is a `std::error::Error`, found `{Self}`",
+    label = "not such a `Result`",
+    note = "of an `Option`: `.ok_or_else(|| ToolError::new(\"…\"))?`",
+    note = "of another error: `.map_err(|error| ToolError::new(\"…\"))?`"
+)]
+pub trait Outcome {
+    /// The same, with this crate's error.
+    type Told;
+
+    /// Makes the error a [`ToolError`].
+    fn told(self) -> Self::Told;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: Into<ToolError>> Outcome for Result<T, E> {
+    type Told = Result<T, ToolError>;
+
+    fn told(self) -> Self::Told {
+        self.map_err(Into::into)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: Into<ToolError>> Outcome for Poll<Result<T, E>> {
+    type Told = Poll<Result<T, ToolError>>;
+
+    fn told(self) -> Self::Told {
+        self.map_err(Into::into)
+    }
+}
+
+/// Puts [`Outcome::told`] behind an expression of any type, so that a wrong type is told in the words of `Outcome`.
+#[doc(hidden)]
+pub trait Tried: Sized {
+    /// What `?` gets.
+    fn __tried(self) -> Self::Told
+    where
+        Self: Outcome,
+    {
+        self.told()
+    }
+}
+
+impl<T> Tried for T {}
+
 /// Stands in for a stream whose body has an error.
 #[doc(hidden)]
 pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {

@@ -14,7 +14,7 @@ use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output, Returned};
 use crate::run::{DecodeError, Pass, Ticket};
-use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec, ToolExample};
+use crate::schema::dialect::{Dialect, Dialects, HasSpec, Hints, Lowered, Spec, ToolExample};
 use crate::schema::{Schema, Text};
 
 mod dynamic;
@@ -35,13 +35,16 @@ pub(crate) use results::result_faults;
     label = "not a tool",
     note = "a tool is named like its fn: `#[tool] fn search_docs` makes `search_docs`"
 )]
-pub trait Tool: Sized + Send + 'static {
+pub trait Tool: HasSpec + Sized + Send + 'static {
     /// Name on the wire.
     const NAME: &'static str;
     /// Everything else about it.
     const DEF: ToolDef;
     /// What it gives.
     type Output: Serialize + Send + 'static;
+
+    #[doc(hidden)]
+    const LISTED: crate::private::Listed = crate::private::listed::<Self>();
 
     #[doc(hidden)]
     fn run(

@@ -203,8 +203,9 @@ impl fmt::Debug for Toolset {
 /// ```
 #[macro_export]
 macro_rules! toolset {
-    ($($tool:path),* $(,)?) => {{
-        const _: () = $crate::private::check_toolset(&[$(<$tool as $crate::private::HasSpec>::SPEC),*]);
-        $crate::private::toolset_of([$(<$tool as $crate::Tool>::DEF),*])
+    ($($tool:ty),* $(,)?) => {{
+        const __TOOLS: &[$crate::private::Listed] = &[$(<$tool as $crate::Tool>::LISTED),*];
+        const _: () = $crate::private::check_listed::<{ __TOOLS.len() }>(__TOOLS);
+        $crate::private::toolset_of(__TOOLS)
     }};
 }

@@ -5,7 +5,7 @@
 //! // becomes
 //! private::generator(OutputSlot::new(), |__output| private::async_stream::try_stream! {
 //!     if false { yield __output.step(); }
-//!     __output.set({ yield Step::Started; let pages = fetch().await.map_err(ToolError::from)?; Report::from(pages) });
+//!     __output.set({ use private::Tried as _; yield Step::Started; let pages = fetch().await.__tried()?; Report::from(pages) });
 //! })
 //! ```
 //!
@@ -35,11 +35,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let body: Vec<TokenTree> = input.collect();
     let errors = Errors::new();
     check_output(&body, &errors);
-    let body = Scrub {
-        core: &core,
+    let mut scrub = Scrub {
         errors: &errors,
-    }
-    .scrub(body, false);
+        tries: false,
+    };
+    let body = scrub.scrub(body, false);
+    let tried = scrub.tries.then(|| quote!(use #core::private::Tried as _;));
     if let Err(error) = errors.finish() {
         let error = error.into_compile_error();
         // Of any stream, so that the fn around it adds no error of its own.
@@ -51,7 +52,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             if false {
                 yield #output.step();
             }
-            #output.set({ #body });
+            #output.set({ #tried #body });
         })
     }
 }
@@ -61,7 +62,15 @@ fn check_output(body: &[TokenTree], errors: &Errors) {
     match body.last() {
         None => errors.at_span(Span::call_site(), NO_OUTPUT),
         Some(last @ TokenTree::Punct(punct)) if punct.as_char() == ';' => {
-            errors.at(last, NO_OUTPUT);
+            // A `return` there has its own error, which says as much.
+            let mut statement = body
+                .iter()
+                .rev()
+                .skip(1)
+                .take_while(|token| !is_punct(token, ';'));
+            if !statement.any(|token| is_word(token, "return")) {
+                errors.at(last, NO_OUTPUT);
+            }
         }
         Some(_) => {}
     }
@@ -77,13 +86,14 @@ fn check_output(body: &[TokenTree], errors: &Errors) {
 }
 
 struct Scrub<'a> {
-    core: &'a TokenStream,
     errors: &'a Errors,
+    /// Whether there is a `?`.
+    tries: bool,
 }
 
 impl Scrub<'_> {
     /// Goes over the tokens that run in the stream itself, and leaves those of closures, `async` blocks and items alone.
-    fn scrub(&self, tokens: Vec<TokenTree>, in_macro: bool) -> TokenStream {
+    fn scrub(&mut self, tokens: Vec<TokenTree>, in_macro: bool) -> TokenStream {
         let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());
         let mut tokens = tokens.into_iter().peekable();
         while let Some(token) = tokens.next() {
@@ -113,10 +123,10 @@ impl Scrub<'_> {
                     if in_macro {
                         self.errors.at(&question, TRY_IN_MACRO);
                     }
-                    let core = self.core;
+                    self.tries = true;
                     // At the user's place, but known as generated, so that no lint looks at it.
                     let span = Span::call_site().located_at(question.span());
-                    out.extend(quote_spanned!(span=> .map_err(#core::ToolError::from)));
+                    out.extend(quote_spanned!(span=> .__tried()));
                     out.push(question.into());
                 }
                 TokenTree::Group(group) => {
