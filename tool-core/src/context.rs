@@ -22,9 +22,16 @@ use crate::tool::ToolDef;
 
 mod builder;
 mod extract;
+mod services;
+mod slug;
 
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};
+pub use services::{
+    ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, History,
+    OAuth, OAuthToken, Said, Speaker, StatePlace, StateStore, TokenSource,
+};
+pub use slug::{InstanceSlug, Instances, ResolveInstance, SlugError};
 
 /// Who is asking, for how long, and with what: one per turn, cheap to clone.
 ///
@@ -58,10 +65,14 @@ pub struct ToolContext {
 pub(crate) struct Host {
     agent: Option<String>,
     user: Option<String>,
+    runtime_user: Option<String>,
+    service_user: Option<String>,
     workspace: Option<String>,
     session: Option<String>,
     conversation: Option<String>,
+    turn: Option<String>,
     provider: Option<Dialect>,
+    model_provider: Option<String>,
     cancellation: Option<CancellationToken>,
     deadline: Option<Instant>,
     secrets: HashMap<String, SecretString>,
@@ -130,6 +141,16 @@ impl ToolContext {
         self.host.user.as_deref()
     }
 
+    /// Whom the tool acts as towards other systems: the caller's runtime user, else the workspace's service user.
+    ///
+    /// Not the one who asked: that is [`user`](ToolContext::user), and the audit names both.
+    pub fn runtime_user(&self) -> Option<&str> {
+        self.host
+            .runtime_user
+            .as_deref()
+            .or(self.host.service_user.as_deref())
+    }
+
     /// The workspace: the slug of the instance.
     pub fn workspace(&self) -> Option<&str> {
         self.host.workspace.as_deref()
@@ -143,6 +164,16 @@ impl ToolContext {
     /// The conversation.
     pub fn conversation(&self) -> Option<&str> {
         self.host.conversation.as_deref()
+    }
+
+    /// The turn: one message of the model and the calls in it. The same again when the turn is resumed.
+    pub fn turn(&self) -> Option<&str> {
+        self.host.turn.as_deref()
+    }
+
+    /// Name of the AI provider that the instance uses, for tools that call a model themselves.
+    pub fn model_provider(&self) -> Option<&str> {
+        self.host.model_provider.as_deref()
     }
 
     /// The provider whose model asks.

@@ -73,7 +73,10 @@ mod toolset;
 pub use args::{Issue, Repair, RepairNote};
 pub use call::{CallResult, ToolCall, ToolEvent};
 pub use context::{
-    Deadline, FromContext, FromSecret, FromVariable, ToolContext, ToolContextBuilder,
+    ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, Deadline,
+    FromContext, FromSecret, FromVariable, History, InstanceSlug, Instances, OAuth, OAuthToken,
+    ResolveInstance, Said, SlugError, Speaker, StatePlace, StateStore, TokenSource, ToolContext,
+    ToolContextBuilder,
 };
 pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};

@@ -8,7 +8,10 @@ use secrecy::SecretString;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Host, ToolContext};
+use super::services::{
+    ApiKeys, Attachment, Attachments, History, Said, StateStore, States, TokenSource, Tokens,
+};
+use super::{Host, InstanceSlug, ResolveInstance, ToolContext};
 use crate::schema::dialect::Dialect;
 
 /// A point in time, for [`ToolContextBuilder::deadline`].
@@ -51,6 +54,28 @@ impl ToolContextBuilder {
         self
     }
 
+    /// Whom tools act as towards other systems, in place of the workspace's service user.
+    pub fn runtime_user(mut self, user: impl Into<String>) -> Self {
+        self.0.runtime_user = Some(user.into());
+        self
+    }
+
+    /// The workspace's own user, whom tools act as where nothing else is said.
+    pub fn service_user(mut self, user: impl Into<String>) -> Self {
+        self.0.service_user = Some(user.into());
+        self
+    }
+
+    /// The workspace, by a slug that was checked.
+    pub fn instance(self, slug: &InstanceSlug) -> Self {
+        self.workspace(slug.as_str())
+    }
+
+    /// Knows the UUIDs of instances; see [`Instances`](crate::Instances).
+    pub fn instances(self, resolver: impl ResolveInstance) -> Self {
+        self.with(super::slug::Resolver(Arc::new(resolver)))
+    }
+
     /// The workspace: the slug of the instance.
     pub fn workspace(mut self, workspace: impl Into<String>) -> Self {
         self.0.workspace = Some(workspace.into());
@@ -67,6 +92,45 @@ impl ToolContextBuilder {
     pub fn conversation(mut self, conversation: impl Into<String>) -> Self {
         self.0.conversation = Some(conversation.into());
         self
+    }
+
+    /// The turn. Without one, calls cannot be recognised when a turn is resumed.
+    pub fn turn(mut self, turn: impl Into<String>) -> Self {
+        self.0.turn = Some(turn.into());
+        self
+    }
+
+    /// Name of the AI provider that the instance uses.
+    pub fn model_provider(mut self, name: impl Into<String>) -> Self {
+        self.0.model_provider = Some(name.into());
+        self
+    }
+
+    /// The instance's key for an AI provider; see [`ApiKeys`].
+    pub fn api_key(mut self, provider: impl Into<String>, key: impl Into<SecretString>) -> Self {
+        let ApiKeys(mut keys) = self.take::<ApiKeys>().unwrap_or_default();
+        Arc::make_mut(&mut keys).insert(provider.into(), key.into());
+        self.with(ApiKeys(keys))
+    }
+
+    /// The files of the user's message of this turn; see [`Attachments`].
+    pub fn attachments(self, files: Vec<Attachment>) -> Self {
+        self.with(Attachments::new(files))
+    }
+
+    /// The conversation so far, the user's message of this turn included; see [`History`].
+    pub fn history(self, messages: Vec<Said>) -> Self {
+        self.with(History::new(messages))
+    }
+
+    /// Where the state of conversations is kept; see [`ConversationState`](crate::ConversationState).
+    pub fn state(self, store: Arc<dyn StateStore>) -> Self {
+        self.with(States(store))
+    }
+
+    /// Where tokens of other services come from; see [`OAuth`](crate::OAuth).
+    pub fn oauth(self, source: Arc<dyn TokenSource>) -> Self {
+        self.with(Tokens(source))
     }
 
     /// The provider whose model asks.
@@ -103,6 +167,12 @@ impl ToolContextBuilder {
     pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.0.extensions.insert(TypeId::of::<T>(), Arc::new(value));
         self
+    }
+
+    /// What was put in of a type, if anything.
+    fn take<T: Clone + Send + Sync + 'static>(&mut self) -> Option<T> {
+        let value = self.0.extensions.remove(&TypeId::of::<T>())?;
+        value.downcast_ref::<T>().cloned()
     }
 
     /// The context.

@@ -1,0 +1,343 @@
+//! What a host may lend to tools beside values of its own. Each is absent unless the host sets it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use secrecy::SecretString;
+
+use super::{FromContext, ToolContext};
+use crate::effect::Effect;
+use crate::error::ToolError;
+
+/// A file that came with the user's message of this turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// What sort of file.
+    pub kind: AttachmentKind,
+    /// Media type, such as `image/png`.
+    pub mime: String,
+    /// Name to show.
+    pub filename: Option<String>,
+    /// Where the bytes are.
+    pub body: AttachmentBody,
+}
+
+/// What sort of file an attachment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AttachmentKind {
+    /// A picture.
+    Image,
+    /// A recording.
+    Audio,
+    /// Anything else.
+    File,
+}
+
+/// Where the bytes of an attachment are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttachmentBody {
+    /// At an address.
+    Url(String),
+    /// Here.
+    Data(Arc<[u8]>),
+}
+
+/// The files of the user's message, as a host value: `files: &Attachments`. Those of earlier turns are not among them.
+#[derive(Clone, Debug, Default)]
+pub struct Attachments(Arc<[Attachment]>);
+
+impl Attachments {
+    pub(super) fn new(all: Vec<Attachment>) -> Self {
+        Self(all.into())
+    }
+
+    /// The file at a position, counted from 0. The error tells the model how many there are.
+    pub fn at(&self, index: usize) -> Result<&Attachment, ToolError> {
+        self.0.get(index).ok_or_else(|| {
+            ToolError::new(match self.0.len() {
+                0 => "the message has no attachments".to_owned(),
+                1 => format!("there is no attachment {index}, the message has one: 0"),
+                all => format!(
+                    "there is no attachment {index}, the message has those from 0 to {}",
+                    all - 1
+                ),
+            })
+        })
+    }
+
+    /// All of them, in the message's order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Attachment> {
+        self.0.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'a> IntoIterator for &'a Attachments {
+    type Item = &'a Attachment;
+    type IntoIter = std::slice::Iter<'a, Attachment>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl FromContext for Attachments {
+    const EFFECT: Effect = Effect::READ;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(cx.extension().unwrap_or_default())
+    }
+}
+
+/// The instance's own keys for AI providers, for tools that call a model, as a host value: `keys: &ApiKeys`.
+///
+/// ```
+/// use tool_core::{ApiKeys, ExposeSecret, SecretString, ToolContext};
+///
+/// let cx = ToolContext::builder().api_key("openai", SecretString::from("sk-instance")).build();
+/// let keys = cx.get::<ApiKeys>().unwrap();
+/// assert_eq!(keys.get("openai").unwrap().expose_secret(), "sk-instance");
+/// assert!(keys.get("anthropic").is_err());
+/// ```
+#[derive(Clone, Default)]
+pub struct ApiKeys(pub(super) Arc<HashMap<String, SecretString>>);
+
+impl ApiKeys {
+    /// The key for a provider. The operator's error names the provider whose key is absent.
+    pub fn get(&self, provider: &str) -> Result<&SecretString, ToolError> {
+        self.0.get(provider).ok_or_else(|| {
+            ToolError::unavailable(format_args!("the instance's API key for `{provider}`"))
+        })
+    }
+}
+
+impl FromContext for ApiKeys {
+    const EFFECT: Effect = Effect::READ.union(Effect::EXTERNAL);
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("the instance's API keys"))
+    }
+}
+
+/// Where the state of conversations is kept. Every call names tenant and conversation, so that one never reads another's.
+pub trait StateStore: Send + Sync + 'static {
+    /// The value of a key, if it has one.
+    fn get<'a>(
+        &'a self,
+        place: &'a StatePlace,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<serde_json::Value>, ToolError>>;
+
+    /// Sets a key, or removes it.
+    fn set<'a>(
+        &'a self,
+        place: &'a StatePlace,
+        key: &'a str,
+        value: Option<serde_json::Value>,
+    ) -> BoxFuture<'a, Result<(), ToolError>>;
+}
+
+/// Whose state it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StatePlace {
+    /// The workspace; empty where the host names none.
+    pub tenant: String,
+    /// The conversation.
+    pub conversation: String,
+}
+
+/// Keys and values that belong to the conversation, as a host value: `state: &ConversationState`.
+#[derive(Clone)]
+pub struct ConversationState {
+    place: Arc<StatePlace>,
+    store: Arc<dyn StateStore>,
+}
+
+#[derive(Clone)]
+pub(super) struct States(pub(super) Arc<dyn StateStore>);
+
+impl ConversationState {
+    /// The value of a key, if it has one.
+    pub async fn get(&self, key: &str) -> Result<Option<serde_json::Value>, ToolError> {
+        self.store.get(&self.place, key).await
+    }
+
+    /// Sets a key.
+    pub async fn set(
+        &self,
+        key: &str,
+        value: impl Into<serde_json::Value>,
+    ) -> Result<(), ToolError> {
+        self.store.set(&self.place, key, Some(value.into())).await
+    }
+
+    /// Removes a key.
+    pub async fn remove(&self, key: &str) -> Result<(), ToolError> {
+        self.store.set(&self.place, key, None).await
+    }
+}
+
+impl FromContext for ConversationState {
+    const EFFECT: Effect = Effect::READ.union(Effect::WRITE);
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        let States(store) = cx
+            .extension()
+            .ok_or_else(|| ToolError::unavailable("the state of conversations"))?;
+        let conversation = cx
+            .conversation()
+            .ok_or_else(|| ToolError::unavailable("the conversation"))?;
+        Ok(Self {
+            place: Arc::new(StatePlace {
+                tenant: cx.workspace().unwrap_or_default().to_owned(),
+                conversation: conversation.to_owned(),
+            }),
+            store,
+        })
+    }
+}
+
+/// Who said something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Speaker {
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool's result.
+    Tool,
+}
+
+/// One message of the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Who said it.
+    pub speaker: Speaker,
+    /// What, as text.
+    pub text: String,
+}
+
+/// The conversation so far, the user's message of this turn included, as a host value: `history: &History`. Read-only.
+///
+/// ```
+/// use tool_core::{History, Said, Speaker, ToolContext};
+///
+/// let said = |speaker, text: &str| Said { speaker, text: text.into() };
+/// let cx = ToolContext::builder()
+///     .history(vec![
+///         said(Speaker::User, "hello"),
+///         said(Speaker::Assistant, "hi"),
+///         said(Speaker::User, "book it"),
+///     ])
+///     .build();
+/// let history = cx.get::<History>().unwrap();
+/// let users: Vec<_> = history.recent(Some(Speaker::User), 1).map(|said| &*said.text).collect();
+/// assert_eq!(users, ["book it"]);
+/// assert_eq!(history.recent(None, 0).count(), 3);
+/// ```
+#[derive(Clone, Debug)]
+pub struct History(Arc<[Said]>);
+
+impl History {
+    pub(super) fn new(all: Vec<Said>) -> Self {
+        Self(all.into())
+    }
+
+    /// The last `count` messages, oldest first; 0 means all. A speaker is picked before the cut.
+    pub fn recent(&self, speaker: Option<Speaker>, count: usize) -> impl Iterator<Item = &Said> {
+        let picked = move |said: &&Said| speaker.is_none_or(|speaker| said.speaker == speaker);
+        let all = self.0.iter().filter(picked).count();
+        let skip = if count == 0 {
+            0
+        } else {
+            all.saturating_sub(count)
+        };
+        self.0.iter().filter(picked).skip(skip)
+    }
+}
+
+impl FromContext for History {
+    const EFFECT: Effect = Effect::READ;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("the history of the conversation"))
+    }
+}
+
+/// Where tokens of other services come from.
+pub trait TokenSource: Send + Sync + 'static {
+    /// A token for the user who asks, or what that user has to do first.
+    fn token<'a>(
+        &'a self,
+        cx: &'a ToolContext,
+        service: &'a str,
+    ) -> BoxFuture<'a, Result<OAuthToken, ToolError>>;
+}
+
+/// What an [`OAuth`] accessor answers.
+#[derive(Clone, Debug)]
+pub enum OAuthToken {
+    /// A token that works now.
+    Ready(SecretString),
+    /// The user has to consent first.
+    ActionRequired {
+        /// Where.
+        url: String,
+        /// What to tell the user.
+        message: String,
+    },
+}
+
+/// Tokens of other services for the user who asks, as a host value: `oauth: &OAuth`.
+#[derive(Clone)]
+pub struct OAuth {
+    cx: ToolContext,
+    source: Tokens,
+}
+
+#[derive(Clone)]
+pub(super) struct Tokens(pub(super) Arc<dyn TokenSource>);
+
+impl OAuth {
+    /// A token, or what the user has to do first.
+    pub async fn request(&self, service: &str) -> Result<OAuthToken, ToolError> {
+        self.source.0.token(&self.cx, service).await
+    }
+
+    /// A token; where the user has to consent first, the error tells the model so, with the address.
+    pub async fn token(&self, service: &str) -> Result<SecretString, ToolError> {
+        match self.request(service).await? {
+            OAuthToken::Ready(token) => Ok(token),
+            OAuthToken::ActionRequired { url, message } => Err(ToolError::new(format!(
+                "action_required: {message} ({url})"
+            ))),
+        }
+    }
+}
+
+impl FromContext for OAuth {
+    const EFFECT: Effect = Effect::READ.union(Effect::EXTERNAL);
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(Self {
+            cx: cx.clone(),
+            source: cx
+                .extension()
+                .ok_or_else(|| ToolError::unavailable("tokens of other services"))?,
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! The name of a tenant.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use super::{FromContext, ToolContext};
+use crate::effect::Effect;
+use crate::error::ToolError;
+
+/// The slug of an instance (a workspace, a tenant): what people call it, never its UUID.
+///
+/// Lower-case letters, digits, `-` and `_`, at most 63 of them, beginning with a letter or digit. The few places that need the UUID
+/// ask [`Instances::resolve`].
+///
+/// ```
+/// use tool_core::InstanceSlug;
+///
+/// assert_eq!("acme-eu".parse::<InstanceSlug>().unwrap().as_str(), "acme-eu");
+/// assert!("Acme EU".parse::<InstanceSlug>().is_err());
+/// assert!("67e55044-10b1-426f-9247-bb680e5fe0c8".parse::<InstanceSlug>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InstanceSlug(Box<str>);
+
+/// Most bytes of a slug: what fits into one label of a host name.
+const MOST: usize = 63;
+
+impl InstanceSlug {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for InstanceSlug {
+    type Err = SlugError;
+
+    fn from_str(text: &str) -> Result<Self, SlugError> {
+        let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+        if is_uuid(text) {
+            return Err(SlugError::Uuid);
+        }
+        let first = text.as_bytes().first().copied();
+        if text.len() > MOST
+            || !first.is_some_and(|byte| byte.is_ascii_alphanumeric())
+            || !text.bytes().all(legal)
+        {
+            return Err(SlugError::Malformed);
+        }
+        Ok(Self(text.into()))
+    }
+}
+
+impl fmt::Display for InstanceSlug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a text is no slug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SlugError {
+    /// It is a UUID.
+    #[error("this is the UUID of an instance, name it by its slug")]
+    Uuid,
+    /// It has other characters, too many, or none.
+    #[error(
+        "a slug has 1 to 63 lower-case letters, digits, `-` and `_`, and begins with a letter or digit"
+    )]
+    Malformed,
+}
+
+/// With hyphens or without.
+fn is_uuid(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    match bytes.len() {
+        32 => bytes.iter().all(u8::is_ascii_hexdigit),
+        36 => bytes.iter().enumerate().all(|(i, byte)| {
+            if matches!(i, 8 | 13 | 18 | 23) {
+                *byte == b'-'
+            } else {
+                byte.is_ascii_hexdigit()
+            }
+        }),
+        _ => false,
+    }
+}
+
+/// Knows the UUIDs of instances. A host puts it in with [`ToolContextBuilder::instances`](crate::ToolContextBuilder::instances).
+pub trait ResolveInstance: Send + Sync + 'static {
+    /// The UUID of the instance of this slug, in any spelling that the host's store takes.
+    fn resolve<'a>(&'a self, slug: &'a InstanceSlug) -> BoxFuture<'a, Result<String, ToolError>>;
+}
+
+/// The way from the slug of the caller's instance to its UUID, as a host value: `instances: &Instances`.
+#[derive(Clone)]
+pub struct Instances {
+    slug: Option<InstanceSlug>,
+    resolver: Resolver,
+}
+
+#[derive(Clone)]
+pub(super) struct Resolver(pub(super) Arc<dyn ResolveInstance>);
+
+impl Instances {
+    /// The UUID of the instance that asks.
+    pub async fn resolve(&self) -> Result<String, ToolError> {
+        let slug = self
+            .slug
+            .as_ref()
+            .ok_or_else(|| ToolError::unavailable("the slug of the caller's instance"))?;
+        self.resolver.0.resolve(slug).await
+    }
+}
+
+impl FromContext for Instances {
+    const EFFECT: Effect = Effect::READ;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(Self {
+            slug: cx.workspace().and_then(|text| text.parse().ok()),
+            resolver: cx
+                .extension()
+                .ok_or_else(|| ToolError::unavailable("the resolver of instances"))?,
+        })
+    }
+}

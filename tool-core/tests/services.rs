@@ -1,0 +1,397 @@
+//! Who asks, and what the host lends beside its own values.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::{
+    ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, CancellationToken,
+    ConversationState, ErrorKind, ExposeSecret, History, InstanceSlug, Instances, OAuth,
+    OAuthToken, ResolveInstance, Said, SlugError, Speaker, StatePlace, StateStore, TokenSource,
+};
+
+/// Tells who asks.
+#[tool]
+fn who(cx: &ToolContext) -> Result<Value, ToolError> {
+    Ok(json!({
+        "agent": cx.agent(), "user": cx.user(), "runtime_user": cx.runtime_user(), "workspace": cx.workspace(),
+        "session": cx.session(), "conversation": cx.conversation(), "turn": cx.turn(), "call": cx.call_id(),
+        "model_provider": cx.model_provider(),
+    }))
+}
+
+async fn told(cx: &ToolContext) -> Value {
+    let result = toolset![who]
+        .call(ToolCall::new("call_7", "who", "{}"), cx)
+        .await;
+    serde_json::from_str(result.output().expect("an output").get()).expect("JSON")
+}
+
+// S0-09, S0-10, S0-12, S1-16, S1-19, S3-19
+#[tokio::test]
+async fn each_caller_sees_its_own_ids() {
+    let of = |agent: &str, user: &str| {
+        ToolContext::builder()
+            .agent(agent)
+            .user(user)
+            .workspace("acme")
+            .session("s-1")
+            .conversation("c-1")
+            .turn("t-1")
+            .model_provider("anthropic")
+            .service_user("svc-acme")
+    };
+    let (first, second) = (
+        of("scout", "ann").build(),
+        of("clerk", "bob").runtime_user("run-bob").build(),
+    );
+    let (first, second) = futures::future::join(told(&first), told(&second)).await;
+    assert_eq!(
+        first,
+        json!({
+            "agent": "scout", "user": "ann", "runtime_user": "svc-acme", "workspace": "acme", "session": "s-1",
+            "conversation": "c-1", "turn": "t-1", "call": "call_7", "model_provider": "anthropic",
+        })
+    );
+    assert_eq!(
+        (&second["agent"], &second["user"], &second["runtime_user"]),
+        (&json!("clerk"), &json!("bob"), &json!("run-bob"))
+    );
+}
+
+// S1-20
+#[tokio::test]
+async fn absent_services_are_none() {
+    /// Asks for everything that a host may not have.
+    #[tool]
+    fn greedy(
+        #[context] state: Option<ConversationState>,
+        #[context] history: Option<History>,
+        #[context] oauth: Option<OAuth>,
+        #[context] keys: Option<ApiKeys>,
+        #[context] instances: Option<Instances>,
+        files: &Attachments,
+    ) -> usize {
+        usize::from(state.is_some())
+            + usize::from(history.is_some())
+            + usize::from(oauth.is_some())
+            + usize::from(keys.is_some())
+            + usize::from(instances.is_some())
+            + files.len()
+    }
+    let result = toolset![greedy]
+        .call(ToolCall::new("1", "greedy", ""), &ToolContext::anonymous())
+        .await;
+    assert_eq!(result.model_text(), "0");
+    let told = told(&ToolContext::anonymous()).await;
+    assert_eq!(told["user"], Value::Null);
+}
+
+struct Rows(Mutex<HashMap<(StatePlace, String), Value>>);
+
+impl StateStore for Rows {
+    fn get<'a>(
+        &'a self,
+        place: &'a StatePlace,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Value>, ToolError>> {
+        let rows = self.0.lock().unwrap();
+        Box::pin(std::future::ready(Ok(rows
+            .get(&(place.clone(), key.to_owned()))
+            .cloned())))
+    }
+
+    fn set<'a>(
+        &'a self,
+        place: &'a StatePlace,
+        key: &'a str,
+        value: Option<Value>,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        let mut rows = self.0.lock().unwrap();
+        match value {
+            Some(value) => rows.insert((place.clone(), key.to_owned()), value),
+            None => rows.remove(&(place.clone(), key.to_owned())),
+        };
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// Counts how often it was called.
+#[tool]
+async fn count(state: &ConversationState) -> Result<u64, ToolError> {
+    let before = state
+        .get("count")
+        .await?
+        .and_then(|value| value.as_u64())
+        .unwrap_or(0);
+    state.set("count", before + 1).await?;
+    Ok(before + 1)
+}
+
+// S0-11, S1-20
+#[tokio::test]
+async fn state_belongs_to_one_conversation_of_one_workspace() {
+    let store: Arc<dyn StateStore> = Arc::new(Rows(Mutex::default()));
+    let tools = toolset![count];
+    let call = async |workspace: &str, conversation: &str| {
+        let cx = ToolContext::builder()
+            .workspace(workspace)
+            .conversation(conversation)
+            .state(Arc::clone(&store))
+            .build();
+        tools
+            .call(ToolCall::new("1", "count", "{}"), &cx)
+            .await
+            .model_text()
+    };
+    assert_eq!(call("acme", "c-1").await, "1");
+    assert_eq!(call("acme", "c-1").await, "2");
+    assert_eq!(call("acme", "c-2").await, "1");
+    assert_eq!(
+        call("globex", "c-1").await,
+        "1",
+        "another workspace never reads it"
+    );
+}
+
+/// Polls once.
+fn once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+// S0-13
+#[tokio::test]
+async fn cancelling_ends_a_waiting_tool() {
+    /// Waits until it is told to stop.
+    #[tool]
+    async fn wait() -> Result<u32, ToolError> {
+        std::future::pending().await
+    }
+    let token = CancellationToken::new();
+    let cx = ToolContext::builder().cancellation(token.clone()).build();
+    let tools = toolset![wait];
+    let mut call = Box::pin(tools.call(ToolCall::new("1", "wait", "{}"), &cx));
+    assert!(once(&mut call).is_pending());
+    token.cancel();
+    let Poll::Ready(result) = once(&mut call) else {
+        panic!("it has to end at the next poll");
+    };
+    assert_eq!(
+        result.error().map(ToolError::kind),
+        Some(ErrorKind::Cancelled)
+    );
+}
+
+struct Table;
+
+impl ResolveInstance for Table {
+    fn resolve<'a>(&'a self, slug: &'a InstanceSlug) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async move {
+            match slug.as_str() {
+                "acme" => Ok("67e55044-10b1-426f-9247-bb680e5fe0c8".to_owned()),
+                other => Err(ToolError::new(format!("there is no instance `{other}`"))),
+            }
+        })
+    }
+}
+
+// S1-13
+#[tokio::test]
+async fn an_instance_is_named_by_its_slug_and_resolved_on_demand() {
+    for wrong in ["", "Acme", "a b", "-a", &"a".repeat(64)] {
+        assert_eq!(
+            wrong.parse::<InstanceSlug>(),
+            Err(SlugError::Malformed),
+            "{wrong}"
+        );
+    }
+    for uuid in [
+        "67e55044-10b1-426f-9247-bb680e5fe0c8",
+        "67e5504410b1426f9247bb680e5fe0c8",
+    ] {
+        assert_eq!(uuid.parse::<InstanceSlug>(), Err(SlugError::Uuid));
+    }
+    let slug: InstanceSlug = "acme".parse().unwrap();
+    let cx = ToolContext::builder()
+        .instance(&slug)
+        .instances(Table)
+        .build();
+    assert_eq!(cx.workspace(), Some("acme"));
+    let uuid = cx.get::<Instances>().unwrap().resolve().await.unwrap();
+    assert_eq!(uuid, "67e55044-10b1-426f-9247-bb680e5fe0c8");
+}
+
+fn picture(name: &str) -> Attachment {
+    Attachment {
+        kind: AttachmentKind::Image,
+        mime: "image/png".to_owned(),
+        filename: Some(name.to_owned()),
+        body: AttachmentBody::Data(Arc::from(*b"png")),
+    }
+}
+
+/// Judges whether a picture shows a bill.
+#[tool]
+fn verify_document(
+    files: &Attachments,
+    keys: &ApiKeys,
+    cx: &ToolContext,
+    /// Which attachment, counted from 0.
+    #[arg(default = 0)]
+    attachment_index: u32,
+) -> Result<String, ToolError> {
+    let file = files.at(attachment_index as usize)?;
+    let key = keys.get(cx.model_provider().unwrap_or("openai"))?;
+    let name = file.filename.as_deref().unwrap_or("it");
+    Ok(format!(
+        "{name} was judged with a key of {} bytes",
+        key.expose_secret().len()
+    ))
+}
+
+// S1-17
+#[tokio::test]
+async fn attachments_are_those_of_this_message() {
+    let tools = toolset![verify_document];
+    let ask = async |cx: &ToolContext, arguments: &str| {
+        tools
+            .call(ToolCall::new("1", "verify_document", arguments), cx)
+            .await
+    };
+    let turn = |files| {
+        ToolContext::builder()
+            .attachments(files)
+            .api_key("openai", SecretString::from("sk-instance"))
+            .build()
+    };
+
+    let first = turn(vec![picture("a.png"), picture("b.png")]);
+    assert_eq!(
+        ask(&first, r#"{"attachment_index":1}"#).await.model_text(),
+        "b.png was judged with a key of 11 bytes"
+    );
+    assert_eq!(
+        ask(&first, r#"{"attachment_index":2}"#).await.model_text(),
+        "there is no attachment 2, the message has those from 0 to 1"
+    );
+    let second = turn(Vec::new());
+    assert_eq!(
+        ask(&second, "{}").await.model_text(),
+        "the message has no attachments"
+    );
+}
+
+// S1-18
+#[tokio::test]
+async fn keys_are_the_instances_own() {
+    let tools = toolset![verify_document];
+    let call = || ToolCall::new("1", "verify_document", "{}");
+    let with = ToolContext::builder()
+        .model_provider("acme-ai")
+        .attachments(vec![picture("bill.png")])
+        .api_key("acme-ai", SecretString::from("key-of-acme"));
+    assert_eq!(
+        tools.call(call(), &with.build()).await.model_text(),
+        "bill.png was judged with a key of 11 bytes"
+    );
+
+    let without = ToolContext::builder()
+        .model_provider("acme-ai")
+        .attachments(vec![picture("bill.png")])
+        .api_key("openai", SecretString::from("another"))
+        .build();
+    let result = tools.call(call(), &without).await;
+    let error = result.error().expect("no key, no call");
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(
+        error.operator_text().contains("API key for `acme-ai`"),
+        "{}",
+        error.operator_text()
+    );
+}
+
+// S1-20
+#[test]
+fn history_is_picked_by_speaker_before_it_is_cut() {
+    let said = |speaker, text: &str| Said {
+        speaker,
+        text: text.to_owned(),
+    };
+    let cx = ToolContext::builder()
+        .history(vec![
+            said(Speaker::User, "1"),
+            said(Speaker::Assistant, "2"),
+            said(Speaker::User, "3"),
+            said(Speaker::Tool, "4"),
+            said(Speaker::User, "now"),
+        ])
+        .build();
+    let history = cx.get::<History>().unwrap();
+    let texts = |speaker, count| {
+        history
+            .recent(speaker, count)
+            .map(|said| said.text.as_str())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        texts(Some(Speaker::User), 2),
+        ["3", "now"],
+        "the turn's own message counts"
+    );
+    assert_eq!(texts(None, 0), ["1", "2", "3", "4", "now"]);
+    assert_eq!(texts(Some(Speaker::Tool), 9), ["4"]);
+}
+
+struct Consents;
+
+impl TokenSource for Consents {
+    fn token<'a>(
+        &'a self,
+        cx: &'a ToolContext,
+        service: &'a str,
+    ) -> BoxFuture<'a, Result<OAuthToken, ToolError>> {
+        Box::pin(async move {
+            Ok(if cx.user() == Some("ann") {
+                OAuthToken::Ready(SecretString::from("token-of-ann"))
+            } else {
+                OAuthToken::ActionRequired {
+                    url: format!("https://consent.invalid/{service}"),
+                    message: "the user has to connect the calendar".to_owned(),
+                }
+            })
+        })
+    }
+}
+
+// S1-20
+#[tokio::test]
+async fn a_token_or_what_the_user_has_to_do() {
+    let of = |user: &str| {
+        ToolContext::builder()
+            .user(user)
+            .oauth(Arc::new(Consents))
+            .build()
+            .get::<OAuth>()
+            .unwrap()
+    };
+    assert_eq!(
+        of("ann").token("calendar").await.unwrap().expose_secret(),
+        "token-of-ann"
+    );
+    let error = of("bob").token("calendar").await.unwrap_err();
+    assert_eq!(
+        error.model_text(),
+        "action_required: the user has to connect the calendar (https://consent.invalid/calendar)"
+    );
+}
