@@ -65,6 +65,7 @@ pub mod prelude;
 pub mod private;
 mod registry;
 mod run;
+pub mod store;
 mod stream;
 pub mod testing;
 mod tool;

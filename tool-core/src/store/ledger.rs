@@ -1,0 +1,197 @@
+//! Which effects were begun, and how they ended.
+
+use serde::{Deserialize, Serialize};
+
+use super::audit::AuditRow;
+use super::{StoreFuture, Timestamp, words};
+
+/// That a tool with effects is about to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// The idempotency key: names the effect, and is handed to the tool.
+    pub key: String,
+    /// The call's id within its turn.
+    pub call: String,
+    /// The turn.
+    pub turn: String,
+    /// The thread.
+    pub thread: Option<String>,
+    /// The tool's name.
+    pub tool: String,
+    /// Hash of the tool's contract.
+    pub contract: String,
+    /// The workspace.
+    pub tenant: String,
+    /// The requesting user.
+    pub principal: String,
+    /// Hash of the canonical arguments.
+    pub arguments_hash: String,
+    /// Who runs it. One run of the body has one owner: two attempts never share a name.
+    pub owner: String,
+    /// When it begins.
+    pub at: Timestamp,
+    /// From then on others may hold the owner for dead; [`EffectLedger::renew`] moves it.
+    pub lease_until: Timestamp,
+}
+
+/// Where an effect stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectState {
+    /// Begun; its owner is alive as far as the lease says.
+    Running,
+    /// It took effect.
+    Succeeded,
+    /// It did not.
+    Failed,
+    /// Begun, and nobody knows how it ended.
+    Ambiguous,
+}
+
+words!(EffectState {
+    Running = "running",
+    Succeeded = "succeeded",
+    Failed = "failed",
+    Ambiguous = "ambiguous",
+});
+
+/// An effect as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectRow {
+    /// What was begun, with the lease as it stands.
+    pub intent: Intent,
+    /// Where it stands.
+    pub state: EffectState,
+    /// What is answered to a replay, as JSON.
+    pub result: Option<String>,
+    /// When the end or the resolution came.
+    pub ended: Option<Timestamp>,
+    /// Whether the end came after the lease.
+    pub late: bool,
+    /// The operator who resolved a doubt about it.
+    pub resolved_by: Option<String>,
+    /// Which attempt this is; the first is 1.
+    pub attempt: u32,
+}
+
+/// What came of an intent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "returned once and taken apart at once"
+)]
+pub enum Begun {
+    /// The row is stored: run the body.
+    New,
+    /// The effect is there already, in whatever state: do not run the body.
+    Replay(EffectRow),
+}
+
+/// How the body ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectEnd {
+    /// Anything but [`EffectState::Running`].
+    pub state: EffectState,
+    /// What a replay answers, as JSON.
+    pub result: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Whether an end came within the lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ended {
+    /// Before the lease was over.
+    InTime,
+    /// After it, or when the row was ambiguous already. The row now says what the end says, and that it was late.
+    Late,
+}
+
+/// What an operator found out about an ambiguous effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// It took effect; this is the result to answer, as JSON.
+    Succeeded(String),
+    /// It did not take effect; this is the result to answer.
+    Failed(String),
+    /// It may run once more.
+    Rerun,
+}
+
+/// Keeps what was begun, so that no effect happens twice and none is claimed that did not happen.
+///
+/// ```
+/// use std::time::Duration;
+/// use tool_core::store::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), StoreError> {
+/// let store = MemoryStore::default();
+/// let now = Timestamp::now();
+/// let text = |text: &str| text.to_owned();
+/// let intent = Intent {
+///     key: text("k1"), call: text("c1"), turn: text("t1"), thread: None, tool: text("send_mail"), contract: text("9f2c"),
+///     tenant: text("acme"), principal: text("ann"), arguments_hash: text("77aa"), owner: text("run-1"),
+///     at: now, lease_until: now.plus(Duration::from_secs(30)),
+/// };
+/// assert_eq!(store.begin(intent.clone(), None).await?, Begun::New);
+///
+/// // The owner dies. After its lease the same call neither runs again nor claims an outcome.
+/// let again = Intent { owner: text("run-2"), at: now.plus(Duration::from_secs(60)), ..intent };
+/// let Begun::Replay(row) = store.begin(again.clone(), None).await? else { unreachable!() };
+/// assert_eq!(row.state, EffectState::Ambiguous);
+///
+/// store.resolve("k1", Resolution::Rerun, "olga", again.at).await?;
+/// assert_eq!(store.begin(again, None).await?, Begun::New);
+/// # Ok(())
+/// # }
+/// ```
+pub trait EffectLedger: Send + Sync + 'static {
+    /// Whether what is stored survives the process and is shared with others that open the same store.
+    fn is_durable(&self) -> bool;
+
+    /// Claims a key. [`Begun::New`] stores the intent and the audit row in one transaction; a row that is there already is returned
+    /// instead, and then the audit row is not written. A running row whose lease is over at `intent.at` becomes ambiguous first.
+    ///
+    /// Conflict where the key belongs to another tool, other arguments, another tenant or another principal: nothing is stored.
+    fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
+
+    /// Moves the lease of a running row to `until`, never back. False where the row is not running or not this owner's.
+    fn renew<'a>(&'a self, key: &'a str, owner: &'a str, until: Timestamp)
+    -> StoreFuture<'a, bool>;
+
+    /// Records how the body ended. An ambiguous row becomes what a late end says, also where it was released for a rerun that nobody
+    /// has begun.
+    ///
+    /// Missing for an unknown key. Conflict where the owner is another, where the row has succeeded or failed already, and for an end
+    /// that says `Running`.
+    fn end<'a>(&'a self, key: &'a str, owner: &'a str, end: EffectEnd) -> StoreFuture<'a, Ended>;
+
+    /// The row of a key; none where it is unknown or released for a rerun.
+    fn get<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<EffectRow>>;
+
+    /// Settles an ambiguous row by an operator's word, and returns it. A running row whose lease is over at `now` counts as ambiguous.
+    ///
+    /// [`Resolution::Rerun`] releases the key: [`get`](Self::get) and [`list`](Self::list) no longer know it, and the next
+    /// [`begin`](Self::begin) is new, with the next attempt's number and the operator's name.
+    ///
+    /// Missing for an unknown or released key, Conflict where the row is not ambiguous.
+    fn resolve<'a>(
+        &'a self,
+        key: &'a str,
+        resolution: Resolution,
+        operator: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, EffectRow>;
+
+    /// Turns every running row whose lease is over at `now` to ambiguous, and returns those rows, by `at`, then key.
+    fn sweep(&self, now: Timestamp) -> StoreFuture<'_, Vec<EffectRow>>;
+
+    /// The rows of a tenant and in a state, or of all, by `at`, then key.
+    fn list<'a>(
+        &'a self,
+        tenant: Option<&'a str>,
+        state: Option<EffectState>,
+    ) -> StoreFuture<'a, Vec<EffectRow>>;
+}

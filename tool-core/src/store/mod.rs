@@ -1,0 +1,107 @@
+//! State that outlives a call: traits, their records, and versions that keep everything in memory.
+//!
+//! | trait | keeps |
+//! |---|---|
+//! | [`ApprovalStore`] | calls and plans that wait for somebody's word |
+//! | [`EffectLedger`] | which effects were begun and how they ended |
+//! | [`AuditSink`] | one row for each call |
+//! | [`ThreadStore`] | the messages of a thread |
+//! | [`SpillStore`] | outputs too long for a model |
+//!
+//! [`MemoryStore`] implements all five for tests and for hosts that may forget; a durable store comes in a crate of its own. Each
+//! method is one transaction: it happens wholly or not at all, also among many tasks and, where
+//! [`is_durable`](ApprovalStore::is_durable), among many processes. Time is always handed in, so that a store has no clock of its
+//! own and a test needs none.
+//!
+//! A future does nothing before it is polled. One that is dropped half way either changed nothing or did all that its method says.
+
+mod approval;
+mod audit;
+mod ledger;
+mod memory;
+mod spill;
+mod thread;
+mod time;
+
+use std::error::Error;
+
+use futures::future::BoxFuture;
+
+pub use approval::{
+    Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
+    ApprovalStore, Verdict,
+};
+pub use audit::{AuditFilter, AuditNote, AuditRow, AuditSink};
+pub use ledger::{
+    Begun, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
+};
+pub use memory::MemoryStore;
+pub use spill::{Spill, SpillPart, SpillStore};
+pub use thread::{Message, NewMessage, Role, ThreadStore};
+pub use time::Timestamp;
+
+/// What a store's methods return.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// What is stored already forbids it; nothing was changed but what the method's page names.
+    #[error("conflict: {0}")]
+    Conflict(String),
+    /// There is no such row.
+    #[error("missing: {0}")]
+    Missing(String),
+    /// The store could not be reached or could not write. The same call may succeed later.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(Box<dyn Error + Send + Sync>),
+    /// A row cannot be read back. Somebody has to look at it; asking again does not help.
+    #[error("the store holds what this program cannot read: {0}")]
+    Corrupt(String),
+}
+
+/// Everything a host keeps, in one object: the five traits together.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tool_core::store::{MemoryStore, Store};
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+/// # let _ = store;
+/// ```
+pub trait Store: ApprovalStore + EffectLedger + AuditSink + ThreadStore + SpillStore {}
+
+impl<T: ApprovalStore + EffectLedger + AuditSink + ThreadStore + SpillStore> Store for T {}
+
+/// Gives an enum of plain variants the words that stores write for it.
+macro_rules! words {
+    ($name:ident { $($variant:ident = $word:literal,)+ }) => {
+        impl $name {
+            /// Every value, in the order of the definition.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The value as the word that stores write.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+
+            /// The value of a stored word; `None` for a word that this program does not know.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+use words;
