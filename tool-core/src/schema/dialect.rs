@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::schema::lower;
-use crate::schema::text::{self, Out};
+use crate::schema::text::{self, Out, Run};
 use crate::schema::{Example, Schema, StrictSchema, Text};
 
 /// How a provider wants its schemas spelled.
@@ -225,33 +225,39 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
                 schema: (0, 0),
             }; 5],
         };
-        let lens = measure(T::SPEC);
-        let mut rest: &mut [u8] = &mut written.bytes;
+        // Everything once, of which each dialect picks its own.
+        let (mut all, mut runs) = ([0; TOTAL], [Run::NONE; TOTAL]);
+        let mut out = Out::write(T::SPEC.providers.bits(), &mut all, &mut runs);
+        let schema = lower::definition(&mut out, T::SPEC);
+        let Some(lens) = out.written() else {
+            panic!("the schema's two passes disagree, please report this")
+        };
         let (mut dialect, mut start) = (0, 0);
         while dialect < 5 {
-            let len = lens[dialect];
-            let (mine, after) = rest.split_at_mut(len);
-            rest = after;
-            let mut schema = (0, 0);
-            if len > 0 {
-                let mut out = Out::write(1 << dialect, mine);
-                schema = lower::definition(&mut out, T::SPEC);
-                assert!(
-                    out.is_exact(),
-                    "the schema's two passes disagree, please report this"
-                );
-            }
+            let (len, schema) = text::pick(
+                1 << dialect,
+                &all,
+                lens,
+                &runs,
+                schema,
+                &mut written.bytes,
+                start,
+            );
             written.places[dialect] = Place { start, len, schema };
             start += len;
             dialect += 1;
         }
+        assert!(
+            start == TOTAL,
+            "the schema's two passes disagree, please report this"
+        );
         written
     };
 
     /// The texts, by [`Dialect::index`].
     #[allow(unsafe_code, reason = "const evaluation pays per byte for a check")]
     pub const LOWERED: &'static [Lowered; 5] = &{
-        // SAFETY: `WRITTEN` is filled by `Out`s, each exactly.
+        // SAFETY: `WRITTEN` is filled by `pick`, to the last byte.
         let texts = unsafe { text::filled(&Self::WRITTEN.bytes) };
         let mut lowered = [Lowered {
             definition: "",
@@ -286,7 +292,12 @@ impl<T: StrictSchema, const LEN: usize> RenderSchema<T, LEN> {
     #[allow(long_running_const_eval, reason = "the text grows with the schema")]
     const BYTES: [u8; LEN] = {
         let mut bytes = [0; LEN];
-        let mut out = Out::write(Dialects::only(Dialect::JsonSchema).bits(), &mut bytes);
+        let mut runs = [Run::NONE; 1];
+        let mut out = Out::write(
+            Dialects::only(Dialect::JsonSchema).bits(),
+            &mut bytes,
+            &mut runs,
+        );
         out.output = true;
         lower::root(&mut out, T::SCHEMA);
         assert!(
@@ -334,7 +345,8 @@ fn at_run_time(dialect: Dialect, output: bool, walk: &dyn Fn(&mut Out<'_>)) -> S
     (out.output, out.foreign_keys) = (output, true);
     walk(&mut out);
     let mut bytes = vec![0; out.counted()[dialect.index()]];
-    let mut out = Out::write(mask, &mut bytes);
+    let mut runs = [Run::NONE; 1];
+    let mut out = Out::write(mask, &mut bytes, &mut runs);
     (out.output, out.foreign_keys) = (output, true);
     walk(&mut out);
     debug_assert!(out.is_exact());

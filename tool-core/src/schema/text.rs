@@ -1,36 +1,14 @@
 //! JSON text in const evaluation.
 //!
-//! One [`Out`] serves both passes: without a buffer it counts for all dialects at once, with one it writes for one dialect.
-//! Const evaluation pays about 5 µs for a call or a step over one byte, and `str::len` is three calls. So fragments are copied
-//! whole, the length of a literal is a constant ([`put!`]), lengths are read before a loop, and the five counters share one
-//! integer.
+//! One [`Out`] serves both passes, each for all dialects at once: without a buffer it counts; with one it writes what any dialect
+//! takes once, and notes which bytes are whose ([`Run`]), so that [`pick`] copies a dialect's text in a few long pieces. Const
+//! evaluation pays about 5 µs for a call or a step over one byte, and `str::len` is three calls. So fragments are copied whole,
+//! the length of a literal is a constant ([`put!`]), lengths are read before a loop, and the five counters share one integer.
 
-#[allow(
-    unsafe_code,
-    reason = "const evaluation has no cheap safe copy, and no unchecked view of bytes as text"
-)]
-mod raw {
-    /// Copies `text` to `into[at..]`; `false` if it does not fit.
-    pub(super) const fn copy(into: &mut [u8], at: usize, text: &str) -> bool {
-        let count = text.len();
-        if count > into.len() || at > into.len() - count {
-            return false;
-        }
-        // SAFETY: `at + count <= into.len()` was just checked, and a shared text cannot overlap an exclusive buffer.
-        unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), into.as_mut_ptr().add(at), count) };
-        true
-    }
+mod runs;
 
-    /// Views bytes as text.
-    ///
-    /// # Safety
-    ///
-    /// `bytes` must be UTF-8.
-    pub(super) const unsafe fn text(bytes: &[u8]) -> &str {
-        // SAFETY: promised by the caller.
-        unsafe { core::str::from_utf8_unchecked(bytes) }
-    }
-}
+use runs::raw;
+pub(super) use runs::{Run, pick};
 
 /// Bits of one counter; five of them share a `u128`, so a text may have 32 MiB.
 const BITS: u32 = 25;
@@ -55,7 +33,7 @@ pub(super) const SPREAD: &[u128; 32] = &{
 /// Recursive types of the tree that is written, at most this many.
 pub(super) const MOST_DEFINITIONS: usize = 16;
 
-/// Where JSON text goes: to five counters, or into the buffer of one dialect.
+/// Where JSON text goes: to five counters, or into one buffer with a list of whose bytes are whose.
 #[allow(
     clippy::struct_excessive_bools,
     reason = "four independent facts of a walk"
@@ -66,8 +44,12 @@ pub(super) struct Out<'a> {
     pub(super) common: usize,
     /// There is no buffer.
     pub(super) counting: bool,
-    buffer: Option<&'a mut [u8]>,
+    buffer: Option<(&'a mut [u8], &'a mut [Run])>,
     len: usize,
+    /// Runs so far.
+    turns: usize,
+    /// Dialects of the last run, or nobody's.
+    turned: u8,
     overflow: bool,
     /// Dialects that are counted or written, as a set.
     pub(super) mask: u8,
@@ -91,6 +73,8 @@ impl<'a> Out<'a> {
             counting: true,
             buffer: None,
             len: 0,
+            turns: 0,
+            turned: 0,
             overflow: false,
             mask: mask & 31,
             output: false,
@@ -101,10 +85,10 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Writes for the one dialect in `mask`.
-    pub(super) const fn write(mask: u8, buffer: &'a mut [u8]) -> Self {
+    /// Writes for all dialects in `mask`; a run has a byte at least.
+    pub(super) const fn write(mask: u8, buffer: &'a mut [u8], runs: &'a mut [Run]) -> Self {
         let mut out = Self::count(mask);
-        out.buffer = Some(buffer);
+        out.buffer = Some((buffer, runs));
         out.counting = false;
         out
     }
@@ -114,6 +98,8 @@ impl<'a> Out<'a> {
         self.counts = 0;
         self.common = 0;
         self.len = 0;
+        self.turns = 0;
+        self.turned = 0;
         self.overflow = false;
         self.settled = self.named;
     }
@@ -177,11 +163,20 @@ impl<'a> Out<'a> {
         self.len
     }
 
-    /// Whether the buffer was filled to the last byte: anything else means that the two passes disagree.
+    /// How many bytes were written and how many runs they are, if all fitted.
+    pub(super) const fn written(&self) -> Option<(usize, usize)> {
+        if self.counting || self.overflow {
+            None
+        } else {
+            Some((self.len, self.turns))
+        }
+    }
+
+    /// Whether the buffer was filled to the last byte, which one dialect's must be: else the two passes disagree.
     pub(super) const fn is_exact(&self) -> bool {
-        match &self.buffer {
-            Some(buffer) => !self.overflow && self.len == buffer.len(),
-            None => false,
+        match (&self.buffer, self.written()) {
+            (Some((buffer, _)), Some((len, _))) => len == buffer.len(),
+            _ => false,
         }
     }
 
@@ -192,7 +187,7 @@ impl<'a> Out<'a> {
             return;
         }
         if !self.counting {
-            self.copy(text);
+            self.copy(mask, text);
         } else if mask == self.mask {
             self.common += text.len();
         } else {
@@ -200,12 +195,28 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Writes `text`.
-    pub(super) const fn copy(&mut self, text: &str) {
-        if let Some(buffer) = &mut self.buffer
-            && raw::copy(buffer, self.len, text)
-        {
-            self.len += text.len();
+    /// Writes `text` for the dialects in `mask`, each of which is wanted.
+    pub(super) const fn copy(&mut self, mask: u8, text: &str) {
+        let len = text.len();
+        if len == 0 {
+            return;
+        }
+        let Some((buffer, runs)) = &mut self.buffer else {
+            self.overflow = true;
+            return;
+        };
+        if mask != self.turned {
+            if self.turns == runs.len() {
+                self.overflow = true;
+                return;
+            }
+            let start = self.len;
+            runs[self.turns] = Run { mask, start };
+            self.turns += 1;
+            self.turned = mask;
+        }
+        if raw::copy(buffer, self.len, text.as_bytes(), 0, len) {
+            self.len += len;
         } else {
             self.overflow = true;
         }
@@ -233,7 +244,7 @@ impl<'a> Out<'a> {
             return;
         }
         if total == len {
-            self.copy(text);
+            self.copy(mask, text);
             return;
         }
         let mut rest = text;
@@ -314,7 +325,7 @@ impl<'a> Out<'a> {
 ///
 /// # Safety
 ///
-/// The buffer was filled by an [`Out`] alone and [`Out::is_exact`] holds: it was filled with whole texts.
+/// The buffer was filled by an [`Out`] or [`pick`] alone, to the last byte: with whole texts.
 #[allow(
     unsafe_code,
     reason = "const evaluation pays 5 µs per byte for a check"
@@ -332,14 +343,14 @@ const fn is_special(byte: u8) -> bool {
 macro_rules! put {
     (@add $out:expr, $mask:expr, $text:expr, $len:expr) => {{
         let mask = $mask & $out.mask;
-        if mask == $out.mask {
-            if $out.counting {
+        if mask != 0 {
+            if !$out.counting {
+                $out.copy(mask, $text);
+            } else if mask == $out.mask {
                 $out.common += $len;
             } else {
-                $out.copy($text);
+                $out.counts += crate::schema::text::SPREAD[mask as usize] * $len as u128;
             }
-        } else if mask != 0 {
-            $out.counts += crate::schema::text::SPREAD[mask as usize] * $len as u128;
         }
     }};
     ($out:expr, $mask:expr, $text:literal $(,)?) => {
