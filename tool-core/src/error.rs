@@ -6,6 +6,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use crate::args::Issue;
+use crate::redact::Redactor;
 
 /// Why a call did not give an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -239,6 +240,31 @@ impl ToolError {
             let _ = write!(text, " (audit id {id})");
         }
         text
+    }
+
+    /// The same without secrets, on both faces. The foreign error stays where neither of its texts holds one.
+    pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
+        let inner = &mut *self.0;
+        if let Face::Own(text) = &mut inner.model
+            && let Cow::Owned(masked) = redactor.redact(text)
+        {
+            *text = Cow::Owned(masked);
+        }
+        inner.operator = inner.operator.take().map(|text| redactor.own(text));
+        for issue in &mut inner.issues {
+            for text in [&mut issue.pointer, &mut issue.expected, &mut issue.found] {
+                *text = redactor.own(std::mem::take(text));
+            }
+        }
+        if let Some(source) = inner.source.as_deref() {
+            let said = redactor.redact(&chain(source)).into_owned();
+            // `Debug` may show what `Display` does not.
+            let holds = matches!(redactor.redact(&format!("{source:?}")), Cow::Owned(_));
+            if holds || said != chain(source) {
+                inner.source = Some(said.into());
+            }
+        }
+        self
     }
 
     /// The foreign error behind it.

@@ -63,6 +63,7 @@ mod output;
 pub mod prelude;
 #[doc(hidden)]
 pub mod private;
+pub mod redact;
 mod registry;
 mod run;
 pub mod store;

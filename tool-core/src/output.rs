@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::error::ToolError;
+use crate::redact::Redactor;
 
 mod into_output;
 mod write;
@@ -135,6 +136,32 @@ impl Part {
     }
 }
 
+impl Part {
+    fn redacted(self, redactor: &Redactor) -> Self {
+        match self {
+            Self::Text { text } => Self::text(redactor.own(text)),
+            Self::File {
+                source: Source::Base64(data),
+                ..
+            } if matches!(redactor.redact(&data), Cow::Owned(_)) => {
+                Self::text("[a file is left out here, it holds a secret]")
+            }
+            Self::File {
+                media_type,
+                source,
+                name,
+            } => Self::File {
+                media_type: redactor.own(media_type),
+                source: match source {
+                    Source::Url(url) => Source::Url(redactor.own(url)),
+                    other @ Source::Base64(_) => other,
+                },
+                name: name.map(|name| redactor.own(name)),
+            },
+        }
+    }
+}
+
 impl ModelOutput {
     /// The model reads this text.
     pub fn text(text: impl Into<String>) -> Self {
@@ -186,6 +213,21 @@ impl ModelOutput {
             Content::Json(json) => Some(json),
             _ => None,
         }
+    }
+
+    /// The same without secrets. A file that holds one is left out, and a text says so.
+    pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
+        Self(match self.0 {
+            Content::Text(text) => Content::Text(redactor.own(text)),
+            Content::Json(json) => Content::Json(redactor.payload(json)),
+            Content::Broken(text) => Content::Broken(redactor.own(text)),
+            Content::Parts(parts) => Content::Parts(
+                parts
+                    .into_iter()
+                    .map(|part| part.redacted(redactor))
+                    .collect(),
+            ),
+        })
     }
 
     /// The error where the output could not be written.

@@ -1,0 +1,107 @@
+//! The spellings of a secret that are looked for: itself, hex, base64.
+//!
+//! What escapes can do to each of these is the business of [`escape`](super::escape).
+
+/// One spelling of a secret.
+#[derive(Clone)]
+pub(super) struct Form {
+    /// What the text has to hold.
+    pub(super) bytes: Vec<u8>,
+    /// The character before it that holds bits of the secret too, by its low bits.
+    pub(super) lead: Option<Bits>,
+    /// The character after it, by its high bits.
+    pub(super) tail: Option<Bits>,
+}
+
+/// Some bits of a base64 character.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bits {
+    mask: u8,
+    value: u8,
+}
+
+impl Bits {
+    /// Whether a character is one of base64 with these bits.
+    pub(super) fn admits(self, character: u8) -> bool {
+        digit(character).is_some_and(|digit| digit & self.mask == self.value)
+    }
+}
+
+/// The value of a base64 character, of either alphabet.
+fn digit(character: u8) -> Option<u8> {
+    Some(match character {
+        b'A'..=b'Z' => character - b'A',
+        b'a'..=b'z' => character - b'a' + 26,
+        b'0'..=b'9' => character - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    })
+}
+
+const STANDARD: [u8; 64] = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE: [u8; 64] = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Every spelling, without repeats.
+pub(super) fn of(secret: &[u8]) -> Vec<Form> {
+    let mut forms = vec![plain(secret.to_vec())];
+    for digits in [b"0123456789abcdef", b"0123456789ABCDEF"] {
+        let hex = secret
+            .iter()
+            .flat_map(|byte| {
+                [
+                    digits[usize::from(byte >> 4)],
+                    digits[usize::from(byte & 15)],
+                ]
+            })
+            .collect();
+        add(&mut forms, plain(hex));
+    }
+    for before in 0..3 {
+        for alphabet in [&STANDARD, &URL_SAFE] {
+            add(&mut forms, base64(secret, before, alphabet));
+        }
+    }
+    forms
+}
+
+fn plain(bytes: Vec<u8>) -> Form {
+    Form {
+        bytes,
+        lead: None,
+        tail: None,
+    }
+}
+
+fn add(forms: &mut Vec<Form>, form: Form) {
+    if !forms.iter().any(|other| other.bytes == form.bytes) {
+        forms.push(form);
+    }
+}
+
+/// The characters that say nothing but bits of the secret, where `before` other bytes of the same group of three stand before it,
+/// and the bits that it has in the characters around them.
+fn base64(secret: &[u8], before: usize, alphabet: &[u8; 64]) -> Form {
+    let bit = |at: usize| {
+        let byte = (at / 8).checked_sub(before).and_then(|at| secret.get(at));
+        byte.map_or(0, |byte| byte >> (7 - at % 8) & 1)
+    };
+    let sextet = |at: usize| (at * 6..at * 6 + 6).fold(0, |sum, at| sum << 1 | bit(at));
+    let (start, end) = (before * 8, (before + secret.len()) * 8);
+    let (first, last) = (start.div_ceil(6), end / 6);
+    let lead = (!start.is_multiple_of(6)).then(|| Bits {
+        mask: 0x3f >> (start % 6),
+        value: sextet(first - 1),
+    });
+    let tail = (!end.is_multiple_of(6)).then(|| Bits {
+        mask: 0x3f & !(0x3f >> (end % 6)),
+        value: sextet(last),
+    });
+    Form {
+        bytes: (first..last)
+            .map(|at| alphabet[usize::from(sextet(at))])
+            .collect(),
+        lead,
+        tail,
+    }
+}

@@ -1,0 +1,218 @@
+//! Secrets, found in whatever spelling and masked.
+//!
+//! A [`Redactor`] knows the secrets of a turn. It finds each of them as it is, JSON-escaped, percent-encoded, in hex and in base64,
+//! and puts `[secret:NAME]` in its place. The pipeline sends through it whatever leaves a tool: output, progress, model text, errors.
+//! What a host prints by itself does not pass there; for that, there are
+//!
+//! - [`RedactingWriter`], and under the feature `tracing-subscriber` `RedactingMakeWriter`, for logs,
+//! - under the feature `otel` `RedactingExporter`, for spans,
+//! - [`install_panic_hook`], for what a panic prints.
+//!
+//! They look into a [`SharedRedactor`], to which a host adds the secrets of each turn for as long as it lasts.
+//!
+//! ```
+//! use tool_core::SecretString;
+//! use tool_core::redact::Redactor;
+//!
+//! let redactor = Redactor::new([("docs_api_key", SecretString::from("sk-4711/ä"))])?;
+//! assert_eq!(redactor.redact("key=sk-4711/ä!"), "key=[secret:docs_api_key]!");
+//! assert_eq!(redactor.redact("?key=sk-4711%2f%C3%A4&n=1"), "?key=[secret:docs_api_key]&n=1");
+//! assert_eq!(redactor.redact(r#"{"key":"sk-4711\/\u00e4"}"#), r#"{"key":"[secret:docs_api_key]"}"#);
+//! assert_eq!(redactor.redact("Basic OnNrLTQ3MTEvw6Q="), "Basic O[secret:docs_api_key]=");
+//! assert_eq!(redactor.redact("nothing here"), "nothing here");
+//! # Ok::<(), tool_core::redact::TooShort>(())
+//! ```
+//!
+//! What it cannot find: a secret that a tool has changed in any other way (reversed, compressed, encrypted, split over two values),
+//! and half of a secret. The redactor holds the secrets in memory in clear for as long as it lives, and does not wipe them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use scan::{Found, Scanner};
+
+mod escape;
+mod forms;
+mod json;
+mod panic;
+mod scan;
+mod shared;
+mod stream;
+mod values;
+mod writer;
+
+#[cfg(feature = "otel")]
+mod otel;
+#[cfg(feature = "tracing-subscriber")]
+mod subscriber;
+
+#[cfg(feature = "otel")]
+pub use otel::RedactingExporter;
+pub use panic::install_panic_hook;
+pub use shared::{Lease, SharedRedactor};
+pub use stream::StreamRedactor;
+#[cfg(feature = "tracing-subscriber")]
+pub use subscriber::RedactingMakeWriter;
+pub use writer::RedactingWriter;
+
+/// Fewest bytes that a secret may have.
+const SHORTEST: usize = 6;
+
+/// Finds secrets and masks them. Cheap to clone. See the [module](self).
+#[derive(Clone, Default)]
+pub struct Redactor(Option<Arc<Known>>);
+
+struct Known {
+    scanner: Scanner,
+    /// What stands for each secret.
+    masks: Vec<String>,
+}
+
+/// A secret has so few bytes that it would be found everywhere.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the secret `{name}` has fewer than 6 bytes and could not be told from other text, use a longer one"
+)]
+pub struct TooShort {
+    /// Name of the secret.
+    pub name: String,
+}
+
+impl Redactor {
+    /// Takes names and secrets. Where a secret begins with another one, the longer of the two is masked.
+    ///
+    /// A secret of fewer than six bytes is refused: it would be found in texts that do not hold it.
+    pub fn new<N: Into<String>>(
+        secrets: impl IntoIterator<Item = (N, SecretString)>,
+    ) -> Result<Self, TooShort> {
+        let secrets: Vec<(String, SecretString)> = secrets
+            .into_iter()
+            .map(|(name, secret)| (name.into(), secret))
+            .collect();
+        if let Some((name, _)) = secrets
+            .iter()
+            .find(|(_, secret)| secret.expose_secret().len() < SHORTEST)
+        {
+            return Err(TooShort { name: name.clone() });
+        }
+        let values: Vec<&str> = secrets
+            .iter()
+            .map(|(_, secret)| secret.expose_secret())
+            .collect();
+        let Some(scanner) = Scanner::new(values.iter().copied()) else {
+            return Ok(Self::default());
+        };
+        let masks = secrets
+            .iter()
+            .map(|(name, _)| mask(name, &values))
+            .collect();
+        Ok(Self(Some(Arc::new(Known { scanner, masks }))))
+    }
+
+    /// Whether it knows no secret, and so changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Masks every secret in a text; borrows it where there is none.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(known) = &self.0 else {
+            return Cow::Borrowed(text);
+        };
+        match known.masked(text.as_bytes()) {
+            None => Cow::Borrowed(text),
+            Some(masked) => Cow::Owned(into_text(masked)),
+        }
+    }
+
+    /// Masks every secret in bytes that need not be text.
+    pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.0
+            .as_ref()
+            .and_then(|known| known.masked(bytes))
+            .map_or(Cow::Borrowed(bytes), Cow::Owned)
+    }
+
+    /// Masks in text that comes in pieces. See [`StreamRedactor`].
+    pub fn stream(&self) -> StreamRedactor {
+        StreamRedactor::new(self.clone())
+    }
+
+    /// Masks what can be masked before more bytes are known; the second is how many bytes of the text that took care of.
+    ///
+    /// With `last`, that is all of them.
+    fn advance<'a>(&self, bytes: &'a [u8], last: bool) -> (Cow<'a, [u8]>, usize) {
+        let Some(known) = &self.0 else {
+            return (Cow::Borrowed(bytes), bytes.len());
+        };
+        let found = known.scanner.scan(bytes, last);
+        let settled = found.settled;
+        (known.write(&bytes[..settled], &found), settled)
+    }
+}
+
+impl Known {
+    /// The text with masks; `None` where nothing is masked.
+    fn masked(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let found = self.scanner.scan(text, true);
+        (!found.spans.is_empty()).then(|| self.write(text, &found).into_owned())
+    }
+
+    fn write<'a>(&self, text: &'a [u8], found: &Found) -> Cow<'a, [u8]> {
+        if found.spans.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut masked = Vec::with_capacity(text.len());
+        let mut done = 0;
+        for span in &found.spans {
+            masked.extend_from_slice(&text[done..span.range.start]);
+            masked.extend_from_slice(self.masks[span.secret].as_bytes());
+            done = span.range.end;
+        }
+        masked.extend_from_slice(&text[done..]);
+        Cow::Owned(masked)
+    }
+}
+
+/// Masks begin and end where characters do, so this keeps what it is given.
+fn into_text(masked: Vec<u8>) -> String {
+    String::from_utf8(masked)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// What stands for a secret: the first of these that can be no part of any secret, whatever stands beside it.
+fn mask(name: &str, secrets: &[&str]) -> String {
+    let meets = |mask: &str| {
+        secrets.iter().any(|secret| {
+            let overlaps = |left: &str, right: &str| {
+                left.char_indices()
+                    .any(|(at, _)| right.starts_with(&left[at..]))
+            };
+            mask.contains(secret)
+                || secret.contains(mask)
+                || overlaps(mask, secret)
+                || overlaps(secret, mask)
+        })
+    };
+    [
+        format!("[secret:{name}]"),
+        "<masked>".to_owned(),
+        "***".to_owned(),
+    ]
+    .into_iter()
+    .find(|mask| !meets(mask))
+    .unwrap_or_else(|| char::REPLACEMENT_CHARACTER.to_string())
+}
+
+/// How many secrets; never which.
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let secrets = self.0.as_ref().map_or(0, |known| known.masks.len());
+        f.debug_struct("Redactor")
+            .field("secrets", &secrets)
+            .finish_non_exhaustive()
+    }
+}

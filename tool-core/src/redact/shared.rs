@@ -1,0 +1,115 @@
+//! The secrets that are about at the moment.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use secrecy::SecretString;
+
+use super::{Redactor, TooShort};
+
+/// A redactor whose secrets come and go: a host installs it once in its writers, and adds the secrets of each turn while it lasts.
+///
+/// Cheap to clone; all clones are one.
+///
+/// ```
+/// use tool_core::SecretString;
+/// use tool_core::redact::SharedRedactor;
+///
+/// let shared = SharedRedactor::default();
+/// let lease = shared.add([("token", SecretString::from("tok-1234"))])?;
+/// assert_eq!(shared.current().redact("tok-1234"), "[secret:token]");
+/// drop(lease); // the turn is over
+/// assert_eq!(shared.current().redact("tok-1234"), "tok-1234");
+/// # Ok::<(), tool_core::redact::TooShort>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct SharedRedactor(Arc<RwLock<State>>);
+
+#[derive(Default)]
+struct State {
+    leases: Vec<(u64, Vec<(String, SecretString)>)>,
+    next: u64,
+    current: Redactor,
+}
+
+/// Keeps secrets known to a [`SharedRedactor`] until it is dropped.
+///
+/// Keep it as long as anything may print them: past the turn, where work was left behind.
+#[must_use = "the secrets are forgotten when it is dropped"]
+pub struct Lease {
+    shared: SharedRedactor,
+    id: u64,
+}
+
+impl SharedRedactor {
+    /// Adds secrets until the lease is dropped. A secret that several leases name is known until the last of them goes.
+    pub fn add<N: Into<String>>(
+        &self,
+        secrets: impl IntoIterator<Item = (N, SecretString)>,
+    ) -> Result<Lease, TooShort> {
+        let secrets: Vec<_> = secrets
+            .into_iter()
+            .map(|(name, secret)| (name.into(), secret))
+            .collect();
+        let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let id = state.next;
+        state.leases.push((id, secrets));
+        match state.all() {
+            Ok(redactor) => state.current = redactor,
+            Err(error) => {
+                state.leases.pop();
+                return Err(error);
+            }
+        }
+        state.next += 1;
+        drop(state);
+        Ok(Lease {
+            shared: self.clone(),
+            id,
+        })
+    }
+
+    /// The redactor as of now.
+    pub fn current(&self) -> Redactor {
+        let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        state.current.clone()
+    }
+}
+
+impl State {
+    fn all(&self) -> Result<Redactor, TooShort> {
+        Redactor::new(
+            self.leases
+                .iter()
+                .flat_map(|(_, secrets)| secrets.iter().cloned()),
+        )
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut state = self
+            .shared
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        state.leases.retain(|(id, _)| *id != self.id);
+        // Every one of them was long enough when it came.
+        if let Ok(redactor) = state.all() {
+            state.current = redactor;
+        }
+    }
+}
+
+impl std::fmt::Debug for SharedRedactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("SharedRedactor")
+            .field(&self.current())
+            .finish()
+    }
+}
+
+impl std::fmt::Debug for Lease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lease").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,59 @@
+//! What leaves a tool: payload, model output, progress, errors.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::Redactor;
+use crate::error::ToolError;
+use crate::output::ModelOutput;
+
+impl Redactor {
+    /// A payload without secrets; the same where there are none.
+    ///
+    /// ```
+    /// use tool_core::SecretString;
+    /// use tool_core::redact::Redactor;
+    ///
+    /// let redactor = Redactor::new([("pin", SecretString::from("12345678"))])?;
+    /// let payload = serde_json::value::to_raw_value(&serde_json::json!({"pin": 12_345_678, "left": 3})).unwrap();
+    /// assert_eq!(redactor.payload(payload).get(), r#"{"left":3,"pin":"[secret:pin]"}"#);
+    /// # Ok::<(), tool_core::redact::TooShort>(())
+    /// ```
+    pub fn payload(&self, payload: Box<RawValue>) -> Box<RawValue> {
+        let Cow::Owned(masked) = self.redact_json(payload.get()) else {
+            return payload;
+        };
+        // Masks are JSON strings; should that ever be wrong, nothing of the payload goes out.
+        RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
+
+    /// A progress value without secrets.
+    pub fn progress(&self, progress: Box<RawValue>) -> Box<RawValue> {
+        self.payload(progress)
+    }
+
+    /// What the model reads, without secrets. A file that holds one is left out, and a text says so.
+    pub fn model(&self, output: ModelOutput) -> ModelOutput {
+        if self.is_empty() {
+            return output;
+        }
+        output.redacted(self)
+    }
+
+    /// An error without secrets, on both its faces. The foreign error behind it stays, unless it holds one.
+    pub fn error(&self, error: ToolError) -> ToolError {
+        if self.is_empty() {
+            return error;
+        }
+        error.redacted(self)
+    }
+
+    /// A text without secrets; the same where there are none.
+    pub(crate) fn own(&self, text: String) -> String {
+        match self.redact(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => masked,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What a host prints by itself.
+
+use std::io::Write;
+use std::process::Command;
+
+use tool_core::SecretString;
+use tool_core::redact::{RedactingWriter, SharedRedactor, install_panic_hook};
+
+const SECRET: &str = "tok-1234/ä";
+
+fn shared() -> (SharedRedactor, tool_core::redact::Lease) {
+    let shared = SharedRedactor::default();
+    let lease = shared.add([("token", SecretString::from(SECRET))]).unwrap();
+    (shared, lease)
+}
+
+// M8
+#[test]
+fn a_writer_masks_over_the_borders_of_writes() {
+    let (shared, _lease) = shared();
+    let text = format!("a {SECRET} b\n{SECRET}");
+    for size in 1..text.len() {
+        let mut out = RedactingWriter::new(Vec::new(), shared.clone());
+        for piece in text.as_bytes().chunks(size) {
+            out.write_all(piece).unwrap();
+            out.flush().unwrap();
+        }
+        assert_eq!(out.finish().unwrap(), b"a [secret:token] b\n[secret:token]");
+    }
+    // What was held back is written when it is dropped.
+    let mut below = Vec::new();
+    let mut out = RedactingWriter::new(&mut below, shared);
+    out.write_all(b"tok-").unwrap();
+    drop(out);
+    assert_eq!(below, b"tok-");
+}
+
+// M8
+#[test]
+fn secrets_come_and_go() {
+    let (shared, lease) = shared();
+    let mut out = RedactingWriter::new(Vec::new(), shared.clone());
+    let second = shared
+        .add([
+            ("token", SecretString::from(SECRET)),
+            ("other", SecretString::from("other-one")),
+        ])
+        .unwrap();
+    // A secret that came after the writer was made.
+    out.write_all(b"other-one, ").unwrap();
+    drop(lease);
+    // The second lease still names it.
+    assert_eq!(shared.current().redact(SECRET), "[secret:token]");
+    drop(second);
+    assert!(shared.current().is_empty());
+    out.write_all(b"other-one").unwrap();
+    assert_eq!(out.finish().unwrap(), b"[secret:other], other-one");
+
+    // A refused one leaves what was there.
+    let lease = shared
+        .add([("fine", SecretString::from("fine-one"))])
+        .unwrap();
+    assert!(shared.add([("pin", SecretString::from("123"))]).is_err());
+    assert_eq!(shared.current().redact("fine-one"), "[secret:fine]");
+    drop(lease);
+    assert!(!format!("{shared:?}").contains("fine-one"));
+}
+
+// M8: the panic is printed by a process of its own.
+#[test]
+fn a_panic_prints_no_secret() {
+    if std::env::var_os("PANIC_WITH_A_SECRET").is_some() {
+        let (shared, _lease) = shared();
+        install_panic_hook(&shared);
+        panic!(
+            "the server said {SECRET}, in JSON {}",
+            serde_json::json!(SECRET).to_string().replace('/', "\\/")
+        );
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "host::a_panic_prints_no_secret", "--nocapture"])
+        .env("PANIC_WITH_A_SECRET", "1")
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(
+        printed.contains("the server said [secret:token], in JSON \"[secret:token]\""),
+        "{printed}"
+    );
+    assert!(printed.contains("panicked at"), "{printed}");
+    assert!(!printed.contains("tok-"), "{printed}");
+}
+
+// M8
+#[cfg(feature = "tracing-subscriber")]
+#[test]
+fn logs_hold_no_secret() {
+    use std::sync::{Arc, Mutex};
+    use tool_core::redact::RedactingMakeWriter;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let (shared, _lease) = shared();
+    let log = Log::default();
+    let below = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(RedactingMakeWriter::new(move || below.clone(), shared))
+        .finish();
+    tracing::subscriber::with_default(subscriber, || {
+        tracing::info_span!("turn", key = SECRET).in_scope(|| {
+            tracing::error!(
+                url = "https://example.org/?k=tok-1234%2F%C3%A4",
+                "it is {SECRET}"
+            );
+        });
+    });
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(text.contains("it is [secret:token]"), "{text}");
+    assert_eq!(text.matches("[secret:token]").count(), 3, "{text}");
+    assert!(!text.contains("1234"), "{text}");
+}
+
+// M8
+#[cfg(feature = "otel")]
+#[test]
+fn spans_hold_no_secret() {
+    use opentelemetry::trace::{Span, SpanContext, Status, Tracer, TracerProvider};
+    use opentelemetry::{Array, KeyValue, Value};
+    use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
+    use tool_core::redact::RedactingExporter;
+
+    let (shared, _lease) = shared();
+    let pin = shared.add([("pin", SecretString::from("123456"))]).unwrap();
+    let memory = InMemorySpanExporter::default();
+    let provider = SdkTracerProvider::builder()
+        .with_simple_exporter(RedactingExporter::new(memory.clone(), shared))
+        .build();
+    let mut span = provider.tracer("test").start(format!("GET {SECRET}"));
+    span.set_attribute(KeyValue::new("plain", SECRET));
+    span.set_attribute(KeyValue::new(format!("key {SECRET}"), 1));
+    span.set_attribute(KeyValue::new("number", 123_456));
+    span.set_attribute(KeyValue::new(
+        "list",
+        Value::Array(Array::String(vec![SECRET.into(), "b".into()])),
+    ));
+    span.add_event(format!("event {SECRET}"), vec![KeyValue::new("in", SECRET)]);
+    span.add_link(SpanContext::NONE, vec![KeyValue::new("link", SECRET)]);
+    span.set_status(Status::error(format!("failed: {SECRET}")));
+    span.end();
+    drop(pin);
+    let spans = memory.get_finished_spans().unwrap();
+    let text = format!("{spans:?}");
+    assert!(!text.contains("1234"), "{text}");
+    assert_eq!(text.matches("[secret:token]").count(), 8, "{text}");
+    assert!(text.contains("[secret:pin]"), "{text}");
+    assert_eq!(spans[0].name, "GET [secret:token]");
+}

@@ -1,0 +1,175 @@
+//! One spelling after the other, by encoders that are not ours.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+
+use super::redactor;
+
+const SECRETS: [&str; 5] = [
+    "sk-live/4711+ä?&=",
+    "-----BEGIN KEY-----\nMIIB\tabc\r\n-----END KEY-----\n",
+    "p\"a\\s/s%w o\u{8}r\u{c}d~",
+    "密码🔑密码",
+    "~~~???>>>///",
+];
+
+// M8
+#[test]
+fn as_it_is_and_in_hex() {
+    for secret in SECRETS {
+        let redactor = redactor(&[("key", secret)]);
+        assert_eq!(redactor.redact(&format!("<{secret}>")), "<[secret:key]>");
+        let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(redactor.redact(&format!("<{hex}>")), "<[secret:key]>");
+        let hex = hex.to_uppercase();
+        assert_eq!(redactor.redact(&format!("<{hex}>")), "<[secret:key]>");
+    }
+}
+
+// M8
+#[test]
+fn as_json_writes_it() {
+    for secret in SECRETS {
+        let redactor = redactor(&[("key", secret)]);
+        let json = serde_json::to_string(secret).unwrap();
+        assert_eq!(redactor.redact(&json), "\"[secret:key]\"");
+        let slashes = json.replace('/', "\\/");
+        assert_eq!(redactor.redact(&slashes), "\"[secret:key]\"");
+        let lower: String = secret
+            .encode_utf16()
+            .map(|unit| format!("\\u{unit:04x}"))
+            .collect();
+        assert_eq!(redactor.redact(&lower), "[secret:key]");
+        let upper: String = secret
+            .encode_utf16()
+            .map(|unit| format!("\\u{unit:04X}"))
+            .collect();
+        assert_eq!(redactor.redact(&upper), "[secret:key]");
+    }
+}
+
+// M8
+#[test]
+fn percent_encoded() {
+    for secret in SECRETS {
+        let redactor = redactor(&[("key", secret)]);
+        let all: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        assert_eq!(redactor.redact(&all), "[secret:key]");
+        assert_eq!(redactor.redact(&all.to_lowercase()), "[secret:key]");
+        let form = url_form(secret);
+        assert_eq!(
+            redactor.redact(&format!("?a={form}&b=1")),
+            "?a=[secret:key]&b=1"
+        );
+    }
+}
+
+/// As a browser writes a form's field.
+fn url_form(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b' ' => "+".to_owned(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'*' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+// M8
+#[test]
+fn base64_at_every_alignment_leaves_no_bit_of_it() {
+    for secret in SECRETS {
+        let redactor = redactor(&[("key", secret)]);
+        for (engine, name) in [
+            (&STANDARD, "standard"),
+            (&STANDARD_NO_PAD, "standard without padding"),
+            (&URL_SAFE, "url"),
+            (&URL_SAFE_NO_PAD, "url without padding"),
+        ] {
+            for before in 0..6 {
+                for after in 0..6 {
+                    let bytes = [
+                        &b"user:pass"[..before],
+                        secret.as_bytes(),
+                        &b"\xffafter"[..after],
+                    ]
+                    .concat();
+                    let text = engine.encode(&bytes);
+                    // What holds no bit of the secret.
+                    let head = before * 8 / 6;
+                    let tail = ((before + secret.len()) * 8).div_ceil(6);
+                    let expected = format!("{}[secret:key]{}", &text[..head], &text[tail..]);
+                    assert_eq!(
+                        redactor.redact(&text),
+                        expected,
+                        "{name}, {before} before, {after} after"
+                    );
+                }
+            }
+        }
+    }
+}
+
+// M8: a key in base64, in the query of an address, in JSON.
+#[test]
+fn one_spelling_within_another() {
+    let secret = "~~~???>>>///ab";
+    let redactor = redactor(&[("key", secret)]);
+    let base64 = STANDARD.encode(secret);
+    assert!(base64.contains('+') || base64.contains('/'));
+    let tail = &base64[secret.len() * 8 / 6 + 1..];
+    let query = url_form(base64.trim_end_matches('='));
+    assert_eq!(redactor.redact(&format!("?k={query}")), "?k=[secret:key]");
+    let json = serde_json::to_string(&base64).unwrap().replace('/', "\\/");
+    assert_eq!(redactor.redact(&json), format!("\"[secret:key]{tail}\""));
+
+    let inner = serde_json::json!({"k": secret}).to_string();
+    let outer = serde_json::json!({"text": inner, "more": serde_json::to_string(&inner).unwrap()})
+        .to_string();
+    let masked = redactor.redact_json(&outer);
+    let outer: serde_json::Value = serde_json::from_str(&masked).unwrap();
+    assert_eq!(outer["text"], r#"{"k":"[secret:key]"}"#);
+    assert_eq!(outer["more"], r#""{\"k\":\"[secret:key]\"}""#);
+}
+
+// M8: text before a secret that looks like the start of an escape hides nothing.
+#[test]
+fn escapes_do_not_have_to_begin_where_a_reader_would_say() {
+    let redactor = redactor(&[("key", "ab12cd34")]);
+    assert_eq!(redactor.redact("%ab12cd34"), "%[secret:key]");
+    assert_eq!(redactor.redact("%ab%31%32cd34"), "%[secret:key]");
+    assert_eq!(redactor.redact("%2%61b12cd34"), "%2[secret:key]");
+    assert_eq!(redactor.redact(r"\\u0061b12cd34"), r"\[secret:key]");
+    assert_eq!(redactor.redact(r"\u00ab12cd34"), r"\u00[secret:key]");
+    assert_eq!(
+        redactor.redact(r"\ud83d\u0061b12cd34"),
+        r"\ud83d[secret:key]"
+    );
+}
+
+// M8: a secret of backslashes can be read in more ways than there is time.
+#[test]
+fn many_readings_end() {
+    let secret = "\\".repeat(60);
+    let redactor = redactor(&[("key", &secret)]);
+    assert_eq!(redactor.redact(&"\\".repeat(59)).len(), 59);
+    assert_eq!(redactor.redact(&"\\".repeat(100)), "[secret:key]");
+    assert_eq!(redactor.redact(&"\\".repeat(120)), "[secret:key]");
+}
+
+// M8: a secret is settled, and the one behind it is still open.
+#[test]
+fn a_mask_waits_for_what_may_reach_into_it() {
+    let redactor = redactor(&[("key", "a ++ %")]);
+    let text = "61202b2b2025\\u0061 ++ %";
+    let mut stream = redactor.stream();
+    let mut joined: String = text
+        .chars()
+        .map(|piece| stream.push(&piece.to_string()))
+        .collect();
+    joined.push_str(&stream.finish());
+    assert_eq!(joined, redactor.redact(text));
+    assert_eq!(joined, "[secret:key][secret:key]");
+}
