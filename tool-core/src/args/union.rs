@@ -120,7 +120,9 @@ impl<S: Sink> Walk<'_, S> {
             Kind::Ref(name) => {
                 let mut scope = place.scope;
                 while let Some(here) = scope {
-                    if here.schema.name == *name && matches!(here.schema.kind, Kind::Object(_)) {
+                    if here.schema.is_type(name, schema.module)
+                        && matches!(here.schema.kind, Kind::Object(_))
+                    {
                         let scope = here.parent;
                         return self.variant(Place { scope, ..place }, here.schema, tag);
                     }

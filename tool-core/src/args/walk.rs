@@ -168,11 +168,13 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.value(schema, Some(&inner.under(outer)), scope)
     }
 
-    /// The nearest enclosing node of a name, again. Names inside it mean what they meant there.
+    /// The nearest enclosing node of a name and module, again. Names inside it mean what they meant there.
     fn again(&mut self, place: Place<'_>, name: &str) -> Result<(), Stop> {
         let mut scope = place.scope;
         while let Some(here) = scope {
-            if here.schema.name == name && !matches!(here.schema.kind, Kind::Ref(_)) {
+            if here.schema.is_type(name, place.schema.module)
+                && !matches!(here.schema.kind, Kind::Ref(_))
+            {
                 let (at, hops) = self.hops;
                 self.hops = (
                     self.cursor.at,

@@ -204,7 +204,7 @@ impl Proof<'_> {
                 return self.record(&path.at(schema), fields, &[], entries, false);
             }
             (Kind::Union(union), _) => self.union(&path.at(schema), union, value),
-            (Kind::Ref(name), _) => match path.enclosing(name) {
+            (Kind::Ref(name), _) => match path.enclosing(name, schema.module) {
                 Some(target) => return self.value(path, target, None, value),
                 None => false,
             },

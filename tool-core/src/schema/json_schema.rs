@@ -23,44 +23,63 @@ pub fn json_schema<T: StrictSchema>(generator: &mut SchemaGenerator) -> JsonSche
     if let Some(Value::Object(definitions)) =
         schema.as_object_mut().and_then(|map| map.remove("$defs"))
     {
-        hand_over(definitions, &mut schema, generator);
+        hand_over(&definitions, &mut schema, generator);
     }
     JsonSchema::try_from(schema).unwrap_or_default()
 }
 
 /// Moves definitions to the generator, and points the references there.
-fn hand_over(definitions: Map<String, Value>, schema: &mut Value, generator: &mut SchemaGenerator) {
+fn hand_over(
+    definitions: &Map<String, Value>,
+    schema: &mut Value,
+    generator: &mut SchemaGenerator,
+) {
     let path = generator
         .settings()
         .definitions_path
         .trim_matches('/')
         .to_owned();
-    for (name, mut definition) in definitions {
-        relink(&mut definition, &path);
-        // Under a taken name stands the same type: schemars puts a placeholder there while it asks us, and the schema after.
-        generator
-            .definitions_mut()
-            .entry(name)
-            .or_insert(definition);
+    // Another type of that name may have been there before: then ours gets a number.
+    for number in 1.. {
+        let rename = |name: &str| match number {
+            1 => name.to_owned(),
+            _ => format!("{name}-of-{number}"),
+        };
+        let mut ours = definitions.clone();
+        for definition in ours.values_mut() {
+            relink(definition, &path, &rename);
+        }
+        let taken = generator.definitions_mut();
+        let fits = ours.iter().all(|(name, definition)| {
+            // schemars puts a placeholder there while it asks us, and the schema after.
+            let there = taken.get(&rename(name));
+            there.is_none_or(|there| *there == Value::Bool(false) || there == definition)
+        });
+        if fits {
+            for (name, definition) in ours {
+                taken.entry(rename(&name)).or_insert(definition);
+            }
+            relink(schema, &path, &rename);
+            return;
+        }
     }
-    relink(schema, &path);
 }
 
-fn relink(node: &mut Value, path: &str) {
+fn relink(node: &mut Value, path: &str, rename: &impl Fn(&str) -> String) {
     match node {
         Value::Object(map) => {
             if let Some(Value::String(to)) = map.get_mut("$ref")
                 && let Some(name) = to.strip_prefix("#/$defs/")
             {
-                *to = format!("#/{path}/{name}");
+                *to = format!("#/{path}/{}", rename(name));
             }
             for value in map.values_mut() {
-                relink(value, path);
+                relink(value, path, rename);
             }
         }
         Value::Array(items) => {
             for item in items {
-                relink(item, path);
+                relink(item, path, rename);
             }
         }
         _ => {}

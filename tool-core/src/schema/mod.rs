@@ -32,6 +32,10 @@ pub use pattern::Pattern;
 pub trait StrictSchema {
     /// The tree.
     const SCHEMA: &'static Schema;
+
+    /// [`Schema::module`] of the tree, for a type that refers to this one by name: that must not need the tree.
+    #[doc(hidden)]
+    const MODULE: &'static str = "";
 }
 
 /// Text that is already escaped as the inside of a JSON string.
@@ -91,6 +95,8 @@ pub struct Schema {
     pub kind: Kind,
     /// The Rust type's name, for messages and for recursion; empty where the type has none of its own.
     pub name: &'static str,
+    /// The module that the name stands in: it tells two types of one name apart. A [`Kind::Ref`] has the one of the type it means.
+    pub module: &'static str,
     /// The type's own documentation; a field's documentation stands before it.
     pub description: Text,
     /// The derive of this (non-generic) type has told its own faults already.
@@ -103,6 +109,7 @@ impl Schema {
         Self {
             kind,
             name: "",
+            module: "",
             description: Text::EMPTY,
             checked: false,
         }
@@ -112,6 +119,13 @@ impl Schema {
     #[must_use]
     pub const fn named(mut self, name: &'static str) -> Self {
         self.name = name;
+        self
+    }
+
+    /// Says which module the name stands in.
+    #[must_use]
+    pub const fn within(mut self, module: &'static str) -> Self {
+        self.module = module;
         self
     }
 
@@ -127,6 +141,11 @@ impl Schema {
     pub const fn checked(mut self) -> Self {
         self.checked = true;
         self
+    }
+
+    /// Whether this node is the type of that name and module.
+    pub(crate) const fn is_type(&self, name: &str, module: &str) -> bool {
+        text::same(self.name, name) && text::same(self.module, module)
     }
 
     /// Whether a value of this type may be absent or null.

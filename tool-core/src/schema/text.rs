@@ -33,6 +33,17 @@ pub(super) const SPREAD: &[u128; 32] = &{
 /// Recursive types of the tree that is written, at most this many.
 pub(super) const MOST_DEFINITIONS: usize = 16;
 
+/// A type that a `Kind::Ref` means.
+#[derive(Clone, Copy)]
+pub(super) struct Definition {
+    /// Name of the type.
+    pub(super) name: &'static str,
+    /// Its module.
+    pub(super) module: &'static str,
+    /// Which of several types of that name it is, from 1.
+    pub(super) number: usize,
+}
+
 /// Where JSON text goes: to five counters, or into one buffer with a list of whose bytes are whose.
 #[allow(
     clippy::struct_excessive_bools,
@@ -57,11 +68,13 @@ pub(super) struct Out<'a> {
     pub(super) output: bool,
     /// Keys have not passed the rule `property-key`, so they may need escaping.
     pub(super) foreign_keys: bool,
-    /// Names that a `Kind::Ref` was seen to use.
-    names: [&'static str; MOST_DEFINITIONS],
+    /// Types that a `Kind::Ref` was seen to mean.
+    learnt: [Definition; MOST_DEFINITIONS],
     named: usize,
-    /// How many of the names were known when the walk began; only those are definitions.
+    /// How many of them were known when the walk began; only those are definitions.
     pub(super) settled: usize,
+    /// There were more.
+    pub(super) crowded: bool,
 }
 
 impl<'a> Out<'a> {
@@ -79,9 +92,14 @@ impl<'a> Out<'a> {
             mask: mask & 31,
             output: false,
             foreign_keys: false,
-            names: [""; MOST_DEFINITIONS],
+            learnt: [Definition {
+                name: "",
+                module: "",
+                number: 1,
+            }; MOST_DEFINITIONS],
             named: 0,
             settled: 0,
+            crowded: false,
         }
     }
 
@@ -104,41 +122,71 @@ impl<'a> Out<'a> {
         self.settled = self.named;
     }
 
-    /// Notes that the tree refers to a type by name.
-    pub(super) const fn learn(&mut self, name: &'static str) {
-        let mut at = 0;
+    /// Notes that the tree refers to a type.
+    pub(super) const fn learn(&mut self, name: &'static str, module: &'static str) {
+        let (mut number, mut at) = (1, 0);
         while at < self.named {
-            if same(self.names[at], name) {
-                return;
+            let known = self.learnt[at];
+            if same(known.name, name) {
+                if same(known.module, module) {
+                    return;
+                }
+                number += 1;
             }
             at += 1;
         }
         if self.named < MOST_DEFINITIONS {
-            self.names[self.named] = name;
+            self.learnt[self.named] = Definition {
+                name,
+                module,
+                number,
+            };
             self.named += 1;
+        } else {
+            self.crowded = true;
         }
     }
 
-    /// Whether this walk met names that it should have known when it began.
+    /// The type learnt at this place, if there is one.
+    pub(super) const fn learnt(&self, at: usize) -> Option<Definition> {
+        if at < self.named {
+            Some(self.learnt[at])
+        } else {
+            None
+        }
+    }
+
+    /// Forgets the type learnt at this place: the tree does not hold it.
+    pub(super) const fn forget(&mut self, at: usize) {
+        self.named -= 1;
+        self.learnt[at] = self.learnt[self.named];
+    }
+
+    /// Whether this walk met types that it should have known when it began.
     pub(super) const fn has_news(&self) -> bool {
         self.named != self.settled
     }
 
-    /// Name of the definition at this place.
-    pub(super) const fn name(&self, at: usize) -> &'static str {
-        self.names[at]
-    }
-
-    /// Whether a type of this name is a definition.
-    pub(super) const fn knows(&self, name: &str) -> bool {
+    /// The definition of this type, if it is one.
+    pub(super) const fn definition(&self, name: &str, module: &str) -> Option<Definition> {
         let mut at = 0;
         while at < self.settled {
-            if same(self.names[at], name) {
-                return true;
+            let known = self.learnt[at];
+            if same(known.name, name) && same(known.module, module) {
+                return Some(known);
             }
             at += 1;
         }
-        false
+        None
+    }
+
+    /// Adds the name of a definition; a hyphen and a number, which no Rust name has, tell the second of one name from the first.
+    pub(super) const fn put_name(&mut self, mask: u8, definition: Definition) {
+        self.put_escaped(mask, definition.name);
+        if definition.number > 1 {
+            self.put(mask, "-");
+            self.put_magnitude(mask, definition.number as u128);
+        }
     }
 
     /// How many bytes each dialect takes.

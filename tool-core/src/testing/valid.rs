@@ -95,7 +95,7 @@ impl Maker {
                     .around
                     .iter()
                     .rev()
-                    .filter(|schema| schema.name == *name);
+                    .filter(|around| around.is_type(name, schema.module));
                 let (depth, target) = (named.clone().count(), named.clone().next().copied());
                 if depth > DEEPEST {
                     None

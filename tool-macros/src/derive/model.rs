@@ -162,6 +162,8 @@ pub(crate) struct Marker {
     pub(crate) ident: Ident,
     /// The enclosing type's name.
     pub(crate) name: String,
+    /// The enclosing type.
+    pub(crate) target: TokenStream,
 }
 
 /// A warning at the user's tokens.

@@ -12,7 +12,7 @@ mod tests;
 use crate::schema::dialect::Spec;
 use crate::schema::lower::describe::Description;
 use crate::schema::lower::masks::{ALL, ANTHROPIC, GEMINI, JSON_SCHEMA, MCP, OPENAI};
-use crate::schema::text::{Out, put, same};
+use crate::schema::text::{Definition, Out, put, same};
 use crate::schema::{Constraints, Example, Json, Kind, Schema, Text};
 
 /// A whole definition; returns where its schema starts and ends.
@@ -170,6 +170,13 @@ const fn holds_null(value: &Json) -> bool {
     }
 }
 
+/// Whether the tree refers to more types by name than it may.
+pub(super) const fn is_crowded(schema: &Schema) -> bool {
+    let mut out = Out::count(ALL);
+    root_once(&mut out, schema);
+    out.crowded
+}
+
 /// A schema that stands alone.
 pub(super) const fn root(out: &mut Out<'_>, schema: &Schema) {
     root_once(out, schema);
@@ -179,19 +186,27 @@ pub(super) const fn root(out: &mut Out<'_>, schema: &Schema) {
     }
 }
 
-/// The first walk learns which names a `Ref` uses; only a tree with such names is walked twice, and has `$defs`.
+/// The first walk learns which types a `Ref` means; only a tree that holds such types is walked twice, and has `$defs`.
 const fn root_once(out: &mut Out<'_>, schema: &Schema) {
     let mask = out.mask;
     // The root is never a `$ref` itself: providers want an object there.
     open_node(out, schema, Place::ROOT, mask);
-    if out.settled > 0 {
+    if out.settled == 0 {
+        let mut at = 0;
+        while let Some(learnt) = out.learnt(at) {
+            if find(schema, learnt).is_some() {
+                at += 1;
+            } else {
+                out.forget(at);
+            }
+        }
+    } else {
         put!(out, mask, r#","$defs":{"#);
         let mut at = 0;
-        while at < out.settled {
-            let name = out.name(at);
-            if let Some(target) = find(schema, name) {
+        while let Some(definition) = out.learnt(at) {
+            if let Some(target) = find(schema, definition) {
                 put!(out, mask, if at == 0 { "\"" } else { ",\"" });
-                out.put_escaped(mask, name);
+                out.put_name(mask, definition);
                 put!(out, mask, "\":");
                 open_node(out, target, Place::ROOT, mask);
                 put!(out, mask, "}");
@@ -203,21 +218,21 @@ const fn root_once(out: &mut Out<'_>, schema: &Schema) {
     put!(out, mask, "}");
 }
 
-/// The node of this name.
-const fn find<'a>(schema: &'a Schema, name: &str) -> Option<&'a Schema> {
-    if same(schema.name, name) {
+/// The node of this type.
+const fn find(schema: &Schema, of: Definition) -> Option<&Schema> {
+    if schema.is_type(of.name, of.module) {
         return Some(schema);
     }
     match &schema.kind {
         Kind::Optional(inner)
         | Kind::Constrained(inner, _)
         | Kind::Array { items: inner, .. }
-        | Kind::Map(inner) => find(inner, name),
+        | Kind::Map(inner) => find(inner, of),
         Kind::Object(fields) => {
             let mut at = 0;
             let at_end = fields.len();
             while at < at_end {
-                if let Some(found) = find(fields[at].schema, name) {
+                if let Some(found) = find(fields[at].schema, of) {
                     return Some(found);
                 }
                 at += 1;
@@ -229,7 +244,7 @@ const fn find<'a>(schema: &'a Schema, name: &str) -> Option<&'a Schema> {
             let at_end = union.variants.len();
             while at < at_end {
                 if let Some(schema) = union.variants[at].schema
-                    && let Some(found) = find(schema, name)
+                    && let Some(found) = find(schema, of)
                 {
                     return Some(found);
                 }
@@ -241,7 +256,7 @@ const fn find<'a>(schema: &'a Schema, name: &str) -> Option<&'a Schema> {
             let mut at = 0;
             let at_end = items.len();
             while at < at_end {
-                if let Some(found) = find(items[at], name) {
+                if let Some(found) = find(items[at], of) {
                     return Some(found);
                 }
                 at += 1;
@@ -328,11 +343,11 @@ const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u
     }
     let referred = match &peeled.base.kind {
         Kind::Ref(name) => {
-            out.learn(name);
-            Some(*name)
+            out.learn(name, peeled.base.module);
+            out.definition(name, peeled.base.module)
         }
-        _ if place.referable && out.settled > 0 && out.knows(peeled.base.name) => {
-            Some(peeled.base.name)
+        _ if place.referable && out.settled > 0 => {
+            out.definition(peeled.base.name, peeled.base.module)
         }
         _ => None,
     };
@@ -353,13 +368,13 @@ const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u
         0
     };
     match referred {
-        Some(name) => {
+        Some(definition) => {
             let beside = if place.default.is_some() {
                 mask
             } else {
                 described
             };
-            shapes::reference(out, name, nullable, described, beside, mask);
+            shapes::reference(out, definition, nullable, described, beside, mask);
         }
         None => shapes::body(out, &peeled, nullable, described, mask),
     }

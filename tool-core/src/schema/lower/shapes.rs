@@ -2,7 +2,7 @@
 
 use crate::schema::lower::masks::{self, ALL, GEMINI, LENGTH, ONLY_JSON_SCHEMA, OPENAI};
 use crate::schema::lower::{Peeled, Place, bounds, node};
-use crate::schema::text::{Out, put};
+use crate::schema::text::{Definition, Out, put};
 use crate::schema::{
     EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Text, Union, Variant,
 };
@@ -16,8 +16,8 @@ pub(super) const fn body(
     mask: u8,
 ) {
     let kind = &peeled.base.kind;
-    if let Kind::Any | Kind::Refused { .. } = kind {
-        // No keyword: only what we send may be anything, and anything includes null.
+    if let Kind::Any | Kind::Refused { .. } | Kind::Ref(_) = kind {
+        // No keyword: only what we send may be anything, and anything includes null. So is a reference to what is not in the tree.
         return;
     }
     put!(out, described, ",");
@@ -49,7 +49,7 @@ pub(super) const fn body(
 /// A `$ref`; alone in its node unless null or a description (`described`) stands beside it (`beside`: or a default).
 pub(super) const fn reference(
     out: &mut Out<'_>,
-    name: &str,
+    to: Definition,
     nullable: u8,
     described: u8,
     beside: u8,
@@ -59,7 +59,7 @@ pub(super) const fn reference(
     put!(out, described, ",");
     put!(out, wrapped, r#""anyOf":[{"#);
     put!(out, mask, r##""$ref":"#/$defs/"##);
-    out.put_escaped(mask, name);
+    out.put_name(mask, to);
     put!(out, mask, "\"");
     put!(out, nullable, r#"},{"type":"null"}]"#);
     put!(out, wrapped & !nullable, "}]");

@@ -1,9 +1,10 @@
 //! Sizes: of one tool, and of a set of tools that go into one request.
 
 use crate::schema::dialect::{Dialect, Dialects, Spec};
+use crate::schema::lower::is_crowded;
 use crate::schema::rules::report::{Fact, Path, Report};
 use crate::schema::rules::table::Rule;
-use crate::schema::text::same;
+use crate::schema::text::{MOST_DEFINITIONS, same};
 use crate::schema::{EnumValue, Field, Kind, Schema, Tagging, Union};
 
 /// Optional fields that Anthropic takes in one request.
@@ -21,6 +22,10 @@ const LARGE_ENUM: usize = 250;
 
 /// What a tree costs a provider, after everything is inlined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "four independent facts of a tree"
+)]
 pub struct Survey {
     /// Fields that may be absent.
     pub optionals: usize,
@@ -42,6 +47,8 @@ pub struct Survey {
     pub external: bool,
     /// Unions with several objects told apart by shape.
     pub untagged: bool,
+    /// More recursive types than there may be definitions.
+    pub crowded: bool,
 }
 
 /// Counts what a model has to fill in.
@@ -57,8 +64,11 @@ pub const fn survey(schema: &Schema) -> Survey {
         wide_integer: false,
         external: false,
         untagged: false,
+        crowded: false,
     };
     survey.node(schema, 0);
+    // Until here it says that there is a recursive type at all.
+    survey.crowded = survey.crowded && is_crowded(schema);
     survey
 }
 
@@ -80,7 +90,10 @@ impl Survey {
             Kind::Union(union) => self.union(union, depth),
             Kind::Enum(values) => self.values(values),
             Kind::IntegerEnum(values) => self.enum_values += values.len(),
-            Kind::Ref(name) => self.characters += name.len(),
+            Kind::Ref(name) => {
+                self.characters += name.len();
+                self.crowded = true;
+            }
             _ => {}
         }
     }
@@ -219,6 +232,7 @@ const fn fits(spec: &Spec, survey: &Survey) -> bool {
         && survey.enum_values <= 1_000
         && survey.characters <= 120_000
         && survey.largest_enum <= 15_000
+        && !survey.crowded
 }
 
 /// The rules of a root.
@@ -239,6 +253,9 @@ pub(super) const fn sizes(
     survey: &Survey,
     providers: Dialects,
 ) {
+    if survey.crowded {
+        report.add(path, &Rule::REF_NAMES, &[Fact::Number(MOST_DEFINITIONS)]);
+    }
     if providers.contains(Dialect::Anthropic) {
         above(
             report,

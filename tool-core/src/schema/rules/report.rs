@@ -1,7 +1,7 @@
 //! Where faults are gathered: in const evaluation for one panic, at run time for a list.
 
+use crate::schema::Schema;
 use crate::schema::rules::Rule;
-use crate::schema::{Schema, text};
 
 /// A fault found at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,12 +79,12 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// The nearest node of this name on the way here.
-    pub(crate) const fn enclosing(&self, name: &str) -> Option<&'a Schema> {
+    /// The nearest node of this name and module on the way here.
+    pub(crate) const fn enclosing(&self, name: &str, module: &str) -> Option<&'a Schema> {
         let mut path = self;
         loop {
             if let Some(node) = path.node
-                && text::same(node.name, name)
+                && node.is_type(name, module)
             {
                 return Some(node);
             }
@@ -114,22 +114,32 @@ struct Mark {
 
 const MOST_BYTES: usize = 4096;
 const MOST_FAULTS: usize = 24;
+/// Room for how many more there are.
+const TAIL: usize = 64;
 
 /// The faults of one walk, as one text with a line for each.
 pub(crate) struct Report {
-    bytes: [u8; MOST_BYTES],
+    bytes: [u8; MOST_BYTES + TAIL],
     len: usize,
+    /// How far the text may go.
+    most: usize,
     marks: [Mark; MOST_FAULTS],
+    /// Faults that were found.
     count: usize,
+    /// Faults that stand in the text.
+    told: usize,
     /// Where the line that is being written begins.
     start: usize,
+    /// Rule of the first fault that does not.
+    untold: &'static str,
 }
 
 impl Report {
     pub(crate) const fn new() -> Self {
         Self {
-            bytes: [0; MOST_BYTES],
+            bytes: [0; MOST_BYTES + TAIL],
             len: 0,
+            most: MOST_BYTES,
             marks: [Mark {
                 rule: "",
                 path: 0,
@@ -137,32 +147,46 @@ impl Report {
                 end: 0,
             }; MOST_FAULTS],
             count: 0,
+            told: 0,
             start: 0,
+            untold: "",
         }
     }
 
     /// Ends const evaluation with all faults.
     #[track_caller]
     #[allow(clippy::panic, clippy::manual_assert, reason = "a compile error")]
-    pub(crate) const fn tell(&self) {
+    pub(crate) const fn tell(&mut self) {
         if self.count > 0 {
+            if self.count > self.told {
+                self.most = MOST_BYTES + TAIL;
+                self.push("\nand ");
+                self.push_number(self.count - self.told);
+                self.push(" more");
+            }
             panic!("{}", self.as_str());
         }
     }
 
     const fn as_str(&self) -> &str {
-        // Lines end where characters end, so this only fails where the text was cut; then the whole lines are enough.
+        // Only whole lines are kept.
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
-            Err(_) => "too many faults to tell",
+            Err(_) => "the schema has faults",
         }
     }
 
-    /// The faults, one by one.
+    /// The faults, one by one; the last says how many more there are, if there are.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let text =
             |from: usize, to: usize| String::from_utf8_lossy(&self.bytes[from..to]).into_owned();
-        self.marks[..self.count.min(MOST_FAULTS)]
+        let more = self.count - self.told;
+        let more = (more > 0).then(|| Fault {
+            rule: self.untold,
+            path: String::new(),
+            text: format!("{more} more faults, of this rule and maybe others"),
+        });
+        self.marks[..self.told]
             .iter()
             .map(|mark| Fault {
                 rule: mark.rule,
@@ -173,6 +197,7 @@ impl Report {
                 path: fault.path.split('`').nth(1).unwrap_or_default().to_owned(),
                 ..fault
             })
+            .chain(more)
             .collect()
     }
 
@@ -216,7 +241,11 @@ impl Report {
     /// Begins a line: "`path`: [rule] ".
     pub(crate) const fn begin(&mut self, path: &Path<'_>, rule: &'static str) -> bool {
         self.count += 1;
-        if self.count > MOST_FAULTS {
+        // After the first that had no room, all are counted only.
+        if self.told == MOST_FAULTS || self.told + 1 < self.count {
+            if self.untold.is_empty() {
+                self.untold = rule;
+            }
             return false;
         }
         self.start = self.len;
@@ -229,7 +258,7 @@ impl Report {
         self.push("`: [");
         self.push(rule);
         self.push("] ");
-        self.marks[self.count - 1] = Mark {
+        self.marks[self.told] = Mark {
             rule,
             path: mark,
             text: self.len,
@@ -238,9 +267,15 @@ impl Report {
         true
     }
 
-    /// Ends a line.
+    /// Ends a line; one that did not fit is taken back, unless it is the only one.
     pub(crate) const fn end(&mut self) {
-        self.marks[self.count - 1].end = self.len;
+        if self.len < self.most || self.told == 0 {
+            self.marks[self.told].end = self.len;
+            self.told += 1;
+        } else {
+            self.untold = self.marks[self.told].rule;
+            self.len = self.start;
+        }
     }
 
     pub(crate) const fn push_fact(&mut self, fact: Fact<'_>) {
@@ -290,15 +325,10 @@ impl Report {
     /// Copies byte by byte: only a failing build gets here.
     const fn push_bytes(&mut self, bytes: &[u8], from: usize, to: usize) {
         let mut at = from;
-        while at < to && self.len < MOST_BYTES {
+        while at < to && self.len < self.most {
             self.bytes[self.len] = bytes[at];
             self.len += 1;
             at += 1;
-        }
-        // A cut in the middle of a character would lose the whole text.
-        while self.len == MOST_BYTES && at < to && bytes[at] & 0xC0 == 0x80 {
-            self.len -= 1;
-            at -= 1;
         }
     }
 }

@@ -193,6 +193,13 @@ fn maps_and_recursion_depend_on_the_providers() {
         told_for(schema(Kind::Ref("Tree")), NARROW),
         ["ref-target t.x"]
     );
+    let other = leak(Schema::new(Kind::Ref("Tree")).within("elsewhere"));
+    let around = leak(
+        Schema::new(Kind::Object(leak([field("next", optional(other))])))
+            .named("Tree")
+            .within("here"),
+    );
+    assert_eq!(told_for(around, NARROW), ["ref-target t.x.next"]);
 }
 
 #[test]
@@ -597,6 +604,29 @@ fn one_panic_tells_every_fault() {
     let many =
         object(["a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"].map(|name| field(name, two)));
     assert_eq!(told(many).len(), 16);
+    let more = object(["c1", "c2"].map(|name| field(name, many)));
+    let text = panicked(|| check_param(more, Dialects::ALL, "search", "filter"));
+    assert_eq!(text.lines().count(), 25);
+    assert!(text.ends_with("\nand 8 more"), "{text}");
+    let found = faults(more, Dialects::ALL, "search");
+    assert_eq!(found.len(), 25);
+    assert_eq!(
+        found[24].text,
+        "8 more faults, of this rule and maybe others"
+    );
+    let long: &str = "k".repeat(1000).leak();
+    let long =
+        object(["d1", "d2", "d3", "d4", "d5"].map(|name| field(name, object([field(long, URI)]))));
+    let text = panicked(|| check_param(long, Dialects::ALL, "search", "filter"));
+    let lines: Vec<_> = text.lines().collect();
+    let (last, whole) = lines.split_last().unwrap();
+    assert!(
+        whole
+            .iter()
+            .all(|line| line.contains("] ") && !line.ends_with('k')),
+        "{text}"
+    );
+    assert_eq!(*last, format!("and {} more", 10 - whole.len()));
     check_optional(optional(STRING), "Filter", "a");
     assert!(
         panicked(|| check_optional(STRING, "Filter", "a"))
@@ -637,6 +667,20 @@ fn nested(depth: usize) -> &'static Schema {
     (1..depth).fold(object([]), |inner, _| object([field("a", inner)]))
 }
 
+/// `count` types that hold themselves.
+fn recursive(count: usize) -> &'static Schema {
+    let tree = |number: usize| {
+        let name: &str = format!("Tree{number}").leak();
+        let again = leak(Schema::new(Kind::Ref(name)).within("a"));
+        let kids = leak([field("kids", list(again))]);
+        leak(Schema::new(Kind::Object(kids)).named(name).within("a"))
+    };
+    let fields: Vec<Field> = (0..count)
+        .map(|number| field(format!("f{number}").leak(), tree(number)))
+        .collect();
+    schema(Kind::Object(fields.leak()))
+}
+
 // M2
 #[test]
 fn sizes_of_a_tool() {
@@ -652,6 +696,8 @@ fn sizes_of_a_tool() {
     assert_eq!(rules(nested(10), Dialects::ALL), [""; 0]);
     assert_eq!(rules(nested(11), Dialects::ALL), ["limit-depth"]);
     assert_eq!(rules(nested(11), Dialects::only(Dialect::Gemini)), [""; 0]);
+    assert_eq!(rules(recursive(16), NARROW), [""; 0]);
+    assert_eq!(rules(recursive(17), NARROW), ["ref-target"]);
     assert_eq!(rules(list(STRING), Dialects::ALL), ["root-not-object"]);
     assert_eq!(rules(strings(["a"]), Dialects::ALL), ["root-union"]);
     let choice = union(Tagging::Internal { tag: "kind" }, [("a", None)]);

@@ -59,7 +59,7 @@ impl Walk<'_> {
             Kind::Union(union) => self.union(&path.at(schema), schema, union),
             Kind::Enum(_) | Kind::IntegerEnum(_) => self.whole(path, schema),
             Kind::Map(values) => self.map(&path.at(schema), values),
-            Kind::Ref(name) => self.reference(path, name),
+            Kind::Ref(name) => self.reference(path, name, schema.module),
             Kind::Format(format) => self.format(path, *format),
             Kind::Any | Kind::Null | Kind::Tuple(_) | Kind::Never | Kind::Refused { .. } => {
                 self.refused(path, &schema.kind);
@@ -129,7 +129,7 @@ impl Walk<'_> {
         self.node(&path.values(), values);
     }
 
-    const fn reference(&mut self, path: &Path<'_>, name: &str) {
+    const fn reference(&mut self, path: &Path<'_>, name: &str, module: &str) {
         if self.providers.is_empty() {
             return;
         }
@@ -138,7 +138,7 @@ impl Walk<'_> {
             || self.providers.contains(Dialect::Mcp)
         {
             self.fault(path, &Rule::RECURSIVE_TYPE);
-        } else if path.enclosing(name).is_none() {
+        } else if path.enclosing(name, module).is_none() {
             self.fault_of(path, &Rule::REF_TARGET, name);
         }
     }

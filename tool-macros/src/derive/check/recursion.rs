@@ -5,7 +5,7 @@
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
-use syn::{GenericArgument, PathArguments, Type};
+use syn::{GenericArgument, PathArguments, Type, TypePath};
 
 use super::Check;
 use crate::derive::model::Marker;
@@ -16,11 +16,12 @@ impl Check<'_> {
     pub(super) fn swap(&mut self, ty: TokenStream) -> TokenStream {
         let own = self.own.clone();
         let mut found = None;
+        let again = marker_ident(&own, None);
         let swapped = swap(ty.clone(), &mut |ident| {
             let hit = *ident == own || ident == "Self";
             hit.then(|| {
                 found.get_or_insert_with(|| ident.clone());
-                marker_ident(&own)
+                again.clone()
             })
         });
         match found {
@@ -30,7 +31,7 @@ impl Check<'_> {
                 ty
             }
             Some(_) => {
-                self.mark(&own);
+                self.mark(&own, own.to_token_stream());
                 swapped
             }
         }
@@ -38,31 +39,42 @@ impl Check<'_> {
 
     /// Swaps the innermost type of a field under `#[schema(recursive)]`, which encloses this one.
     pub(super) fn swap_innermost(&mut self, ty: &Type, word: &Ident) -> TokenStream {
-        let Some(inner) = innermost(ty) else {
+        let Some((inner, target)) = innermost(ty) else {
             self.errors.at(word, texts::RECURSIVE_TYPE);
             return ty.to_token_stream();
         };
-        if inner == "Self" || inner == self.own {
+        if inner == "Self" || inner == self.own && target.path.segments.len() == 1 {
             return self.swap(ty.to_token_stream());
         }
-        let inner = inner.clone();
-        self.mark(&inner);
-        replace_path(ty, &inner)
+        let marker = self.mark(inner, target.to_token_stream());
+        replace(ty, target, &marker)
     }
 
-    fn mark(&mut self, ident: &Ident) {
-        let name = ident.unraw().to_string();
-        if !self.markers.iter().any(|marker| marker.name == name) {
-            self.markers.push(Marker {
-                ident: marker_ident(ident),
-                name,
-            });
+    /// The marker of a type; two types of one name have two.
+    fn mark(&mut self, ident: &Ident, target: TokenStream) -> Ident {
+        let text = target.to_string();
+        let known = self
+            .markers
+            .iter()
+            .find(|marker| marker.target.to_string() == text);
+        if let Some(marker) = known {
+            return marker.ident.clone();
         }
+        let number = (*self.own != text).then_some(self.markers.len());
+        let marker = marker_ident(ident, number);
+        self.markers.push(Marker {
+            ident: marker.clone(),
+            name: ident.unraw().to_string(),
+            target,
+        });
+        marker
     }
 }
 
-fn marker_ident(ident: &Ident) -> Ident {
-    format_ident!("__{}Again", ident.unraw(), span = ident.span())
+/// The type's own has no number.
+fn marker_ident(ident: &Ident, number: Option<usize>) -> Ident {
+    let number = number.map_or_else(String::new, |number| number.to_string());
+    format_ident!("__{}Again{}", ident.unraw(), number, span = ident.span())
 }
 
 /// Swaps names that stand alone: not a segment of a longer path, not a lifetime, not the key of `Key = Type`.
@@ -102,8 +114,8 @@ fn swap(tokens: TokenStream, swapped: &mut impl FnMut(&Ident) -> Option<Ident>) 
     out
 }
 
-/// The last segment of the innermost named type: `Folder` of `Option<Box<crate::Folder>>`.
-fn innermost(ty: &Type) -> Option<&Ident> {
+/// The innermost named type and its last segment: `crate::Folder` of `Option<Box<crate::Folder>>`.
+fn innermost(ty: &Type) -> Option<(&Ident, &TypePath)> {
     match ty {
         Type::Group(group) => innermost(&group.elem),
         Type::Paren(paren) => innermost(&paren.elem),
@@ -121,40 +133,42 @@ fn innermost(ty: &Type) -> Option<&Ident> {
                         _ => None,
                     })
                     .next_back(),
-                _ => Some(&last.ident),
+                _ => Some((&last.ident, path)),
             }
         }
         _ => None,
     }
 }
 
-/// Replaces the path that ends in exactly this `inner` by its marker.
-fn replace_path(ty: &Type, inner: &Ident) -> TokenStream {
+/// Replaces the type that is exactly `target` by its marker.
+fn replace(ty: &Type, target: &TypePath, marker: &Ident) -> TokenStream {
     let mut ty = ty.clone();
-    replace_in(&mut ty, inner);
+    replace_in(&mut ty, &target.to_token_stream().to_string(), marker);
     ty.into_token_stream()
 }
 
-fn replace_in(ty: &mut Type, inner: &Ident) {
+fn replace_in(ty: &mut Type, target: &str, marker: &Ident) {
     match ty {
-        Type::Group(group) => replace_in(&mut group.elem, inner),
-        Type::Paren(paren) => replace_in(&mut paren.elem, inner),
-        Type::Array(array) => replace_in(&mut array.elem, inner),
-        Type::Slice(slice) => replace_in(&mut slice.elem, inner),
-        Type::Reference(reference) => replace_in(&mut reference.elem, inner),
+        Type::Group(group) => replace_in(&mut group.elem, target, marker),
+        Type::Paren(paren) => replace_in(&mut paren.elem, target, marker),
+        Type::Array(array) => replace_in(&mut array.elem, target, marker),
+        Type::Slice(slice) => replace_in(&mut slice.elem, target, marker),
+        Type::Reference(reference) => replace_in(&mut reference.elem, target, marker),
         Type::Path(path) => {
+            if path.to_token_stream().to_string() == target {
+                path.qself = None;
+                path.path = marker.clone().into();
+                return;
+            }
             let Some(last) = path.path.segments.last_mut() else {
                 return;
             };
             if let PathArguments::AngleBracketed(list) = &mut last.arguments {
                 for argument in &mut list.args {
                     if let GenericArgument::Type(ty) = argument {
-                        replace_in(ty, inner);
+                        replace_in(ty, target, marker);
                     }
                 }
-            } else if last.ident == *inner {
-                path.qself = None;
-                path.path = marker_ident(inner).into();
             }
         }
         _ => {}

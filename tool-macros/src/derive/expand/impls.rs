@@ -10,17 +10,18 @@ use super::{checks, schema};
 use crate::derive::model::{Decided, Marker};
 use crate::paths::Paths;
 
-/// `enum __NodeAgain {}` with the schema `Kind::Ref("Node")`
+/// `enum __NodeAgain {}` with the schema `Kind::Ref("Node")`, in the module of `Node`
 pub(super) fn markers(decided: &Decided<'_>) -> TokenStream {
     let private = decided.paths.private();
     decided
         .markers
         .iter()
-        .map(|Marker { ident, name }| {
+        .map(|Marker { ident, name, target }| {
             quote! {
                 enum #ident {}
                 impl #private::StrictSchema for #ident {
-                    const SCHEMA: &'static #private::Schema = &#private::Schema::new(#private::Kind::Ref(#name));
+                    const SCHEMA: &'static #private::Schema = &#private::Schema::new(#private::Kind::Ref(#name))
+                        .within(<#target as #private::StrictSchema>::MODULE);
                 }
             }
         })
@@ -47,6 +48,7 @@ pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #private::StrictSchema for #ident #ty_generics #where_clause {
             const SCHEMA: &'static #private::Schema = #tree;
+            const MODULE: &'static ::core::primitive::str = ::core::module_path!();
         }
     }
 }

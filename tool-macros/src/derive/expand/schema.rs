@@ -25,7 +25,7 @@ pub(super) fn constants(decided: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// `&Schema::new(…).named("Name").described(…).checked()`
+/// `&Schema::new(…).named("Name").within(MODULE).described(…).checked()`
 pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();
@@ -61,7 +61,9 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
         quote!(.described(#doc))
     });
     let checked = (!decided.is_generic()).then(|| quote!(.checked()));
-    quote!(&#private::Schema::new(#kind).named(#name) #described #checked)
+    quote! {
+        &#private::Schema::new(#kind).named(#name).within(<Self as #private::StrictSchema>::MODULE) #described #checked
+    }
 }
 
 /// `<Type as StrictSchema>::SCHEMA`

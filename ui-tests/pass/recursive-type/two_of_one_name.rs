@@ -1,0 +1,120 @@
+use futures::FutureExt as _;
+use tool_core::prelude::*;
+
+pub mod menu {
+    use super::*;
+
+    /// An entry of a menu.
+    #[derive(Debug, Serialize, Deserialize, StrictSchema)]
+    #[schema(json_schema)]
+    pub struct Node {
+        /// What stands there.
+        pub label: String,
+        /// What opens below.
+        pub below: Vec<Node>,
+    }
+}
+
+pub mod tree {
+    use super::*;
+
+    /// A node of a tree.
+    #[derive(Debug, Serialize, Deserialize, StrictSchema)]
+    #[schema(json_schema)]
+    pub struct Node {
+        /// How heavy it is.
+        pub weight: u32,
+        /// Its children.
+        pub kids: Vec<Box<Self>>,
+        /// The menu that it opens.
+        pub menu: Option<super::menu::Node>,
+    }
+
+    /// A branch.
+    #[derive(Debug, Serialize, Deserialize, StrictSchema)]
+    pub struct Branch {
+        /// What hangs there.
+        pub nodes: Vec<super::forest::Node>,
+    }
+}
+
+pub mod forest {
+    use super::*;
+
+    /// A node of a forest, around a type that goes back to it by path.
+    #[derive(Debug, Serialize, Deserialize, StrictSchema)]
+    pub struct Node {
+        /// Its name.
+        pub name: String,
+        /// Where it goes on.
+        pub branches: Vec<Fork>,
+    }
+
+    /// A fork.
+    #[derive(Debug, Serialize, Deserialize, StrictSchema)]
+    pub struct Fork {
+        /// Back to the forest.
+        #[schema(recursive)]
+        pub back: Option<Box<crate::forest::Node>>,
+        /// A menu.
+        pub menu: Option<super::menu::Node>,
+    }
+}
+
+/// Plants.
+#[tool(providers(openai, json_schema))]
+pub async fn plant(
+    /// The tree.
+    tree: tree::Node,
+    /// The branch.
+    branch: tree::Branch,
+    /// The menu.
+    menu: menu::Node,
+) -> Result<String, ToolError> {
+    Ok(format!("{tree:?} {branch:?} {menu:?}"))
+}
+
+fn main() {
+    let tools = toolset![plant];
+    let text = tools.get("plant").unwrap().schema(Dialect::JsonSchema);
+    let schema: serde_json::Value = serde_json::from_str(text).unwrap();
+    let defs = schema["$defs"].as_object().unwrap();
+    let keys = |name: &str| {
+        let properties = defs[name]["properties"].as_object().unwrap();
+        properties.keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(defs.len(), 3);
+    assert_eq!(keys("Node"), ["kids", "menu", "weight"]);
+    assert_eq!(keys("Node-2"), ["below", "label"]);
+    assert_eq!(keys("Node-3"), ["branches", "name"]);
+    let to = |pointer: &str| {
+        let node = schema.pointer(pointer).unwrap();
+        node["$ref"].as_str().or(node["anyOf"][0]["$ref"].as_str()).unwrap()
+    };
+    assert_eq!(to("/properties/tree"), "#/$defs/Node");
+    assert_eq!(to("/properties/menu"), "#/$defs/Node-2");
+    assert_eq!(to("/properties/branch/properties/nodes/items"), "#/$defs/Node-3");
+    assert_eq!(to("/$defs/Node/properties/kids/items"), "#/$defs/Node");
+    assert_eq!(to("/$defs/Node-2/properties/below/items"), "#/$defs/Node-2");
+
+    let both = schemars::schema_for!((tree::Node, menu::Node));
+    let both = both.as_value();
+    let menu = both.pointer("/$defs/Node2/properties/below/items").unwrap();
+    let menu = menu["$ref"].as_str().unwrap().replace('#', "");
+    assert!(both.pointer(&menu).unwrap()["properties"]["label"].is_object(), "{both}");
+
+    let call = |arguments: &str| {
+        let cx = ToolContext::builder().build();
+        tools.call(ToolCall::new("1", "plant", arguments), &cx).now_or_never().unwrap()
+    };
+    let good = call(
+        r#"{"tree":{"weight":1,"kids":[{"weight":2,"kids":[]}],"menu":{"label":"a","below":[]}},
+            "branch":{"nodes":[{"name":"n","branches":[{"back":{"name":"m","branches":[]}}]}]},
+            "menu":{"label":"b","below":[{"label":"c","below":[]}]}}"#,
+    );
+    assert!(!good.is_error(), "{good:?}");
+    let bad = call(
+        r#"{"tree":{"weight":1,"kids":[{"label":"a","below":[]}]},"branch":{"nodes":[]},"menu":{"label":"b","below":[]}}"#,
+    );
+    assert!(bad.is_error(), "{bad:?}");
+}
