@@ -28,7 +28,7 @@ pub use crate::schema::{
     Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind, Number,
     Schema, Tagging, Text, Union, Variant,
 };
-pub use crate::schema::{Pattern, StrictSchema, warn};
+pub use crate::schema::{MapKey, Pattern, StrictSchema, warn};
 pub use crate::stream::{Item, OutputSlot, Tried, generator, no_stream};
 pub use crate::tool::{
     Approval, Finished, Job, Origin, SecretKind, SecretNeed, Start, StaticDef, VariableKind,

@@ -15,7 +15,7 @@ use crate::schema::{Schema, StrictSchema};
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`",
     label = "needs `StrictSchema` and `Deserialize`",
-    note = "for a type of your own: `#[derive(Deserialize, StrictSchema)]`",
+    note = "for a type of your own, and for every type inside of a generic one: `#[derive(Deserialize, StrictSchema)]`",
     note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or say the schema of another type with `#[arg(as = String)]`",
     note = "a value that the host supplies is a reference or stands under `#[context]`, `#[secret(…)]` or `#[variable(…)]`"
 )]

@@ -18,6 +18,8 @@ mod text;
 pub mod warn;
 
 pub use format::Format;
+#[doc(hidden)]
+pub use impls::MapKey;
 pub use pattern::Pattern;
 
 /// A type whose values a model can be asked for, with a schema that every strict mode accepts.

@@ -18,6 +18,7 @@ use crate::spans;
 ///     impl StrictSchema for __NodeAgain { … Kind::Ref("Node") … }
 ///     const __BOUNDS_0: &Constraints = &Constraints { … };
 ///     impl StrictSchema for Node { const SCHEMA: &'static Schema = &Schema::new(…).named("Node").checked(); }
+///     impl MapKey for Node {}                             // only for an enum of texts
 ///     const _: () = check_field(<String as StrictSchema>::SCHEMA, "Node", "label");
 ///     const _: () = check_type(<Node as StrictSchema>::SCHEMA);
 ///     impl IntoOutput for Node where for<'__a> Node: Serialize { … }
@@ -28,6 +29,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     let markers = impls::markers(decided);
     let constants = schema::constants(decided);
     let strict_schema = impls::strict_schema(decided);
+    let map_key = impls::map_key(decided);
     let checks = (!decided.is_generic()).then(|| checks::beside(decided));
     let output = impls::into_output(&decided.paths, decided.input);
     let json_schema = decided.json_schema.then(|| impls::json_schema(decided));
@@ -47,6 +49,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
             #markers
             #constants
             #strict_schema
+            #map_key
             #checks
             #output
             #json_schema

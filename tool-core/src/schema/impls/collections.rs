@@ -1,7 +1,9 @@
 //! Lists, sets, maps and tuples.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 
+use super::refused;
 use crate::schema::{Kind, Schema, StrictSchema};
 
 /// A list of any length.
@@ -58,12 +60,45 @@ impl<T: StrictSchema, S> StrictSchema for HashSet<T, S> {
     const SCHEMA: &'static Schema = &set(T::SCHEMA);
 }
 
-impl<V: StrictSchema> StrictSchema for BTreeMap<String, V> {
-    const SCHEMA: &'static Schema = &Schema::new(Kind::Map(V::SCHEMA));
+/// A key of a map, which is text in JSON.
+#[diagnostic::on_unimplemented(
+    message = "[map-type] maps are open records and `{Self}` is not even any text, take a `Vec` of a struct with a key and a value",
+    label = "a map whose keys are `{Self}`"
+)]
+#[doc(hidden)]
+pub trait MapKey {
+    /// Any text is a key. Numbers and enums are written as text too, but a schema would admit keys that are refused on arrival.
+    const ANY_TEXT: bool = false;
 }
 
-impl<V: StrictSchema, S> StrictSchema for HashMap<String, V, S> {
-    const SCHEMA: &'static Schema = &Schema::new(Kind::Map(V::SCHEMA));
+macro_rules! keys {
+    ($any:literal: $($key:ty),+) => {
+        $(impl MapKey for $key {
+            const ANY_TEXT: bool = $any;
+        })+
+    };
+}
+
+keys!(true: String, Box<str>, Cow<'_, str>);
+keys!(false: bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+
+/// A map; refused where its keys are not any text.
+pub(super) const fn map<K: MapKey>(values: &'static Schema) -> Schema {
+    if K::ANY_TEXT {
+        return Schema::new(Kind::Map(values));
+    }
+    Schema::new(refused(
+        "map-type",
+        "maps are open records and these keys are not even any text, take a `Vec` of a struct with a key and a value",
+    ))
+}
+
+impl<K: MapKey, V: StrictSchema> StrictSchema for BTreeMap<K, V> {
+    const SCHEMA: &'static Schema = &map::<K>(V::SCHEMA);
+}
+
+impl<K: MapKey, V: StrictSchema, S> StrictSchema for HashMap<K, V, S> {
+    const SCHEMA: &'static Schema = &map::<K>(V::SCHEMA);
 }
 
 macro_rules! tuples {

@@ -2,11 +2,11 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::collections::set;
-use crate::schema::{Kind, Schema, StrictSchema};
+use super::collections::{MapKey, map, set};
+use crate::schema::{Schema, StrictSchema};
 
-impl<V: StrictSchema, S> StrictSchema for IndexMap<String, V, S> {
-    const SCHEMA: &'static Schema = &Schema::new(Kind::Map(V::SCHEMA));
+impl<K: MapKey, V: StrictSchema, S> StrictSchema for IndexMap<K, V, S> {
+    const SCHEMA: &'static Schema = &map::<K>(V::SCHEMA);
 }
 
 impl<T: StrictSchema, S> StrictSchema for IndexSet<T, S> {

@@ -7,7 +7,7 @@ use quote::quote;
 use syn::{DeriveInput, Generics, Type, parse_quote};
 
 use super::{checks, schema};
-use crate::derive::model::{Decided, Marker};
+use crate::derive::model::{Decided, Marker, Shape};
 use crate::paths::Paths;
 
 /// `enum __NodeAgain {}` with the schema `Kind::Ref("Node")`, in the module of `Node`
@@ -51,6 +51,20 @@ pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
             const MODULE: &'static ::core::primitive::str = ::core::module_path!();
         }
     }
+}
+
+/// An enum may be the key of a map, so that the map is refused in the words of its rule.
+pub(super) fn map_key(decided: &Decided<'_>) -> Option<TokenStream> {
+    let Shape::Enum(_) = decided.shape else {
+        return None;
+    };
+    let private = decided.paths.private();
+    let ident = &decided.input.ident;
+    let (impl_generics, ty_generics, where_clause) = decided.input.generics.split_for_impl();
+    Some(quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::MapKey for #ident #ty_generics #where_clause {}
+    })
 }
 
 /// A tool may return the type where it is `Serialize`. The `for` keeps the bound from being checked here.
