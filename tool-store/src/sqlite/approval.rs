@@ -1,0 +1,318 @@
+//! Approvals in SQLite.
+
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
+use tool_core::store::{
+    Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
+    ApprovalStore, StoreError, StoreFuture, Timestamp, Verdict,
+};
+
+use super::columns::Columns;
+use super::{Fault, SqliteStore, narrow, step};
+
+macro_rules! columns {
+    () => {
+        "id, kind, thread, turn, call, tool, tenant, principal, agent, contract, arguments, policy, decision, four_eyes, reason, \
+         nonce, created, expires, parent, status, assignee, verdict, edited, approver, answer_reason, answered"
+    };
+}
+
+fn read(row: &SqliteRow) -> Result<ApprovalRow, StoreError> {
+    let columns = Columns::new(row, "approval", "id");
+    Ok(ApprovalRow {
+        request: ApprovalRequest {
+            id: columns.get("id")?,
+            kind: columns.word("kind", ApprovalKind::from_word)?,
+            thread: columns.get("thread")?,
+            turn: columns.get("turn")?,
+            call: columns.get("call")?,
+            tool: columns.get("tool")?,
+            tenant: columns.get("tenant")?,
+            principal: columns.get("principal")?,
+            agent: columns.get("agent")?,
+            contract: columns.get("contract")?,
+            arguments: columns.get("arguments")?,
+            policy: columns.get("policy")?,
+            decision: columns.get("decision")?,
+            four_eyes: columns.get("four_eyes")?,
+            reason: columns.get("reason")?,
+            nonce: columns.get("nonce")?,
+            created: columns.time("created")?,
+            expires: columns.time("expires")?,
+            parent: columns.get("parent")?,
+        },
+        status: columns.word("status", ApprovalStatus::from_word)?,
+        assignee: columns.get("assignee")?,
+        answer: answer(columns)?,
+    })
+}
+
+fn answer(columns: Columns<'_>) -> Result<Option<Answer>, StoreError> {
+    if columns.get::<Option<&str>>("verdict")?.is_none() {
+        return Ok(None);
+    }
+    let edited: Option<String> = columns.get("edited")?;
+    let verdict = columns.word("verdict", |word| match (word, edited) {
+        ("approve", None) => Some(Verdict::Approve),
+        ("edit", Some(arguments)) => Some(Verdict::Edit(arguments)),
+        ("deny", None) => Some(Verdict::Deny),
+        _ => None,
+    })?;
+    Ok(Some(Answer {
+        verdict,
+        approver: columns.get("approver")?,
+        reason: columns.get("answer_reason")?,
+        at: columns.time("answered")?,
+    }))
+}
+
+/// What a verdict is in its two columns, and the status that it leads to.
+fn parts(verdict: &Verdict) -> (&'static str, Option<&str>, ApprovalStatus) {
+    match verdict {
+        Verdict::Approve => ("approve", None, ApprovalStatus::Approved),
+        Verdict::Edit(arguments) => ("edit", Some(arguments), ApprovalStatus::Approved),
+        Verdict::Deny => ("deny", None, ApprovalStatus::Denied),
+    }
+}
+
+async fn find(db: &mut SqliteConnection, id: &str) -> Result<Option<ApprovalRow>, Fault> {
+    let row = sqlx::query(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM approval WHERE id = ?"
+    ))
+    .bind(id)
+    .fetch_optional(db)
+    .await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+async fn pending(db: &mut SqliteConnection, id: &str) -> Result<ApprovalRow, Fault> {
+    let row = find(db, id).await?;
+    let row = row.ok_or_else(|| StoreError::Missing(format!("no approval `{id}`")))?;
+    match row.status {
+        ApprovalStatus::Pending => Ok(row),
+        status => Err(settled(id, status).into()),
+    }
+}
+
+fn settled(id: &str, status: ApprovalStatus) -> StoreError {
+    StoreError::Conflict(format!("approval `{id}` is {status}, not pending"))
+}
+
+/// Adds the conditions of a filter to a query that ends in a condition.
+fn narrow_to(query: &mut QueryBuilder<Sqlite>, filter: &ApprovalFilter) {
+    narrow(query, "tenant", filter.tenant.as_deref());
+    narrow(query, "principal", filter.principal.as_deref());
+    narrow(query, "assignee", filter.assignee.as_deref());
+    narrow(query, "tool", filter.tool.as_deref());
+    narrow(query, "turn", filter.turn.as_deref());
+    narrow(query, "thread", filter.thread.as_deref());
+    narrow(query, "status", filter.status.map(ApprovalStatus::as_str));
+    narrow(query, "kind", filter.kind.map(ApprovalKind::as_str));
+    if let Some((created, id)) = &filter.after {
+        query.push(" AND (created, id) > (");
+        query.push_bind(created.as_millis()).push(", ");
+        query.push_bind(id.clone()).push(")");
+    }
+    query.push(" ORDER BY created, id");
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(limit);
+    }
+}
+
+impl SqliteStore {
+    async fn open_request(&self, request: ApprovalRequest) -> Result<(), Fault> {
+        let mut change = self.change().await?;
+        let done = sqlx::query(concat!(
+            "INSERT INTO approval (",
+            columns!(),
+            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', NULL, NULL, NULL, NULL, NULL, NULL)
+             ON CONFLICT (id) DO NOTHING"
+        ))
+        .bind(&request.id)
+        .bind(request.kind.as_str())
+        .bind(&request.thread)
+        .bind(&request.turn)
+        .bind(&request.call)
+        .bind(&request.tool)
+        .bind(&request.tenant)
+        .bind(&request.principal)
+        .bind(&request.agent)
+        .bind(&request.contract)
+        .bind(&request.arguments)
+        .bind(&request.policy)
+        .bind(&request.decision)
+        .bind(request.four_eyes)
+        .bind(&request.reason)
+        .bind(&request.nonce)
+        .bind(request.created.as_millis())
+        .bind(request.expires.as_millis())
+        .bind(&request.parent)
+        .execute(&mut *change)
+        .await?;
+        if done.rows_affected() == 0 {
+            let id = &request.id;
+            return Err(StoreError::Conflict(format!(
+                "approval `{id}` exists, take another id for another request"
+            ))
+            .into());
+        }
+        Ok(change.commit().await?)
+    }
+
+    async fn answer_request(&self, id: &str, answer: Answer) -> Result<ApprovalRow, Fault> {
+        let mut change = self.change().await?;
+        let row = pending(&mut change, id).await?;
+        if row.request.expires <= answer.at {
+            sqlx::query(
+                "UPDATE approval SET status = 'expired' WHERE id = ? AND status = 'pending'",
+            )
+            .bind(id)
+            .execute(&mut *change)
+            .await?;
+            change.commit().await?;
+            return Err(settled(id, ApprovalStatus::Expired).into());
+        }
+        if row.request.four_eyes && row.request.principal == answer.approver {
+            return Err(StoreError::Conflict(format!(
+                "approval `{id}` wants four eyes, let somebody other than its requester answer"
+            ))
+            .into());
+        }
+        let (verdict, edited, status) = parts(&answer.verdict);
+        sqlx::query(
+            "UPDATE approval SET status = ?, verdict = ?, edited = ?, approver = ?, answer_reason = ?, answered = ?
+             WHERE id = ? AND status = 'pending'",
+        )
+        .bind(status.as_str())
+        .bind(verdict)
+        .bind(edited)
+        .bind(&answer.approver)
+        .bind(&answer.reason)
+        .bind(answer.at.as_millis())
+        .bind(id)
+        .execute(&mut *change)
+        .await?;
+        change.commit().await?;
+        Ok(ApprovalRow {
+            status,
+            answer: Some(answer),
+            ..row
+        })
+    }
+
+    async fn deny_requests(&self, filter: &ApprovalFilter, answer: Answer) -> Result<u64, Fault> {
+        if answer.verdict != Verdict::Deny {
+            let only = "`deny_all` only denies, answer approvals one by one";
+            return Err(StoreError::Conflict(only.to_owned()).into());
+        }
+        let at = answer.at.as_millis();
+        // One statement, so that the filter's limit counts what is expired, too.
+        let mut denial = QueryBuilder::new(
+            "UPDATE approval SET (status, verdict, approver, answer_reason, answered) = \
+             (SELECT 'expired', NULL, NULL, NULL, NULL WHERE expires <= ",
+        );
+        denial.push_bind(at);
+        denial.push(" UNION ALL SELECT 'denied', 'deny', ");
+        denial.push_bind(answer.approver.clone()).push(", ");
+        denial.push_bind(answer.reason).push(", ");
+        denial.push_bind(at).push(" WHERE expires > ");
+        denial.push_bind(at);
+        denial.push(") WHERE id IN (SELECT id FROM approval WHERE status = 'pending'");
+        narrow_to(&mut denial, filter);
+        denial.push(") AND (expires <= ").push_bind(at);
+        denial.push(" OR NOT four_eyes OR principal <> ");
+        denial.push_bind(answer.approver).push(") RETURNING status");
+
+        let mut change = self.change().await?;
+        let rows = denial.build().fetch_all(&mut *change).await?;
+        change.commit().await?;
+        let mut denied = 0;
+        for row in &rows {
+            let columns = Columns::new(row, "approval", "id");
+            if columns.word("status", ApprovalStatus::from_word)? == ApprovalStatus::Denied {
+                denied += 1;
+            }
+        }
+        Ok(denied)
+    }
+}
+
+impl ApprovalStore for SqliteStore {
+    fn is_durable(&self) -> bool {
+        self.durable
+    }
+
+    fn open(&self, request: ApprovalRequest) -> StoreFuture<'_, ()> {
+        step(self.open_request(request))
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Option<ApprovalRow>> {
+        step(async move {
+            let mut reader = self.readers.acquire().await?;
+            find(&mut reader, id).await
+        })
+    }
+
+    fn answer<'a>(&'a self, id: &'a str, answer: Answer) -> StoreFuture<'a, ApprovalRow> {
+        step(self.answer_request(id, answer))
+    }
+
+    fn spend<'a>(&'a self, id: &'a str, nonce: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
+        step(async move {
+            let spent = sqlx::query(
+                "UPDATE approval SET status = 'spent'
+                 WHERE id = ? AND status = 'approved' AND nonce = ? AND expires > ?",
+            );
+            let spent = spent.bind(id).bind(nonce).bind(now.as_millis());
+            Ok(self.update(spent).await? == 1)
+        })
+    }
+
+    fn withdraw<'a>(&'a self, id: &'a str) -> StoreFuture<'a, bool> {
+        step(async move {
+            let withdrawn = sqlx::query(
+                "UPDATE approval SET status = 'withdrawn' WHERE id = ? AND status IN ('pending', 'approved')",
+            );
+            Ok(self.update(withdrawn.bind(id)).await? == 1)
+        })
+    }
+
+    fn assign<'a>(&'a self, id: &'a str, assignee: Option<String>) -> StoreFuture<'a, ApprovalRow> {
+        step(async move {
+            let mut change = self.change().await?;
+            let row = pending(&mut change, id).await?;
+            sqlx::query("UPDATE approval SET assignee = ? WHERE id = ? AND status = 'pending'")
+                .bind(&assignee)
+                .bind(id)
+                .execute(&mut *change)
+                .await?;
+            change.commit().await?;
+            Ok(ApprovalRow { assignee, ..row })
+        })
+    }
+
+    fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> StoreFuture<'a, Vec<ApprovalRow>> {
+        step(async move {
+            let mut query =
+                QueryBuilder::new(concat!("SELECT ", columns!(), " FROM approval WHERE TRUE"));
+            narrow_to(&mut query, filter);
+            let rows = query.build().fetch_all(&self.readers).await?;
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn deny_all<'a>(&'a self, filter: &'a ApprovalFilter, answer: Answer) -> StoreFuture<'a, u64> {
+        step(self.deny_requests(filter, answer))
+    }
+
+    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        step(async move {
+            let expired = sqlx::query(
+                "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ?",
+            );
+            self.update(expired.bind(now.as_millis())).await
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! Audit rows in SQLite.
+
+use sqlx::QueryBuilder;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use tool_core::store::{
+    AuditFilter, AuditNote, AuditRow, AuditSink, StoreError, StoreFuture, Timestamp,
+};
+
+use super::columns::Columns;
+use super::{Fault, SqliteStore, narrow, step};
+
+macro_rules! columns {
+    () => {
+        "id, call, turn, thread, tenant, principal, runtime_user, agent, session, tool, contract, effect, layer, decision, policy, \
+         approval, approver, outcome, error, arguments, original_hash, used_hash, output, output_bytes, attempt, started, \
+         duration_us, notes"
+    };
+}
+
+fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
+    let columns = Columns::new(row, "audit", "id");
+    let notes: &str = columns.get("notes")?;
+    let notes: Vec<AuditNote> =
+        serde_json::from_str(notes).map_err(|error| columns.corrupt("notes", error))?;
+    Ok(AuditRow {
+        id: columns.get("id")?,
+        call: columns.get("call")?,
+        turn: columns.get("turn")?,
+        thread: columns.get("thread")?,
+        tenant: columns.get("tenant")?,
+        principal: columns.get("principal")?,
+        runtime_user: columns.get("runtime_user")?,
+        agent: columns.get("agent")?,
+        session: columns.get("session")?,
+        tool: columns.get("tool")?,
+        contract: columns.get("contract")?,
+        effect: columns.number("effect")?,
+        layer: columns.get("layer")?,
+        decision: columns.get("decision")?,
+        policy: columns.get("policy")?,
+        approval: columns.get("approval")?,
+        approver: columns.get("approver")?,
+        outcome: columns.get("outcome")?,
+        error: columns.get("error")?,
+        arguments: columns.get("arguments")?,
+        original_hash: columns.get("original_hash")?,
+        used_hash: columns.get("used_hash")?,
+        output: columns.get("output")?,
+        output_bytes: columns
+            .get::<Option<i64>>("output_bytes")?
+            .map(i64::cast_unsigned),
+        attempt: columns.number("attempt")?,
+        started: columns.time("started")?,
+        duration_us: columns
+            .get::<Option<i64>>("duration_us")?
+            .map(i64::cast_unsigned),
+        notes,
+    })
+}
+
+/// Writes a row in place of the one of its id.
+pub(super) async fn save(db: &mut SqliteConnection, row: &AuditRow) -> Result<(), Fault> {
+    let notes = serde_json::to_string(&row.notes)
+        .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+    sqlx::query(concat!(
+        "REPLACE INTO audit (",
+        columns!(),
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    ))
+    .bind(&row.id)
+    .bind(&row.call)
+    .bind(&row.turn)
+    .bind(&row.thread)
+    .bind(&row.tenant)
+    .bind(&row.principal)
+    .bind(&row.runtime_user)
+    .bind(&row.agent)
+    .bind(&row.session)
+    .bind(&row.tool)
+    .bind(&row.contract)
+    .bind(row.effect)
+    .bind(&row.layer)
+    .bind(&row.decision)
+    .bind(&row.policy)
+    .bind(&row.approval)
+    .bind(&row.approver)
+    .bind(&row.outcome)
+    .bind(&row.error)
+    .bind(&row.arguments)
+    .bind(&row.original_hash)
+    .bind(&row.used_hash)
+    .bind(&row.output)
+    .bind(row.output_bytes.map(u64::cast_signed))
+    .bind(row.attempt)
+    .bind(row.started.as_millis())
+    .bind(row.duration_us.map(u64::cast_signed))
+    .bind(notes)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+impl AuditSink for SqliteStore {
+    fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        step(async move {
+            let mut change = self.change().await?;
+            for row in &rows {
+                save(&mut change, row).await?;
+            }
+            Ok(change.commit().await?)
+        })
+    }
+
+    fn export<'a>(&'a self, filter: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
+        step(async move {
+            let mut query =
+                QueryBuilder::new(concat!("SELECT ", columns!(), " FROM audit WHERE TRUE"));
+            narrow(&mut query, "tenant", filter.tenant.as_deref());
+            narrow(&mut query, "principal", filter.principal.as_deref());
+            narrow(&mut query, "tool", filter.tool.as_deref());
+            narrow(&mut query, "call", filter.call.as_deref());
+            if let Some(since) = filter.since {
+                query.push(" AND started >= ").push_bind(since.as_millis());
+            }
+            if let Some(until) = filter.until {
+                query.push(" AND started < ").push_bind(until.as_millis());
+            }
+            query.push(" ORDER BY started, id");
+            if let Some(limit) = filter.limit {
+                query.push(" LIMIT ").push_bind(limit);
+            }
+            let rows = query.build().fetch_all(&self.readers).await?;
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn erase<'a>(&'a self, tenant: &'a str, principal: &'a str) -> StoreFuture<'a, u64> {
+        step(async move {
+            let erased = sqlx::query("DELETE FROM audit WHERE principal = ? AND tenant = ?");
+            let erased = self.update(erased.bind(principal).bind(tenant)).await?;
+            self.forget().await?;
+            Ok(erased)
+        })
+    }
+
+    fn retain(&self, since: Timestamp) -> StoreFuture<'_, u64> {
+        step(async move {
+            let removed = sqlx::query("DELETE FROM audit WHERE started < ?");
+            self.update(removed.bind(since.as_millis())).await
+        })
+    }
+}

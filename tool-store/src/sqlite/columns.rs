@@ -1,0 +1,74 @@
+//! Columns back into values. Whatever does not fit names its row and column.
+
+use std::fmt::Display;
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Decode, Row as _, Sqlite, Type};
+use tool_core::store::{StoreError, Timestamp};
+
+/// A row of a table.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<'r> {
+    row: &'r SqliteRow,
+    table: &'static str,
+    /// The column that names the row.
+    key: &'static str,
+}
+
+impl<'r> Columns<'r> {
+    pub(super) fn new(row: &'r SqliteRow, table: &'static str, key: &'static str) -> Self {
+        Self { row, table, key }
+    }
+
+    /// A column's value.
+    pub(super) fn get<T>(self, column: &str) -> Result<T, StoreError>
+    where
+        T: Decode<'r, Sqlite> + Type<Sqlite>,
+    {
+        self.row
+            .try_get(column)
+            .map_err(|error| self.corrupt(column, error))
+    }
+
+    /// A column's point in time.
+    pub(super) fn time(self, column: &str) -> Result<Timestamp, StoreError> {
+        self.get(column).map(Timestamp::from_millis)
+    }
+
+    /// A column's point in time, or none.
+    pub(super) fn maybe_time(self, column: &str) -> Result<Option<Timestamp>, StoreError> {
+        let millis: Option<i64> = self.get(column)?;
+        Ok(millis.map(Timestamp::from_millis))
+    }
+
+    /// A column's word as the value that it stands for.
+    pub(super) fn word<T>(
+        self,
+        column: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, StoreError> {
+        let word: &str = self.get(column)?;
+        read(word).ok_or_else(|| {
+            self.corrupt(
+                column,
+                format_args!("`{word}` is no word that this program knows"),
+            )
+        })
+    }
+
+    /// A column's number, in the width that its record has.
+    pub(super) fn number<T: TryFrom<i64>>(self, column: &str) -> Result<T, StoreError> {
+        let number: i64 = self.get(column)?;
+        T::try_from(number)
+            .map_err(|_| self.corrupt(column, format_args!("{number} is out of range")))
+    }
+
+    /// That a column does not hold what it should.
+    pub(super) fn corrupt(self, column: &str, why: impl Display) -> StoreError {
+        let key = self.row.try_get(self.key).unwrap_or("?");
+        let table = self.table;
+        StoreError::Corrupt(format!(
+            "table `{table}`, row `{key}`, column `{column}`: {why}"
+        ))
+    }
+}

@@ -1,0 +1,129 @@
+//! Spills in SQLite: a row for each, and its text in chunks.
+
+use sqlx::sqlite::SqliteRow;
+use tool_core::store::{Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp};
+
+use super::columns::Columns;
+use super::{Fault, SqliteStore, step};
+
+/// Bytes of a chunk, less what its last character would exceed it by.
+const CHUNK: usize = 64 * 1024;
+
+/// A place or length as SQLite counts; no text is longer than the largest.
+fn place(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+fn length(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
+
+/// The part that is wanted, out of the chunks that hold it: the first holds the byte `from`, or is the last there is.
+fn part(rows: &[SqliteRow], from: u64, most: u64) -> Result<Option<SpillPart>, StoreError> {
+    let Some(first) = rows.first() else {
+        return Ok(None);
+    };
+    let first = Columns::new(first, "spill", "handle");
+    let total: u64 = first.number("total")?;
+    // An empty text has no chunk.
+    let base = first
+        .get::<Option<i64>>("start")?
+        .unwrap_or(0)
+        .cast_unsigned();
+    let mut text = String::new();
+    for row in rows {
+        let columns = Columns::new(row, "spill", "handle");
+        text.push_str(columns.get::<Option<&str>>("text")?.unwrap_or_default());
+    }
+    let byte = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
+    let start = text.floor_char_boundary(byte(from.saturating_sub(base)));
+    let mut end = text.floor_char_boundary(start.saturating_add(byte(most)));
+    if end == start {
+        end = text.ceil_char_boundary((start + 1).min(text.len()));
+    }
+    Ok(Some(SpillPart {
+        from: base + length(&text[..start]),
+        text: text[start..end].to_owned(),
+        total,
+    }))
+}
+
+impl SqliteStore {
+    async fn put_spill(&self, spill: Spill) -> Result<(), Fault> {
+        let mut change = self.change().await?;
+        let done = sqlx::query(
+            "INSERT INTO spill (handle, tenant, principal, total, at, expires) VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT (handle) DO NOTHING",
+        )
+        .bind(&spill.handle)
+        .bind(&spill.tenant)
+        .bind(&spill.principal)
+        .bind(place(length(&spill.text)))
+        .bind(spill.at.as_millis())
+        .bind(spill.expires.as_millis())
+        .execute(&mut *change)
+        .await?;
+        if done.rows_affected() == 0 {
+            let handle = &spill.handle;
+            return Err(StoreError::Conflict(format!(
+                "spill `{handle}` exists, take another handle for another text"
+            ))
+            .into());
+        }
+        let mut start = 0;
+        while start < spill.text.len() {
+            let end = spill.text.floor_char_boundary(start + CHUNK);
+            sqlx::query("INSERT INTO spill_chunk (handle, start, text) VALUES (?, ?, ?)")
+                .bind(&spill.handle)
+                .bind(place(length(&spill.text[..start])))
+                .bind(&spill.text[start..end])
+                .execute(&mut *change)
+                .await?;
+            start = end;
+        }
+        Ok(change.commit().await?)
+    }
+}
+
+impl SpillStore for SqliteStore {
+    fn put(&self, spill: Spill) -> StoreFuture<'_, ()> {
+        step(self.put_spill(spill))
+    }
+
+    fn read<'a>(
+        &'a self,
+        handle: &'a str,
+        tenant: &'a str,
+        principal: &'a str,
+        from: u64,
+        most: u64,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<SpillPart>> {
+        step(async move {
+            let rows = sqlx::query(
+                "SELECT s.handle, s.total, c.start, c.text
+                 FROM spill s LEFT JOIN spill_chunk c ON c.handle = s.handle
+                      AND c.start >= (SELECT coalesce(max(start), 0) FROM spill_chunk WHERE handle = ?1 AND start <= ?4)
+                      AND c.start < ?5
+                 WHERE s.handle = ?1 AND s.tenant = ?2 AND s.principal = ?3 AND s.expires > ?6
+                 ORDER BY c.start",
+            )
+            .bind(handle)
+            .bind(tenant)
+            .bind(principal)
+            .bind(place(from))
+            .bind(place(from).saturating_add(place(most.max(1))))
+            .bind(now.as_millis())
+            .fetch_all(&self.readers)
+            .await?;
+            Ok(part(&rows, from, most)?)
+        })
+    }
+
+    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        step(async move {
+            let expired = sqlx::query("DELETE FROM spill WHERE expires <= ?");
+            self.update(expired.bind(now.as_millis())).await
+        })
+    }
+}
