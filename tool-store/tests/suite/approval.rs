@@ -1,0 +1,282 @@
+//! Approvals.
+
+use tool_core::store::*;
+
+use crate::records::{at, request, says};
+use crate::{at_once, both, conflict, missing};
+
+async fn status(store: &impl ApprovalStore, id: &str) -> ApprovalStatus {
+    store.get(id).await.unwrap().unwrap().status
+}
+
+async fn ids(store: &impl ApprovalStore, filter: &ApprovalFilter) -> Vec<String> {
+    let rows = store.list(filter).await.unwrap();
+    rows.into_iter().map(|row| row.request.id).collect()
+}
+
+both! {
+    #[test]
+    async fn a_request_is_stored_once_and_whole(store: impl ApprovalStore) {
+        let full = ApprovalRequest { parent: Some("outer".into()), four_eyes: true, ..request("a") };
+        let bare = ApprovalRequest { thread: None, agent: None, reason: None, ..request("b") };
+        for request in [full, bare] {
+            store.open(request.clone()).await.unwrap();
+            let row = store.get(&request.id).await.unwrap().unwrap();
+            assert_eq!(row, ApprovalRow { request: request.clone(), status: ApprovalStatus::Pending, assignee: None, answer: None });
+            let other = ApprovalRequest { tool: "other".into(), ..request.clone() };
+            conflict(store.open(other).await, "exists");
+            assert_eq!(store.get(&request.id).await.unwrap().unwrap().request, request);
+        }
+        assert_eq!(store.get("c").await.unwrap(), None);
+    }
+
+    // S2-13: an unknown id is an error, an answer is single-use.
+    #[test]
+    async fn an_answer_counts_once(store: impl ApprovalStore) {
+        missing(store.answer("a", says(Verdict::Approve)).await);
+        let verdicts = [
+            (Verdict::Approve, ApprovalStatus::Approved, "approved"),
+            (Verdict::Edit(r#"{"to":"eve"}"#.into()), ApprovalStatus::Approved, "approved"),
+            (Verdict::Deny, ApprovalStatus::Denied, "denied"),
+        ];
+        for (n, (verdict, expected, word)) in verdicts.into_iter().enumerate() {
+            let id = format!("a{n}");
+            store.open(request(&id)).await.unwrap();
+            let row = store.answer(&id, says(verdict.clone())).await.unwrap();
+            assert_eq!((row.status, row.answer.clone()), (expected, Some(says(verdict.clone()))));
+            assert_eq!(store.get(&id).await.unwrap().unwrap(), row);
+            conflict(store.answer(&id, says(Verdict::Deny)).await, word);
+            conflict(store.answer(&id, says(Verdict::Approve)).await, word);
+            assert_eq!(store.get(&id).await.unwrap().unwrap(), row);
+        }
+    }
+
+    // S2-13: of 32 answers at once one counts, and the row says which.
+    #[test]
+    async fn of_many_answers_at_once_one_counts(store: impl ApprovalStore + Clone) {
+        store.open(request("a")).await.unwrap();
+        let said = at_once(|task| {
+            let store = store.clone();
+            async move {
+                let verdict = if task % 2 == 0 { Verdict::Approve } else { Verdict::Deny };
+                let answer = Answer { approver: format!("approver {task}"), ..says(verdict) };
+                store.answer("a", answer).await
+            }
+        }).await;
+        let mut counted = said.into_iter().flatten();
+        let row = counted.next().unwrap();
+        assert_eq!(counted.next(), None);
+        assert_eq!(store.get("a").await.unwrap().unwrap(), row);
+    }
+
+    #[test]
+    async fn an_answer_comes_in_time_or_not_at_all(store: impl ApprovalStore) {
+        store.open(request("a")).await.unwrap();
+        store.open(request("b")).await.unwrap();
+        let last = Answer { at: at(999), ..says(Verdict::Approve) };
+        let late = Answer { at: at(1000), ..says(Verdict::Approve) };
+        assert_eq!(store.answer("a", last).await.unwrap().status, ApprovalStatus::Approved);
+        conflict(store.answer("b", late).await, "expired");
+        let row = store.get("b").await.unwrap().unwrap();
+        assert_eq!((row.status, row.answer), (ApprovalStatus::Expired, None));
+        conflict(store.answer("b", says(Verdict::Approve)).await, "expired");
+    }
+
+    #[test]
+    async fn four_eyes_are_two_people(store: impl ApprovalStore) {
+        store.open(ApprovalRequest { four_eyes: true, ..request("a") }).await.unwrap();
+        store.open(request("b")).await.unwrap();
+        let own = Answer { approver: "ann".into(), ..says(Verdict::Approve) };
+        conflict(store.answer("a", own.clone()).await, "four eyes");
+        assert_eq!(status(&store, "a").await, ApprovalStatus::Pending);
+        assert_eq!(store.answer("a", says(Verdict::Approve)).await.unwrap().status, ApprovalStatus::Approved);
+        assert_eq!(store.answer("b", own).await.unwrap().status, ApprovalStatus::Approved);
+    }
+
+    #[test]
+    async fn an_approval_is_spent_where_everything_agrees(store: impl ApprovalStore) {
+        assert!(!store.spend("a", "nonce", at(300)).await.unwrap());
+        store.open(request("a")).await.unwrap();
+        assert!(!store.spend("a", "nonce", at(300)).await.unwrap(), "pending");
+        store.answer("a", says(Verdict::Approve)).await.unwrap();
+        assert!(!store.spend("a", "other", at(300)).await.unwrap(), "another nonce");
+        assert!(!store.spend("a", "nonce", at(1000)).await.unwrap(), "expired");
+        assert_eq!(status(&store, "a").await, ApprovalStatus::Approved);
+        assert!(store.spend("a", "nonce", at(999)).await.unwrap());
+        assert!(!store.spend("a", "nonce", at(999)).await.unwrap(), "spent");
+        assert_eq!(status(&store, "a").await, ApprovalStatus::Spent);
+        conflict(store.answer("a", says(Verdict::Approve)).await, "spent");
+
+        store.open(request("b")).await.unwrap();
+        store.answer("b", says(Verdict::Deny)).await.unwrap();
+        assert!(!store.spend("b", "nonce", at(300)).await.unwrap(), "denied");
+    }
+
+    // M5: of 32 tasks that spend one approval one may run.
+    #[test]
+    async fn of_many_that_spend_one_may_run(store: impl ApprovalStore + Clone) {
+        store.open(request("a")).await.unwrap();
+        store.answer("a", says(Verdict::Approve)).await.unwrap();
+        let spent = at_once(|_| {
+            let store = store.clone();
+            async move { store.spend("a", "nonce", at(300)).await.unwrap() }
+        }).await;
+        assert_eq!(spent.into_iter().filter(|spent| *spent).count(), 1);
+    }
+
+    #[test]
+    async fn withdrawn_is_withdrawn(store: impl ApprovalStore) {
+        assert!(!store.withdraw("a").await.unwrap());
+        store.open(request("a")).await.unwrap();
+        store.open(request("b")).await.unwrap();
+        store.answer("b", says(Verdict::Approve)).await.unwrap();
+        for id in ["a", "b"] {
+            assert!(store.withdraw(id).await.unwrap());
+            assert!(!store.withdraw(id).await.unwrap());
+            assert!(!store.spend(id, "nonce", at(300)).await.unwrap());
+            conflict(store.answer(id, says(Verdict::Approve)).await, "withdrawn");
+        }
+    }
+
+    #[test]
+    async fn what_waits_can_be_assigned(store: impl ApprovalStore) {
+        missing(store.assign("a", None).await);
+        store.open(request("a")).await.unwrap();
+        let row = store.assign("a", Some("eve".into())).await.unwrap();
+        assert_eq!(row.assignee.as_deref(), Some("eve"));
+        assert_eq!(store.get("a").await.unwrap().unwrap(), row);
+        assert_eq!(store.assign("a", None).await.unwrap().assignee, None);
+        store.answer("a", says(Verdict::Deny)).await.unwrap();
+        conflict(store.assign("a", Some("eve".into())).await, "denied");
+    }
+
+    #[test]
+    async fn lists_are_narrowed_by_every_field(store: impl ApprovalStore) {
+        let plain = request("plain");
+        let all = [
+            plain.clone(),
+            ApprovalRequest { id: "tenant".into(), tenant: "umbrella".into(), ..plain.clone() },
+            ApprovalRequest { id: "principal".into(), principal: "bob".into(), ..plain.clone() },
+            ApprovalRequest { id: "tool".into(), tool: "wipe".into(), ..plain.clone() },
+            ApprovalRequest { id: "turn".into(), turn: "turn 2".into(), ..plain.clone() },
+            ApprovalRequest { id: "thread".into(), thread: None, ..plain.clone() },
+            ApprovalRequest { id: "kind".into(), kind: ApprovalKind::Plan, ..plain.clone() },
+            ApprovalRequest { id: "status".into(), ..plain.clone() },
+            ApprovalRequest { id: "assignee".into(), ..plain.clone() },
+        ];
+        for request in &all {
+            store.open(request.clone()).await.unwrap();
+        }
+        store.answer("status", says(Verdict::Deny)).await.unwrap();
+        store.assign("assignee", Some("eve".into())).await.unwrap();
+        let none = ApprovalFilter::default();
+        let only = [
+            (ApprovalFilter { tenant: Some("umbrella".into()), ..none.clone() }, "tenant"),
+            (ApprovalFilter { principal: Some("bob".into()), ..none.clone() }, "principal"),
+            (ApprovalFilter { tool: Some("wipe".into()), ..none.clone() }, "tool"),
+            (ApprovalFilter { turn: Some("turn 2".into()), ..none.clone() }, "turn"),
+            (ApprovalFilter { kind: Some(ApprovalKind::Plan), ..none.clone() }, "kind"),
+            (ApprovalFilter { status: Some(ApprovalStatus::Denied), ..none.clone() }, "status"),
+            (ApprovalFilter { assignee: Some("eve".into()), ..none.clone() }, "assignee"),
+        ];
+        for (filter, id) in &only {
+            assert_eq!(ids(&store, filter).await, [*id]);
+        }
+        let thread = ApprovalFilter { thread: Some("thread".into()), ..none.clone() };
+        assert_eq!(ids(&store, &thread).await.len(), all.len() - 1);
+        let two = ApprovalFilter { tenant: Some("umbrella".into()), principal: Some("bob".into()), ..none };
+        assert_eq!(ids(&store, &two).await, Vec::<String>::new());
+    }
+
+    #[test]
+    async fn lists_have_an_order_and_pages(store: impl ApprovalStore) {
+        for (id, created) in [("c", 3), ("b", 7), ("a", 7), ("ä", 7), ("B", 7), ("d", -1)] {
+            store.open(ApprovalRequest { created: at(created), ..request(id) }).await.unwrap();
+        }
+        let order = ["d", "c", "B", "a", "b", "ä"];
+        assert_eq!(ids(&store, &ApprovalFilter::default()).await, order);
+        let mut page = ApprovalFilter { limit: Some(2), ..ApprovalFilter::default() };
+        let mut seen = Vec::new();
+        while let Some(last) = store.list(&page).await.unwrap().last().cloned() {
+            seen.extend(ids(&store, &page).await);
+            page.after = Some((last.request.created, last.request.id));
+        }
+        assert_eq!(seen, order);
+        let nothing = ApprovalFilter { limit: Some(0), ..ApprovalFilter::default() };
+        assert_eq!(ids(&store, &nothing).await, Vec::<String>::new());
+    }
+
+    #[test]
+    async fn many_are_denied_in_one_step_on_the_terms_of_one(store: impl ApprovalStore) {
+        for id in ["a", "b", "answered"] {
+            store.open(request(id)).await.unwrap();
+        }
+        store.answer("answered", says(Verdict::Approve)).await.unwrap();
+        store.open(ApprovalRequest { tool: "other".into(), ..request("other") }).await.unwrap();
+        store.open(ApprovalRequest { expires: at(200), ..request("late") }).await.unwrap();
+        store.open(ApprovalRequest { four_eyes: true, principal: "eve".into(), ..request("own") }).await.unwrap();
+
+        let filter = ApprovalFilter { tool: Some("send_mail".into()), ..ApprovalFilter::default() };
+        conflict(store.deny_all(&filter, says(Verdict::Approve)).await, "deny");
+        assert_eq!(store.deny_all(&filter, says(Verdict::Deny)).await.unwrap(), 2);
+        for id in ["a", "b"] {
+            let row = store.get(id).await.unwrap().unwrap();
+            assert_eq!((row.status, row.answer), (ApprovalStatus::Denied, Some(says(Verdict::Deny))));
+        }
+        assert_eq!(status(&store, "answered").await, ApprovalStatus::Approved);
+        assert_eq!(status(&store, "other").await, ApprovalStatus::Pending);
+        let late = store.get("late").await.unwrap().unwrap();
+        assert_eq!((late.status, late.answer), (ApprovalStatus::Expired, None));
+        let own = store.get("own").await.unwrap().unwrap();
+        assert_eq!((own.status, own.answer), (ApprovalStatus::Pending, None));
+        assert_eq!(store.deny_all(&filter, says(Verdict::Deny)).await.unwrap(), 0);
+    }
+
+    #[test]
+    async fn bulk_denial_keeps_to_its_limit(store: impl ApprovalStore) {
+        for id in ["a", "b", "c"] {
+            store.open(request(id)).await.unwrap();
+        }
+        let filter = ApprovalFilter { limit: Some(1), after: Some((at(100), "a".into())), ..ApprovalFilter::default() };
+        assert_eq!(store.deny_all(&filter, says(Verdict::Deny)).await.unwrap(), 1);
+        let denied = ApprovalFilter { status: Some(ApprovalStatus::Denied), ..ApprovalFilter::default() };
+        assert_eq!(ids(&store, &denied).await, ["b"]);
+    }
+
+    #[test]
+    async fn time_runs_out_for_what_is_open(store: impl ApprovalStore) {
+        for id in ["pending", "approved", "denied", "spent", "later"] {
+            let expires = if id == "later" { at(1001) } else { at(1000) };
+            store.open(ApprovalRequest { expires, ..request(id) }).await.unwrap();
+        }
+        store.answer("approved", says(Verdict::Approve)).await.unwrap();
+        store.answer("denied", says(Verdict::Deny)).await.unwrap();
+        store.answer("spent", says(Verdict::Approve)).await.unwrap();
+        store.spend("spent", "nonce", at(300)).await.unwrap();
+        assert_eq!(store.expire(at(999)).await.unwrap(), 0);
+        assert_eq!(store.expire(at(1000)).await.unwrap(), 2);
+        assert_eq!(store.expire(at(1000)).await.unwrap(), 0);
+        for (id, expected) in [
+            ("pending", ApprovalStatus::Expired),
+            ("approved", ApprovalStatus::Expired),
+            ("denied", ApprovalStatus::Denied),
+            ("spent", ApprovalStatus::Spent),
+            ("later", ApprovalStatus::Pending),
+        ] {
+            assert_eq!(status(&store, id).await, expected);
+        }
+        assert!(store.get("approved").await.unwrap().unwrap().answer.is_some());
+    }
+
+    #[test]
+    async fn a_plans_answer_is_stored_as_a_plans(store: impl ApprovalStore) {
+        store.open(ApprovalRequest { kind: ApprovalKind::Plan, ..request("plan") }).await.unwrap();
+        store.open(request("call")).await.unwrap();
+        store.answer("plan", says(Verdict::Approve)).await.unwrap();
+        let plans = ApprovalFilter { kind: Some(ApprovalKind::Plan), ..ApprovalFilter::default() };
+        let rows = store.list(&plans).await.unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].answer, Some(says(Verdict::Approve)));
+        assert_eq!(status(&store, "call").await, ApprovalStatus::Pending);
+    }
+}

@@ -1,0 +1,69 @@
+//! What every store promises, on the stores in memory and on a SQLite file.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking, its helpers take what a call returned"
+)]
+
+mod approval;
+mod audit;
+mod ledger;
+mod records;
+mod spill;
+mod thread;
+
+/// Each test as two: `memory` and `sqlite`.
+macro_rules! both {
+    ($($(#[doc = $doc:literal])* #[test] async fn $name:ident($store:ident: $bound:ty) $body:block)+) => {
+        $($(#[doc = $doc])* mod $name {
+            use super::*;
+
+            async fn property($store: $bound) $body
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn memory() {
+                property(tool_core::store::MemoryStore::default()).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn sqlite() {
+                let folder = tempfile::tempdir().unwrap();
+                let store = tool_store::SqliteStore::open(folder.path().join("state.db")).await.unwrap();
+                property(store.clone()).await;
+                store.close().await;
+            }
+        })+
+    };
+}
+use both;
+
+/// Runs something in 32 tasks at once, and returns what each said.
+async fn at_once<T: Send + 'static, F>(work: impl Fn(u32) -> F) -> Vec<T>
+where
+    F: Future<Output = T> + Send + 'static,
+{
+    let tasks: Vec<_> = (0..32).map(|task| tokio::spawn(work(task))).collect();
+    let mut said = Vec::new();
+    for task in tasks {
+        said.push(task.await.unwrap());
+    }
+    said
+}
+
+/// That a store refused, and which words say why.
+fn conflict<T: std::fmt::Debug>(answer: Result<T, tool_core::store::StoreError>, words: &str) {
+    match answer {
+        Err(tool_core::store::StoreError::Conflict(text)) if text.contains(words) => {}
+        other => panic!("expected a conflict about `{words}`, got {other:?}"),
+    }
+}
+
+/// That a store knows no such row.
+fn missing<T: std::fmt::Debug>(answer: Result<T, tool_core::store::StoreError>) {
+    assert!(
+        matches!(answer, Err(tool_core::store::StoreError::Missing(_))),
+        "expected a missing row, got {answer:?}"
+    );
+}

@@ -1,0 +1,117 @@
+//! Spills.
+
+use tool_core::store::*;
+
+use crate::records::{at, spill};
+use crate::{both, conflict};
+
+async fn part(store: &impl SpillStore, handle: &str, from: u64, most: u64) -> SpillPart {
+    store
+        .read(handle, "acme", "ann", from, most, at(200))
+        .await
+        .unwrap()
+        .unwrap()
+}
+
+/// What [`SpillStore::read`] promises, said on the text itself.
+fn promised(text: &str, from: u64, most: u64) -> SpillPart {
+    let starts: Vec<usize> = text
+        .char_indices()
+        .map(|(at, _)| at)
+        .chain([text.len()])
+        .collect();
+    let from = usize::try_from(from).unwrap_or(usize::MAX);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let start = *starts.iter().rev().find(|at| **at <= from).unwrap();
+    let longest = *starts
+        .iter()
+        .rev()
+        .find(|at| **at <= start.saturating_add(most))
+        .unwrap();
+    let shortest = *starts.iter().find(|at| **at > start).unwrap_or(&text.len());
+    let end = longest.max(shortest);
+    SpillPart {
+        text: text[start..end].to_owned(),
+        from: start as u64,
+        total: text.len() as u64,
+    }
+}
+
+both! {
+    // M17: what is read on is whole characters, wherever one asks.
+    #[test]
+    async fn parts_are_whole_characters(store: impl SpillStore) {
+        let text = "aäb€c😀d";
+        store.put(spill("s", text)).await.unwrap();
+        store.put(spill("empty", "")).await.unwrap();
+        for from in (0..=16).chain([u64::MAX]) {
+            for most in (0..=16).chain([u64::MAX]) {
+                assert_eq!(part(&store, "s", from, most).await, promised(text, from, most), "{from} {most}");
+                assert_eq!(part(&store, "empty", from, most).await, promised("", from, most));
+            }
+        }
+    }
+
+    // M17: a long output is read on to its end, in parts that fit.
+    #[test]
+    async fn a_long_text_is_read_on_to_its_end(store: impl SpillStore) {
+        let text: String = (0..40_000).map(|n| ["a", "ä", "€", "😀"][n % 4]).chain(["\0", "end"]).collect();
+        store.put(spill("s", &text)).await.unwrap();
+        for most in [5, 4096, 70_000, 1_000_000] {
+            let mut read = String::new();
+            // Every step of a small page would take long: it reads the seams of the first chunks only.
+            let stop = if most == 5 { 0..200 } else { 0..usize::MAX };
+            for _ in stop {
+                let from = read.len() as u64;
+                let part = part(&store, "s", from, most).await;
+                assert_eq!((part.from, part.total), (from, text.len() as u64));
+                assert!(part.text.len() as u64 <= most);
+                if part.text.is_empty() {
+                    assert_eq!(read, text);
+                    break;
+                }
+                read.push_str(&part.text);
+            }
+            assert!(text.starts_with(&read));
+        }
+        for seam in (65_520..65_560).chain(131_050..131_080) {
+            for most in [1, 4, 9, 70_000] {
+                assert_eq!(part(&store, "s", seam, most).await, promised(&text, seam, most), "{seam} {most}");
+            }
+        }
+    }
+
+    // M17: a handle is worth nothing to another tenant or user.
+    #[test]
+    async fn a_text_is_its_readers(store: impl SpillStore) {
+        store.put(spill("s", "text")).await.unwrap();
+        assert_eq!(part(&store, "s", 0, 9).await.text, "text");
+        for (handle, tenant, principal, now) in [
+            ("t", "acme", "ann", 200),
+            ("s", "umbrella", "ann", 200),
+            ("s", "acme", "bob", 200),
+            ("s", "acme", "ann", 1000),
+        ] {
+            assert_eq!(store.read(handle, tenant, principal, 0, 9, at(now)).await.unwrap(), None);
+        }
+    }
+
+    #[test]
+    async fn a_handle_stands_for_one_text(store: impl SpillStore) {
+        store.put(spill("s", "text")).await.unwrap();
+        conflict(store.put(Spill { principal: "bob".into(), ..spill("s", "other") }).await, "exists");
+        assert_eq!(part(&store, "s", 0, 9).await.text, "text");
+    }
+
+    #[test]
+    async fn expired_texts_go(store: impl SpillStore) {
+        store.put(spill("a", "text")).await.unwrap();
+        store.put(Spill { expires: at(1001), ..spill("b", "text") }).await.unwrap();
+        assert_eq!(store.expire(at(999)).await.unwrap(), 0);
+        assert_eq!(store.expire(at(1000)).await.unwrap(), 1);
+        assert_eq!(store.read("a", "acme", "ann", 0, 9, at(200)).await.unwrap(), None);
+        assert_eq!(part(&store, "b", 0, 9).await.text, "text");
+        store.put(spill("a", "again")).await.unwrap();
+        assert_eq!(part(&store, "a", 0, 9).await.text, "again");
+    }
+}
