@@ -1,10 +1,10 @@
 //! A tool's output as JSON text: the bytes that `serde_json` writes.
 //!
 //! `serde_json` looks at strings byte by byte and starts with 128 bytes; here eight bytes are looked at at once, and the caller says
-//! how much room the text will need. Numbers, and what only `serde_json` knows of, it writes itself.
+//! how much room the text will need. Numbers are spelled by the crates that `serde_json` has for it; what only it knows of, it
+//! writes itself.
 
 use std::fmt::{self, Display, Write as _};
-use std::io;
 
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
@@ -14,7 +14,7 @@ use crate::args::{raw_value, special};
 
 mod compound;
 
-use compound::{Compound, PRIVATE, Record};
+use compound::{Compound, PRIVATE};
 
 /// Room where nobody knows better, as `serde_json` has it.
 const ROOM: usize = 128;
@@ -22,40 +22,43 @@ const ROOM: usize = 128;
 /// Writes `value` into a text that has room for so many bytes to begin with.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T, room: usize) -> Result<Box<RawValue>, Error> {
     let mut out = String::with_capacity(if room == 0 { ROOM } else { room });
-    value.serialize(Writer(&mut out))?;
+    value.serialize(Writer::new(&mut out))?;
     raw_value(out)
 }
 
-struct Writer<'a>(&'a mut String);
+struct Writer<'a> {
+    out: &'a mut String,
+    /// A text is JSON already.
+    raw: bool,
+}
 
 impl<'a> Writer<'a> {
-    /// `serde_json`, to write one value.
-    fn plain(self) -> serde_json::Serializer<Sink<'a>> {
-        serde_json::Serializer::new(Sink(self.0))
+    const fn new(out: &'a mut String) -> Self {
+        Self { out, raw: false }
     }
 
     #[inline]
     fn compound(self, open: &'static str, close: &'static str) -> Compound<'a> {
-        self.0.push_str(open);
+        self.out.push_str(open);
         Compound {
-            out: self.0,
+            out: self.out,
             first: true,
+            raw: false,
             close,
         }
     }
 
     /// `{"variant":`
     fn variant(&mut self, variant: &str) {
-        self.0.push('{');
-        quote(self.0, variant);
-        self.0.push(':');
+        self.out.push('{');
+        quote(self.out, variant);
+        self.out.push(':');
     }
 }
 
 /// Text as a JSON string.
 #[inline]
 fn quote(out: &mut String, text: &str) {
-    out.reserve(text.len() + 2);
     out.push('"');
     escape(out, text);
     out.push('"');
@@ -137,31 +140,6 @@ fn few(bytes: &[u8]) -> u64 {
     }
 }
 
-/// What `serde_json` writes is text, in pieces that each are.
-struct Sink<'a>(&'a mut String);
-
-impl io::Write for Sink<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    #[inline]
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => {
-                self.0.push_str(text);
-                Ok(())
-            }
-            Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error)),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// What `Display` writes, as the inside of a JSON string.
 struct Escaped<'a>(&'a mut String);
 
@@ -172,11 +150,26 @@ impl fmt::Write for Escaped<'_> {
     }
 }
 
-macro_rules! plain {
+macro_rules! whole {
     ($($method:ident: $ty:ty),*) => {$(
         #[inline]
         fn $method(self, value: $ty) -> Result<(), Error> {
-            self.plain().$method(value)
+            self.out.push_str(itoa::Buffer::new().format(value));
+            Ok(())
+        }
+    )*};
+}
+
+macro_rules! float {
+    ($($method:ident: $ty:ty),*) => {$(
+        #[inline]
+        fn $method(self, value: $ty) -> Result<(), Error> {
+            if value.is_finite() {
+                self.out.push_str(zmij::Buffer::new().format_finite(value));
+                Ok(())
+            } else {
+                self.serialize_unit()
+            }
         }
     )*};
 }
@@ -189,35 +182,44 @@ impl<'a> Serializer for Writer<'a> {
     type SerializeTupleStruct = Compound<'a>;
     type SerializeTupleVariant = Compound<'a>;
     type SerializeMap = Compound<'a>;
-    type SerializeStruct = Record<'a>;
+    type SerializeStruct = Compound<'a>;
     type SerializeStructVariant = Compound<'a>;
 
-    plain! {
+    whole! {
         serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128, serialize_u8: u8,
-        serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_u128: u128, serialize_f32: f32, serialize_f64: f64,
-        serialize_bytes: &[u8]
+        serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_u128: u128
+    }
+
+    float! { serialize_f32: f32, serialize_f64: f64 }
+
+    fn serialize_bytes(self, value: &[u8]) -> Result<(), Error> {
+        self.collect_seq(value)
     }
 
     fn serialize_bool(self, value: bool) -> Result<(), Error> {
-        self.0.push_str(if value { "true" } else { "false" });
+        self.out.push_str(if value { "true" } else { "false" });
         Ok(())
     }
 
     fn serialize_char(self, value: char) -> Result<(), Error> {
-        quote(self.0, value.encode_utf8(&mut [0; 4]));
+        quote(self.out, value.encode_utf8(&mut [0; 4]));
         Ok(())
     }
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        quote(self.0, value);
+        if self.raw {
+            self.out.push_str(value);
+        } else {
+            quote(self.out, value);
+        }
         Ok(())
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Error> {
-        self.0.push('"');
-        write!(Escaped(self.0), "{value}").map_err(Error::custom)?;
-        self.0.push('"');
+        self.out.push('"');
+        write!(Escaped(self.out), "{value}").map_err(Error::custom)?;
+        self.out.push('"');
         Ok(())
     }
 
@@ -231,7 +233,7 @@ impl<'a> Serializer for Writer<'a> {
     }
 
     fn serialize_unit(self) -> Result<(), Error> {
-        self.0.push_str("null");
+        self.out.push_str("null");
         Ok(())
     }
 
@@ -265,8 +267,8 @@ impl<'a> Serializer for Writer<'a> {
         value: &T,
     ) -> Result<(), Error> {
         self.variant(variant);
-        value.serialize(Writer(self.0))?;
-        self.0.push('}');
+        value.serialize(Writer::new(self.out))?;
+        self.out.push('}');
         Ok(())
     }
 
@@ -299,12 +301,14 @@ impl<'a> Serializer for Writer<'a> {
     }
 
     #[inline]
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Record<'a>, Error> {
-        Ok(if name.starts_with(PRIVATE) {
-            Record::Private(name, self.0)
-        } else {
-            Record::Plain(self.compound("{", "}"))
-        })
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Compound<'a>, Error> {
+        if name.starts_with(PRIVATE) {
+            return Ok(Compound {
+                raw: true,
+                ..self.compound("", "")
+            });
+        }
+        Ok(self.compound("{", "}"))
     }
 
     fn serialize_struct_variant(

@@ -48,6 +48,20 @@ struct Everything<'a> {
     newtype: Newtype<'a>,
 }
 
+/// Every kind of key, not by way of a map.
+#[derive(Serialize)]
+struct Keys<'a> {
+    #[serde(rename = "k\"ey\n")]
+    special: u8,
+    #[serde(rename = "")]
+    empty: u8,
+    #[serde(rename = "Schlüssel 1")]
+    beyond: f32,
+    raw: &'a RawValue,
+    raws: Vec<&'a RawValue>,
+    plain_1: &'a str,
+}
+
 #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
 struct Newtype<'a>(&'a str);
 
@@ -121,6 +135,22 @@ proptest! {
             newtype: Newtype(&text),
         }, room);
     }
+}
+
+#[test]
+fn fields_have_every_kind_of_name() {
+    let raw = RawValue::from_string("{ \"a\": [\"b\"] }".to_owned()).unwrap();
+    alike(
+        &Keys {
+            special: 1,
+            empty: 2,
+            beyond: 3.5,
+            raw: &raw,
+            raws: vec![&raw, &raw],
+            plain_1: "\"",
+        },
+        0,
+    );
 }
 
 #[test]
