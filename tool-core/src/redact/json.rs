@@ -17,7 +17,7 @@ impl Redactor {
     ///
     /// Text that is no JSON is masked as any other.
     pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
-        if self.0.is_none() {
+        if self.0.is_none() || !may_nest(json) && self.first(json).is_none() {
             return Cow::Borrowed(json);
         }
         let mut text = self.leaves(json);
@@ -55,10 +55,6 @@ impl Redactor {
 
     /// Masks in each string and number by itself.
     fn leaves<'a>(&self, json: &'a str) -> Cow<'a, str> {
-        let escaped = memchr::memchr(b'\\', json.as_bytes()).is_some();
-        if !escaped && self.first(json).is_none() {
-            return Cow::Borrowed(json);
-        }
         let mut changed = String::new();
         let mut done = 0;
         for token in Tokens::new(json) {
@@ -86,6 +82,13 @@ impl Redactor {
         changed.push_str(&json[done..]);
         Cow::Owned(changed)
     }
+}
+
+/// Whether reading the strings may bring up another escape; else one look at the JSON text sees all there is.
+fn may_nest(json: &str) -> bool {
+    let json = json.as_bytes();
+    let mut escapes = memchr::memchr_iter(b'\\', json);
+    escapes.any(|at| matches!(json.get(at + 1), Some(b'\\' | b'u')))
 }
 
 fn quoted(text: &str) -> String {

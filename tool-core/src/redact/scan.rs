@@ -19,6 +19,8 @@ pub(super) struct Scanner {
     glance: AhoCorasick,
     /// Whether a form may begin with this byte, escaped or not.
     begins: [bool; 256],
+    /// Whether a form begins with these two bytes, a bit for each pair.
+    pairs: Vec<u64>,
     /// Whether it may stand before a form of base64 and hold bits of it.
     leads: [bool; 256],
     /// A `+` may stand for a space.
@@ -101,9 +103,13 @@ impl Scanner {
         if ends.is_empty() {
             return None;
         }
-        let mut begins = [false; 256];
-        for (byte, _) in &tree[0].edges {
+        let (mut begins, mut pairs) = ([false; 256], vec![0; 1 << 10]);
+        for (byte, node) in &tree[0].edges {
             begins[usize::from(*byte)] = true;
+            for (next, _) in &tree[*node as usize].edges {
+                let (word, bit) = pair(*byte, *next);
+                pairs[word] |= bit;
+            }
         }
         begins[usize::from(b'\\')] = true;
         begins[usize::from(b'%')] = true;
@@ -113,6 +119,7 @@ impl Scanner {
             ends,
             glance,
             begins,
+            pairs,
             leads,
             plus,
         })
@@ -128,7 +135,7 @@ impl Scanner {
             return found;
         };
         for at in from..text.len() {
-            if !self.begins[usize::from(text[at])] {
+            if !self.may_begin(text[at], text.get(at + 1)) {
                 continue;
             }
             let walked = self.walk(text, at, last);
@@ -163,6 +170,16 @@ impl Scanner {
         // A form may begin at the end; without escapes it is in sight from its glance on.
         let near = text.len().saturating_sub(GLANCE - 1);
         Some(hit.map_or(near, |hit| hit.min(near)))
+    }
+
+    /// Whether two bytes are worth a closer look.
+    fn may_begin(&self, first: u8, second: Option<&u8>) -> bool {
+        self.begins[usize::from(first)]
+            && (escape::begins(first)
+                || second.is_none_or(|second| {
+                    let (word, bit) = pair(first, *second);
+                    self.pairs[word] & bit != 0 || escape::begins(*second)
+                }))
     }
 
     /// Takes back what the text that follows could still change.
@@ -242,6 +259,12 @@ impl Scanner {
         let at = edges.binary_search_by_key(&byte, |(byte, _)| *byte).ok()?;
         Some(edges[at].1 as usize)
     }
+}
+
+/// Where the bit of two bytes is.
+fn pair(first: u8, second: u8) -> (usize, u64) {
+    let index = usize::from(first) << 8 | usize::from(second);
+    (index / 64, 1 << (index % 64))
 }
 
 impl Found {
