@@ -59,6 +59,8 @@ mod context;
 mod effect;
 mod error;
 mod gate;
+#[cfg(feature = "host")]
+pub mod limits;
 mod output;
 pub mod prelude;
 #[doc(hidden)]

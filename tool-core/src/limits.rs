@@ -1,0 +1,438 @@
+//! How many calls a tenant, a principal or a tool may make.
+//!
+//! Three kinds of limits: a [rate](Limit::rate) evens calls out, a [quota](Limit::quota) counts them over a window, and
+//! [`at_once`](Limit::at_once) bounds how many run. Each counts for the whole host, per tenant or per principal; all tools together,
+//! each for itself, or only those it names. What exceeds one is answered with an error of the kind
+//! [`RateLimited`](ErrorKind::RateLimited) that says when to try again.
+//!
+//! ```
+//! use std::time::Duration;
+//! use tool_core::limits::{Limit, Limits, Per};
+//! use tool_core::{ErrorKind, Registry, ToolContext};
+//! # use tool_core::prelude::*;
+//! # /// Sends a message.
+//! # #[tool]
+//! # fn send() -> u32 { 1 }
+//!
+//! let limits = Limits::builder()
+//!     .limit(Limit::rate(60, Duration::from_mins(1)).per(Per::Principal))
+//!     .limit(Limit::quota(1, Duration::from_hours(24)).per(Per::Tenant).tools(["send"]))
+//!     .limit(Limit::at_once(8).per(Per::Tenant))
+//!     .build()?;
+//!
+//! let registry = Registry::builder().tool::<send>().build()?;
+//! let def = registry.get("send").expect("registered");
+//! let cx = ToolContext::builder().workspace("acme").user("ann").build();
+//! let guard = limits.enter(&cx, def).expect("the first call"); // kept as long as the call runs
+//! drop(guard);
+//! let refused = limits.enter(&cx, def).expect_err("the second call");
+//! assert_eq!(refused.kind(), ErrorKind::RateLimited);
+//! assert!(refused.wait().is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! They count in this process: several processes have as many times the calls.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
+use tokio::time::Instant;
+
+use crate::context::ToolContext;
+use crate::error::{ErrorKind, ToolError};
+use crate::tool::ToolDef;
+
+/// By whom calls are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Per {
+    /// All of this process.
+    #[default]
+    Host,
+    /// The workspace.
+    Tenant,
+    /// The user within the workspace.
+    Principal,
+}
+
+/// One limit.
+#[derive(Clone, Debug)]
+#[must_use = "give it to `LimitsBuilder::limit`"]
+pub struct Limit {
+    kind: Kind,
+    per: Per,
+    each_tool: bool,
+    tools: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Rate(u32, Duration),
+    Quota(u32, Duration),
+    AtOnce(u32),
+}
+
+impl Limit {
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            per: Per::default(),
+            each_tool: false,
+            tools: Vec::new(),
+        }
+    }
+
+    /// `calls` within `period`, evened out: after a burst of `calls`, one more every `period / calls`.
+    pub fn rate(calls: u32, period: Duration) -> Self {
+        Self::new(Kind::Rate(calls, period))
+    }
+
+    /// `calls` within a `window` that begins with the first of them; the next window begins with the first call after it.
+    pub fn quota(calls: u32, window: Duration) -> Self {
+        Self::new(Kind::Quota(calls, window))
+    }
+
+    /// So many calls at the same time.
+    pub fn at_once(calls: u32) -> Self {
+        Self::new(Kind::AtOnce(calls))
+    }
+
+    /// Counts per tenant or principal; for the whole host where nothing is said.
+    pub fn per(mut self, per: Per) -> Self {
+        self.per = per;
+        self
+    }
+
+    /// Counts each tool for itself.
+    pub fn each_tool(mut self) -> Self {
+        self.each_tool = true;
+        self
+    }
+
+    /// Counts only calls of these tools; of all where nothing is said.
+    pub fn tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.tools.extend(names.into_iter().map(Into::into));
+        self
+    }
+}
+
+/// A limit that cannot be kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LimitError {
+    /// It lets nothing through.
+    #[error("limit {0} lets no call through, hide the tool instead")]
+    Nothing(usize),
+    /// Its time is too short to be measured.
+    #[error(
+        "the time of limit {0} is too short for its calls, name at least a nanosecond per call"
+    )]
+    TooShort(usize),
+}
+
+/// Makes [`Limits`].
+#[derive(Debug, Default)]
+#[must_use]
+pub struct LimitsBuilder {
+    limits: Vec<Limit>,
+    most_keys: Option<usize>,
+}
+
+impl LimitsBuilder {
+    /// Adds a limit. A call has to keep all of them.
+    pub fn limit(mut self, limit: Limit) -> Self {
+        self.limits.push(limit);
+        self
+    }
+
+    /// How many tenants, principals and tools each limit tells apart at most; 100,000 where nothing is said.
+    ///
+    /// Who has not called for so long that nothing is counted any more is forgotten. Where that makes no room, further ones are refused.
+    pub fn most_keys(mut self, keys: usize) -> Self {
+        self.most_keys = Some(keys);
+        self
+    }
+
+    /// The limits, or the number of the one that cannot be kept.
+    pub fn build(self) -> Result<Limits, LimitError> {
+        let clock = Watch(Instant::now());
+        let mut rules = Vec::new();
+        for (at, limit) in self.limits.into_iter().enumerate() {
+            let counter = Counter::new(limit.kind, at + 1)?;
+            rules.push(Rule {
+                limit,
+                counter,
+                counts: Mutex::default(),
+            });
+        }
+        // What cannot be given back is taken last.
+        rules.sort_by_key(|rule| matches!(rule.counter, Counter::Rate(_)));
+        Ok(Limits(Arc::new(Inner {
+            rules,
+            most_keys: self.most_keys.unwrap_or(100_000),
+            clock,
+        })))
+    }
+}
+
+/// Limits of a host. Cheap to clone; all clones count together. See the [module](self).
+#[derive(Clone)]
+pub struct Limits(Arc<Inner>);
+
+struct Inner {
+    rules: Vec<Rule>,
+    most_keys: usize,
+    clock: Watch,
+}
+
+struct Rule {
+    limit: Limit,
+    counter: Counter,
+    counts: Mutex<HashMap<Key, Count>>,
+}
+
+/// Whose calls, and of which tool. `None` where that makes no difference.
+type Key = (Option<Box<str>>, Option<Box<str>>, Option<Box<str>>);
+
+/// How a rule counts.
+enum Counter {
+    Rate(Quota),
+    Quota(u32, Duration),
+    AtOnce(usize),
+}
+
+/// What is counted of one key.
+enum Count {
+    /// The bucket, and when it was last looked at.
+    Rate(Box<Bucket>, Duration),
+    /// Calls since.
+    Quota(u32, Duration),
+    /// One reference here, and one in each guard.
+    AtOnce(Arc<()>),
+}
+
+type Bucket = RateLimiter<NotKeyed, InMemoryState, Watch, NoOpMiddleware<Duration>>;
+
+/// Tokio's clock, which a test can move.
+#[derive(Clone, Copy)]
+struct Watch(Instant);
+
+impl Clock for Watch {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// The right to run of one call. Keep it until the body has really ended.
+#[derive(Debug)]
+#[must_use = "the call counts as ended when it is dropped"]
+pub struct LimitGuard {
+    /// Held, not read.
+    _places: Vec<Arc<()>>,
+}
+
+/// What a rule gave.
+enum Taken {
+    Nothing,
+    Place(Arc<()>),
+    Call(Key, Duration),
+}
+
+impl Limits {
+    /// Starts with no limits.
+    pub fn builder() -> LimitsBuilder {
+        LimitsBuilder::default()
+    }
+
+    /// Counts a call of this tool, or refuses it with [`ErrorKind::RateLimited`] and the time to wait.
+    ///
+    /// A refused call gives back what it took of other quotas and places. What it took of other rates is gone.
+    pub fn enter(&self, cx: &ToolContext, tool: &ToolDef) -> Result<LimitGuard, ToolError> {
+        let now = self.0.clock.now();
+        let mut places = Vec::new();
+        let mut calls = Vec::new();
+        for (at, rule) in self.0.rules.iter().enumerate() {
+            let names = &rule.limit.tools;
+            if !names.is_empty() && !names.iter().any(|name| name == tool.name()) {
+                continue;
+            }
+            match rule.take(cx, tool, now, &self.0) {
+                Ok(Taken::Nothing) => {}
+                Ok(Taken::Place(place)) => places.push(place),
+                Ok(Taken::Call(key, since)) => calls.push((at, key, since)),
+                Err(refused) => {
+                    for (at, key, since) in calls {
+                        self.0.rules[at].give_back(&key, since);
+                    }
+                    return Err(refused.error(&rule.limit));
+                }
+            }
+        }
+        Ok(LimitGuard { _places: places })
+    }
+
+    /// How many keys are remembered, over all limits.
+    pub fn keys(&self) -> usize {
+        self.0.rules.iter().map(|rule| rule.counts().len()).sum()
+    }
+}
+
+impl std::fmt::Debug for Limits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let limits = self.0.rules.iter().map(|rule| &rule.limit);
+        f.debug_list().entries(limits).finish()
+    }
+}
+
+/// Why a rule refuses.
+struct Refused {
+    wait: Duration,
+    /// For want of room to count.
+    full: bool,
+}
+
+impl Refused {
+    fn error(&self, limit: &Limit) -> ToolError {
+        let text = match limit.kind {
+            _ if self.full => "too many callers are about, try again later",
+            Kind::AtOnce(_) => "too many calls run at the same time, wait for one to end",
+            Kind::Rate(..) | Kind::Quota(..) => {
+                "too many calls were made, wait before the next one"
+            }
+        };
+        ToolError::of(ErrorKind::RateLimited, text)
+            .operator(format!("refused by {limit:?}"))
+            .retry_after(self.wait)
+    }
+}
+
+impl Counter {
+    fn new(kind: Kind, number: usize) -> Result<Self, LimitError> {
+        let some = |calls| NonZeroU32::new(calls).ok_or(LimitError::Nothing(number));
+        match kind {
+            Kind::Rate(calls, period) => {
+                let calls = some(calls)?;
+                Quota::with_period(period / calls.get())
+                    .map(|quota| Self::Rate(quota.allow_burst(calls)))
+                    .ok_or(LimitError::TooShort(number))
+            }
+            Kind::Quota(calls, window) if !window.is_zero() => {
+                Ok(Self::Quota(some(calls)?.get(), window))
+            }
+            Kind::Quota(..) => Err(LimitError::TooShort(number)),
+            Kind::AtOnce(calls) => some(calls).map(|calls| Self::AtOnce(calls.get() as usize)),
+        }
+    }
+
+    /// Nothing counted yet.
+    fn count(&self, clock: Watch, now: Duration) -> Count {
+        match self {
+            Self::Rate(quota) => {
+                Count::Rate(Box::new(RateLimiter::direct_with_clock(*quota, clock)), now)
+            }
+            Self::Quota(..) => Count::Quota(0, now),
+            Self::AtOnce(_) => Count::AtOnce(Arc::new(())),
+        }
+    }
+
+    /// Whether a count says no more than a new one.
+    fn forgets(&self, count: &Count, now: Duration) -> bool {
+        match (self, count) {
+            (Self::Rate(quota), Count::Rate(_, last)) => {
+                now.saturating_sub(*last) >= quota.burst_size_replenished_in()
+            }
+            (Self::Quota(_, window), Count::Quota(_, since)) => {
+                now.saturating_sub(*since) >= *window
+            }
+            (_, Count::AtOnce(place)) => Arc::strong_count(place) == 1,
+            _ => true,
+        }
+    }
+}
+
+impl Rule {
+    fn counts(&self) -> MutexGuard<'_, HashMap<Key, Count>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn key(&self, cx: &ToolContext, tool: &ToolDef) -> Key {
+        let (tenant, principal) = match self.limit.per {
+            Per::Host => (None, None),
+            Per::Tenant => (cx.workspace(), None),
+            Per::Principal => (cx.workspace(), cx.user()),
+        };
+        let tool = self.limit.each_tool.then(|| tool.name());
+        (
+            tenant.map(Into::into),
+            principal.map(Into::into),
+            tool.map(Into::into),
+        )
+    }
+
+    fn take(
+        &self,
+        cx: &ToolContext,
+        tool: &ToolDef,
+        now: Duration,
+        inner: &Inner,
+    ) -> Result<Taken, Refused> {
+        let key = self.key(cx, tool);
+        let mut counts = self.counts();
+        if counts.len() >= inner.most_keys && !counts.contains_key(&key) {
+            counts.retain(|_, count| !self.counter.forgets(count, now));
+            if counts.len() >= inner.most_keys {
+                return Err(Refused {
+                    wait: Duration::from_secs(1),
+                    full: true,
+                });
+            }
+        }
+        let count = counts
+            .entry(key.clone())
+            .or_insert_with(|| self.counter.count(inner.clock, now));
+        let refused = |wait| Refused { wait, full: false };
+        match (&self.counter, count) {
+            (Counter::Rate(_), Count::Rate(bucket, last)) => {
+                *last = now;
+                bucket
+                    .check()
+                    .map(|()| Taken::Nothing)
+                    .map_err(|until| refused(until.wait_time_from(inner.clock.now())))
+            }
+            (Counter::Quota(most, window), Count::Quota(calls, since)) => {
+                if now.saturating_sub(*since) >= *window {
+                    (*calls, *since) = (0, now);
+                }
+                if *calls >= *most {
+                    return Err(refused((*since + *window).saturating_sub(now)));
+                }
+                *calls += 1;
+                Ok(Taken::Call(key, *since))
+            }
+            (Counter::AtOnce(most), Count::AtOnce(place)) => {
+                if Arc::strong_count(place) > *most {
+                    return Err(refused(Duration::from_secs(1)));
+                }
+                Ok(Taken::Place(Arc::clone(place)))
+            }
+            // A rule makes counts of its own kind only.
+            _ => Ok(Taken::Nothing),
+        }
+    }
+
+    /// Takes a call out of the count again, if its window still is the one.
+    fn give_back(&self, key: &Key, window: Duration) {
+        if let Some(Count::Quota(calls, since)) = self.counts().get_mut(key)
+            && *since == window
+        {
+            *calls = calls.saturating_sub(1);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Rates, quotas and calls at once, by tenant, principal and tool. Time stands still but where a test moves it.
+
+#![cfg(feature = "host")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::time::Duration;
+
+use tokio::time::advance;
+use tool_core::limits::{Limit, LimitGuard, Limits, Per};
+use tool_core::prelude::*;
+use tool_core::{ErrorKind, ToolDef};
+
+/// Looks something up.
+#[tool(read_only)]
+fn look_up() -> u32 {
+    1
+}
+
+/// Sends something.
+#[tool]
+fn send() -> u32 {
+    1
+}
+
+const LOOK_UP: ToolDef = <look_up as Tool>::DEF;
+const SEND: ToolDef = <send as Tool>::DEF;
+const MINUTE: Duration = Duration::from_mins(1);
+
+fn cx(workspace: &str, user: &str) -> ToolContext {
+    ToolContext::builder()
+        .workspace(workspace)
+        .user(user)
+        .build()
+}
+
+fn limits(limits: impl IntoIterator<Item = Limit>) -> Limits {
+    let mut builder = Limits::builder();
+    for limit in limits {
+        builder = builder.limit(limit);
+    }
+    builder.build().unwrap()
+}
+
+/// A call that ends at once.
+fn passes(limits: &Limits, cx: &ToolContext, tool: &ToolDef) {
+    drop(limits.enter(cx, tool).unwrap());
+}
+
+/// How long to wait.
+fn refused(outcome: Result<LimitGuard, ToolError>) -> Duration {
+    let error = outcome.expect_err("let through");
+    assert_eq!(error.kind(), ErrorKind::RateLimited);
+    error.wait().expect("says when to try again")
+}
+
+// A rate lets a burst through, then one call after the other as time goes on.
+#[tokio::test(start_paused = true)]
+async fn a_rate_refills_evenly() {
+    let limits = limits([Limit::rate(6, MINUTE).per(Per::Principal)]);
+    let ann = cx("acme", "ann");
+    for _ in 0..6 {
+        passes(&limits, &ann, &LOOK_UP);
+    }
+    let wait = refused(limits.enter(&ann, &SEND));
+    assert_eq!(wait, Duration::from_secs(10));
+    advance(wait).await;
+    passes(&limits, &ann, &SEND);
+    refused(limits.enter(&ann, &SEND));
+}
+
+// A quota counts to its end and begins anew.
+#[tokio::test(start_paused = true)]
+async fn a_quota_is_spent_until_its_window_ends() {
+    let limits = limits([Limit::quota(3, MINUTE).per(Per::Tenant)]);
+    let (ann, bob) = (cx("acme", "ann"), cx("acme", "bob"));
+    passes(&limits, &ann, &LOOK_UP);
+    advance(Duration::from_secs(20)).await;
+    passes(&limits, &bob, &LOOK_UP);
+    passes(&limits, &ann, &LOOK_UP);
+    assert_eq!(
+        refused(limits.enter(&bob, &LOOK_UP)),
+        Duration::from_secs(40)
+    );
+    // Another tenant has its own.
+    passes(&limits, &cx("other", "bob"), &LOOK_UP);
+    advance(Duration::from_secs(40)).await;
+    for _ in 0..3 {
+        passes(&limits, &bob, &LOOK_UP);
+    }
+    assert_eq!(refused(limits.enter(&bob, &LOOK_UP)), MINUTE);
+}
+
+// Calls at once are counted by their guards.
+#[tokio::test(start_paused = true)]
+async fn calls_at_once_are_as_many_as_guards_live() {
+    let limits = limits([Limit::at_once(2).per(Per::Principal)]);
+    let (ann, bob) = (cx("acme", "ann"), cx("acme", "bob"));
+    let first = limits.enter(&ann, &LOOK_UP).unwrap();
+    let second = limits.enter(&ann, &SEND).unwrap();
+    refused(limits.enter(&ann, &LOOK_UP));
+    let _bob = limits.enter(&bob, &LOOK_UP).unwrap();
+    drop(first);
+    let _third = limits.enter(&ann, &LOOK_UP).unwrap();
+    refused(limits.enter(&ann, &LOOK_UP));
+    // A guard may go to another thread, as a body does that outlives its call.
+    std::thread::spawn(move || drop(second)).join().unwrap();
+    passes(&limits, &ann, &LOOK_UP);
+}
+
+// The same user name in two workspaces is two principals.
+#[tokio::test(start_paused = true)]
+async fn keys_are_told_apart() {
+    for (per, other_user, other_tenant) in [
+        (Per::Host, false, false),
+        (Per::Tenant, false, true),
+        (Per::Principal, true, true),
+    ] {
+        let limits = limits([Limit::quota(1, MINUTE).per(per)]);
+        passes(&limits, &cx("acme", "ann"), &SEND);
+        refused(limits.enter(&cx("acme", "ann"), &SEND));
+        assert_eq!(
+            limits.enter(&cx("acme", "bob"), &SEND).is_ok(),
+            other_user,
+            "{per:?}"
+        );
+        assert_eq!(
+            limits.enter(&cx("other", "ann"), &SEND).is_ok(),
+            other_tenant,
+            "{per:?}"
+        );
+    }
+    // No one is nobody else.
+    let limits = limits([Limit::quota(1, MINUTE).per(Per::Principal)]);
+    passes(&limits, &ToolContext::anonymous(), &SEND);
+    passes(&limits, &cx("", ""), &SEND);
+    refused(limits.enter(&ToolContext::anonymous(), &SEND));
+}
+
+// A limit is for all tools together, for each, or for those it names.
+#[tokio::test(start_paused = true)]
+async fn tools_are_counted_together_or_apart() {
+    let ann = cx("acme", "ann");
+    let together = limits([Limit::quota(1, MINUTE)]);
+    passes(&together, &ann, &SEND);
+    refused(together.enter(&ann, &LOOK_UP));
+
+    let apart = limits([Limit::quota(1, MINUTE).each_tool()]);
+    passes(&apart, &ann, &SEND);
+    passes(&apart, &ann, &LOOK_UP);
+    refused(apart.enter(&ann, &SEND));
+
+    let named = limits([Limit::quota(1, MINUTE).tools(["send"])]);
+    passes(&named, &ann, &SEND);
+    refused(named.enter(&ann, &SEND));
+    for _ in 0..3 {
+        passes(&named, &ann, &LOOK_UP);
+    }
+}
+
+// A call that one limit refuses takes nothing of the quotas and places of the others.
+#[tokio::test(start_paused = true)]
+async fn a_refused_call_gives_back_what_it_took() {
+    let limits = limits([
+        Limit::quota(2, MINUTE).per(Per::Tenant),
+        Limit::at_once(1).per(Per::Host),
+        Limit::quota(1, MINUTE).per(Per::Principal),
+    ]);
+    let ann = limits.enter(&cx("acme", "ann"), &SEND).unwrap();
+    // Refused for the place.
+    refused(limits.enter(&cx("acme", "bob"), &SEND));
+    drop(ann);
+    // Refused for ann's own quota.
+    for _ in 0..3 {
+        refused(limits.enter(&cx("acme", "ann"), &SEND));
+    }
+    passes(&limits, &cx("acme", "bob"), &SEND);
+    refused(limits.enter(&cx("acme", "cid"), &SEND));
+}
+
+// The longest wait is the one that helps.
+#[tokio::test(start_paused = true)]
+async fn the_wait_is_of_the_limit_that_refuses() {
+    let limits = limits([
+        Limit::rate(1, Duration::from_secs(5)),
+        Limit::quota(1, MINUTE),
+    ]);
+    let ann = cx("acme", "ann");
+    passes(&limits, &ann, &SEND);
+    assert_eq!(refused(limits.enter(&ann, &SEND)), MINUTE);
+}
+
+// Callers that come once do not fill the memory, and too many at once are refused rather than forgotten.
+#[tokio::test(start_paused = true)]
+async fn keys_are_bounded() {
+    let limits = Limits::builder()
+        .limit(Limit::rate(1, MINUTE).per(Per::Principal))
+        .limit(Limit::quota(1, MINUTE).per(Per::Principal))
+        .limit(Limit::at_once(1).per(Per::Principal))
+        .most_keys(100)
+        .build()
+        .unwrap();
+    for round in 0..5 {
+        for user in 0..100 {
+            passes(&limits, &cx("acme", &format!("{round}-{user}")), &SEND);
+        }
+        assert!(limits.keys() <= 300);
+        // All of them are within their minute: none may be forgotten.
+        refused(limits.enter(&cx("acme", "one more"), &SEND));
+        refused(limits.enter(&cx("acme", &format!("{round}-0")), &SEND));
+        advance(MINUTE).await;
+    }
+    let held = limits.enter(&cx("acme", "ann"), &SEND).unwrap();
+    advance(MINUTE).await;
+    for user in 0..99 {
+        passes(&limits, &cx("acme", &format!("last-{user}")), &SEND);
+    }
+    // A place that is taken is not forgotten either.
+    advance(MINUTE).await;
+    refused(limits.enter(&cx("acme", "ann"), &SEND));
+    drop(held);
+    passes(&limits, &cx("acme", "ann"), &SEND);
+}
+
+// A limit that cannot be kept is told when it is made.
+#[test]
+fn limits_of_nothing_are_refused() {
+    for limit in [
+        Limit::rate(0, MINUTE),
+        Limit::rate(1, Duration::ZERO),
+        Limit::rate(2, Duration::from_nanos(1)),
+        Limit::quota(0, MINUTE),
+        Limit::quota(1, Duration::ZERO),
+        Limit::at_once(0),
+    ] {
+        assert!(Limits::builder().limit(limit).build().is_err());
+    }
+    assert_eq!(
+        Limits::builder()
+            .limit(Limit::at_once(0))
+            .build()
+            .unwrap_err()
+            .to_string(),
+        "limit 1 lets no call through, hide the tool instead"
+    );
+}
+
+// 100 tasks at once get exactly what there is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_quota_is_exact_under_contention() {
+    let limits = limits([
+        Limit::quota(37, MINUTE * 60).per(Per::Tenant),
+        Limit::rate(1_000, MINUTE),
+    ]);
+    let tasks = (0..100).map(|user| {
+        let limits = limits.clone();
+        tokio::spawn(async move { limits.enter(&cx("acme", &user.to_string()), &SEND).is_ok() })
+    });
+    let mut through = 0;
+    for task in tasks.collect::<Vec<_>>() {
+        through += u32::from(task.await.unwrap());
+    }
+    assert_eq!(through, 37);
+}
