@@ -84,7 +84,7 @@ pub use context::{
 };
 pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};
-pub use gate::{Permit, Rules};
+pub use gate::{Permit, Rules, policy};
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 pub use schema::StrictSchema;

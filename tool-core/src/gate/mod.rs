@@ -9,6 +9,7 @@ use crate::run::Prepared;
 use crate::tool::{Approval, ToolDef};
 
 mod near;
+pub mod policy;
 mod rules;
 
 pub(crate) use near::unknown;

@@ -1,0 +1,419 @@
+//! What a rule asks of a call's arguments.
+
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Number, Value};
+
+use super::glob::Glob;
+
+/// One question about one place in the arguments, named by a JSON pointer (RFC 6901; `""` is the whole).
+///
+/// It holds, does not hold, or fails: where the place is absent (unless it asks [`exists`](Condition::exists)), where the value
+/// has another type, and where a number is beyond what can be compared exactly. A rule whose condition fails never allows.
+///
+/// ```
+/// use tool_core::policy::Condition;
+///
+/// let condition = Condition::new("/path").prefix("/tmp/");
+/// assert_eq!(condition.to_string(), "`/path` starts with \"/tmp/\"");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "File", into = "File")]
+pub struct Condition {
+    pointer: String,
+    test: Test,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Test {
+    Equals(Value),
+    OneOf(Vec<Value>),
+    Less(Number),
+    Greater(Number),
+    Prefix(String),
+    Glob(Glob),
+    Exists(bool),
+    Len(Length),
+}
+
+/// How long a text (in characters), list or object may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Length {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    min: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max: Option<usize>,
+}
+
+/// A place that still needs its question; see [`Condition::new`].
+#[must_use = "say what is asked of it"]
+pub struct Place(String);
+
+impl Condition {
+    /// Starts with the place; the question follows.
+    #[allow(
+        clippy::new_ret_no_self,
+        reason = "a condition without a question is none"
+    )]
+    pub fn new(pointer: impl Into<String>) -> Place {
+        Place(pointer.into())
+    }
+}
+
+impl Place {
+    fn asks(self, test: Test) -> Condition {
+        Condition {
+            pointer: self.0,
+            test,
+        }
+    }
+
+    /// The value is this. Fails where the types differ.
+    pub fn equals(self, value: impl Into<Value>) -> Condition {
+        self.asks(Test::Equals(value.into()))
+    }
+
+    /// The value is one of these. Fails where its type is that of none.
+    pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Condition {
+        self.asks(Test::OneOf(values.into_iter().map(Into::into).collect()))
+    }
+
+    /// The number is less than this.
+    pub fn less(self, bound: impl Into<Number>) -> Condition {
+        self.asks(Test::Less(bound.into()))
+    }
+
+    /// The number is greater than this.
+    pub fn greater(self, bound: impl Into<Number>) -> Condition {
+        self.asks(Test::Greater(bound.into()))
+    }
+
+    /// The text starts with this.
+    pub fn prefix(self, text: impl Into<String>) -> Condition {
+        self.asks(Test::Prefix(text.into()))
+    }
+
+    /// The whole text fits this pattern.
+    pub fn glob(self, glob: impl Into<Glob>) -> Condition {
+        self.asks(Test::Glob(glob.into()))
+    }
+
+    /// The place is there, or is not; null is a value.
+    pub fn exists(self, there: bool) -> Condition {
+        self.asks(Test::Exists(there))
+    }
+
+    /// The text's characters, the list's items or the object's entries are at least and at most so many.
+    pub fn len(self, min: Option<usize>, max: Option<usize>) -> Condition {
+        self.asks(Test::Len(Length { min, max }))
+    }
+}
+
+/// What came of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Yes,
+    No,
+    Failed,
+}
+
+impl From<bool> for Answer {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}
+
+impl Condition {
+    /// What is wrong with the condition itself.
+    pub(super) fn fault(&self) -> Option<String> {
+        let fault = |what: &str| Some(format!("condition at `{}`: {what}", self.pointer));
+        if !self.pointer.is_empty() && !self.pointer.starts_with('/') {
+            return fault("a JSON pointer starts with `/`, or is empty for the whole");
+        }
+        match &self.test {
+            Test::OneOf(values) if values.is_empty() => {
+                fault("`one_of` lists nothing, list what it may be")
+            }
+            Test::Len(Length {
+                min: None,
+                max: None,
+            }) => fault("`len` has no bound, say `min` or `max`"),
+            Test::Len(Length {
+                min: Some(min),
+                max: Some(max),
+            }) if min > max => fault("`len` has a `min` above its `max`, swap them"),
+            _ => None,
+        }
+    }
+
+    pub(super) fn ask(&self, arguments: &Arguments<'_>) -> Answer {
+        let Some(root) = arguments.value() else {
+            return Answer::Failed;
+        };
+        let found = root.pointer(&self.pointer);
+        if let Test::Exists(there) = self.test {
+            return (found.is_some() == there).into();
+        }
+        let Some(found) = found else {
+            return Answer::Failed;
+        };
+        match (&self.test, found) {
+            (Test::Equals(wanted), found) => equal(wanted, found),
+            (Test::OneOf(wanted), found) => {
+                let mut failed = true;
+                for wanted in wanted {
+                    match equal(wanted, found) {
+                        Answer::Yes => return Answer::Yes,
+                        Answer::No => failed = false,
+                        Answer::Failed => {}
+                    }
+                }
+                if failed { Answer::Failed } else { Answer::No }
+            }
+            (Test::Less(bound), Value::Number(found)) => {
+                compare(found, bound).map_or(Answer::Failed, |order| order.is_lt().into())
+            }
+            (Test::Greater(bound), Value::Number(found)) => {
+                compare(found, bound).map_or(Answer::Failed, |order| order.is_gt().into())
+            }
+            (Test::Prefix(wanted), Value::String(found)) => {
+                found.starts_with(wanted.as_str()).into()
+            }
+            (Test::Glob(glob), Value::String(found)) => glob.matches(found).into(),
+            (Test::Len(length), Value::String(found)) => length.holds(found.chars().count()),
+            (Test::Len(length), Value::Array(found)) => length.holds(found.len()),
+            (Test::Len(length), Value::Object(found)) => length.holds(found.len()),
+            _ => Answer::Failed,
+        }
+    }
+}
+
+impl Length {
+    fn holds(self, len: usize) -> Answer {
+        (self.min.is_none_or(|min| len >= min) && self.max.is_none_or(|max| len <= max)).into()
+    }
+}
+
+/// Numbers by value, everything else as it is; another type is no answer.
+fn equal(wanted: &Value, found: &Value) -> Answer {
+    match (wanted, found) {
+        (Value::Number(wanted), Value::Number(found)) => {
+            compare(found, wanted).map_or(Answer::Failed, |order| order.is_eq().into())
+        }
+        // Null is what an optional argument has that was left out: it differs from every value.
+        (Value::Null, _) | (_, Value::Null) => (wanted == found).into(),
+        (Value::Bool(_), Value::Bool(_)) | (Value::String(_), Value::String(_)) => {
+            (wanted == found).into()
+        }
+        (Value::Array(wanted), Value::Array(found)) => {
+            if wanted.len() != found.len() {
+                return Answer::No;
+            }
+            all(wanted
+                .iter()
+                .zip(found)
+                .map(|(wanted, found)| equal(wanted, found)))
+        }
+        (Value::Object(wanted), Value::Object(found)) => {
+            if wanted.len() != found.len() {
+                return Answer::No;
+            }
+            all(wanted.iter().map(|(key, wanted)| {
+                found
+                    .get(key)
+                    .map_or(Answer::No, |found| equal(wanted, found))
+            }))
+        }
+        _ => Answer::Failed,
+    }
+}
+
+/// No if one says no, else failed if one failed.
+fn all(answers: impl Iterator<Item = Answer>) -> Answer {
+    let mut failed = false;
+    for answer in answers {
+        match answer {
+            Answer::No => return Answer::No,
+            Answer::Failed => failed = true,
+            Answer::Yes => {}
+        }
+    }
+    if failed { Answer::Failed } else { Answer::Yes }
+}
+
+/// Beyond this not every whole number is an `f64`, so that one may stand for its neighbour.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// By value; `None` where a number was rounded when it was read.
+fn compare(a: &Number, b: &Number) -> Option<Ordering> {
+    let whole = |n: &Number| {
+        n.as_i64()
+            .map(i128::from)
+            .or_else(|| n.as_u64().map(i128::from))
+    };
+    match (whole(a), whole(b)) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        (None, None) => exact(a)?.partial_cmp(&exact(b)?),
+        (Some(a), None) => against(a, exact(b)?),
+        (None, Some(b)) => against(b, exact(a)?).map(Ordering::reverse),
+    }
+}
+
+fn exact(n: &Number) -> Option<f64> {
+    n.as_f64().filter(|n| n.abs() < EXACT)
+}
+
+/// A whole number against one that is less than [`EXACT`] in size.
+fn against(whole: i128, float: f64) -> Option<Ordering> {
+    #[expect(clippy::cast_possible_truncation, reason = "it is below 2^53")]
+    let floor = float.floor() as i128;
+    Some(match whole.cmp(&floor) {
+        Ordering::Equal if float.fract() != 0.0 => Ordering::Less,
+        order => order,
+    })
+}
+
+/// A call's arguments, read when the first condition asks.
+pub(super) struct Arguments<'a> {
+    text: &'a str,
+    value: OnceCell<Option<Value>>,
+}
+
+impl<'a> Arguments<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            value: OnceCell::new(),
+        }
+    }
+
+    fn value(&self) -> Option<&Value> {
+        self.value
+            .get_or_init(|| match self.text.trim_ascii() {
+                // As the guard reads it.
+                "" => Some(Value::Object(serde_json::Map::new())),
+                text => serde_json::from_str(text).ok(),
+            })
+            .as_ref()
+    }
+
+    #[cfg(test)]
+    pub(super) fn was_read(&self) -> bool {
+        self.value.get().is_some()
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pointer = &self.pointer;
+        match &self.test {
+            Test::Equals(value) => write!(f, "`{pointer}` is {value}"),
+            Test::OneOf(values) => {
+                write!(f, "`{pointer}` is one of {}", Value::from(values.clone()))
+            }
+            Test::Less(bound) => write!(f, "`{pointer}` is less than {bound}"),
+            Test::Greater(bound) => write!(f, "`{pointer}` is greater than {bound}"),
+            Test::Prefix(text) => write!(f, "`{pointer}` starts with {text:?}"),
+            Test::Glob(glob) => write!(f, "`{pointer}` fits {:?}", glob.as_str()),
+            Test::Exists(true) => write!(f, "`{pointer}` is there"),
+            Test::Exists(false) => write!(f, "`{pointer}` is not there"),
+            Test::Len(Length { min, max }) => {
+                write!(f, "the length of `{pointer}` is ")?;
+                match (min, max) {
+                    (Some(min), Some(max)) => write!(f, "{min} to {max}"),
+                    (Some(min), None) => write!(f, "at least {min}"),
+                    (None, max) => write!(f, "at most {}", max.unwrap_or(usize::MAX)),
+                }
+            }
+        }
+    }
+}
+
+/// A condition as files have it: a pointer and one question.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    pointer: String,
+    #[serde(
+        default,
+        deserialize_with = "stated",
+        skip_serializing_if = "Option::is_none"
+    )]
+    equals: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    one_of: Option<Vec<Value>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    less: Option<Number>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    greater: Option<Number>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prefix: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    glob: Option<Glob>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    exists: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    len: Option<Length>,
+}
+
+/// A stated null is a value here.
+fn stated<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+impl TryFrom<File> for Condition {
+    type Error = String;
+
+    fn try_from(file: File) -> Result<Self, String> {
+        let mut tests = [
+            file.equals.map(Test::Equals),
+            file.one_of.map(Test::OneOf),
+            file.less.map(Test::Less),
+            file.greater.map(Test::Greater),
+            file.prefix.map(Test::Prefix),
+            file.glob.map(Test::Glob),
+            file.exists.map(Test::Exists),
+            file.len.map(Test::Len),
+        ]
+        .into_iter()
+        .flatten();
+        match (tests.next(), tests.next()) {
+            (Some(test), None) => Ok(Self {
+                pointer: file.pointer,
+                test,
+            }),
+            _ => Err(format!(
+                "the condition at `{}` needs exactly one of `equals`, `one_of`, `less`, `greater`, `prefix`, `glob`, `exists`, `len`; \
+                 write one condition for each question",
+                file.pointer
+            )),
+        }
+    }
+}
+
+impl From<Condition> for File {
+    fn from(condition: Condition) -> Self {
+        let mut file = Self {
+            pointer: condition.pointer,
+            ..Self::default()
+        };
+        match condition.test {
+            Test::Equals(value) => file.equals = Some(value),
+            Test::OneOf(values) => file.one_of = Some(values),
+            Test::Less(bound) => file.less = Some(bound),
+            Test::Greater(bound) => file.greater = Some(bound),
+            Test::Prefix(text) => file.prefix = Some(text),
+            Test::Glob(glob) => file.glob = Some(glob),
+            Test::Exists(there) => file.exists = Some(there),
+            Test::Len(length) => file.len = Some(length),
+        }
+        file
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! What was decided, under an id that says why.
+
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::{BuildHasher, Hasher};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use super::PolicyVerdict;
+use crate::tool::ToolDef;
+
+/// A call to judge.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The tool.
+    pub tool: &'a ToolDef,
+    /// The tenant; empty where there is none.
+    pub tenant: &'a str,
+    /// The user on whose behalf it is called; empty where there is none.
+    pub principal: &'a str,
+    /// The agent that calls.
+    pub agent: Option<&'a str>,
+    /// JSON text, as the tool reads it. It is parsed only where a condition asks.
+    pub arguments: &'a str,
+}
+
+/// What a policy says about a call.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// What holds.
+    pub verdict: PolicyVerdict,
+    /// Names this decision in audit rows; [`SharedPolicy::explain`](super::SharedPolicy::explain) reads it.
+    pub id: DecisionId,
+    /// Name of the rule that decided; none where the policy's default or a kill switch did.
+    pub rule: Option<Arc<str>>,
+    /// Why, in the words of the rule.
+    pub reason: Option<Arc<str>>,
+    /// Whoever approves must be another than who asks.
+    pub four_eyes: bool,
+    /// Version of the policy that decided.
+    pub policy: Arc<str>,
+}
+
+/// Why a decision came out as it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Cause {
+    /// The rule with this number matched.
+    Matched(u16),
+    /// A condition of the rule with this number failed.
+    Failed(u16, u16),
+    /// No rule matched.
+    Default,
+    /// The tool is switched off.
+    Killed,
+}
+
+/// Unique over processes; as text it also says which policy and which of its rules decided, so that it can be explained later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DecisionId {
+    pub(super) policy: u64,
+    pub(super) cause: Cause,
+    process: u64,
+    serial: u64,
+}
+
+impl DecisionId {
+    pub(super) fn new(policy: u64, cause: Cause) -> Self {
+        static PROCESS: LazyLock<u64> = LazyLock::new(|| {
+            // `RandomState` is seeded by the operating system.
+            let mut hasher = RandomState::new().build_hasher();
+            hasher.write_u32(std::process::id());
+            hasher.finish()
+        });
+        static SERIAL: AtomicU64 = AtomicU64::new(0);
+        Self {
+            policy,
+            cause,
+            process: *PROCESS,
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+}
+
+/// `policy.cause.process.serial`, for example `1f0c….r3.9a….2f`.
+impl fmt::Display for DecisionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}.", self.policy)?;
+        match self.cause {
+            Cause::Matched(rule) => write!(f, "r{rule}")?,
+            Cause::Failed(rule, condition) => write!(f, "f{rule}-{condition}")?,
+            Cause::Default => f.write_str("d")?,
+            Cause::Killed => f.write_str("k")?,
+        }
+        write!(f, ".{:016x}.{:x}", self.process, self.serial)
+    }
+}
+
+/// The text is no decision's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no id of a decision, copy it from the audit row")]
+pub struct NotAnId;
+
+impl FromStr for DecisionId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let mut parts = text.split('.');
+        let mut part = || parts.next().ok_or(NotAnId);
+        let hex = |text: &str| u64::from_str_radix(text, 16).map_err(|_| NotAnId);
+        let number = |text: &str| text.parse::<u16>().map_err(|_| NotAnId);
+        let policy = hex(part()?)?;
+        let cause = part()?;
+        let cause = match cause.split_at_checked(1).ok_or(NotAnId)? {
+            ("d", "") => Cause::Default,
+            ("k", "") => Cause::Killed,
+            ("r", rule) => Cause::Matched(number(rule)?),
+            ("f", both) => {
+                let (rule, condition) = both.split_once('-').ok_or(NotAnId)?;
+                Cause::Failed(number(rule)?, number(condition)?)
+            }
+            _ => return Err(NotAnId),
+        };
+        let id = Self {
+            policy,
+            cause,
+            process: hex(part()?)?,
+            serial: hex(part()?)?,
+        };
+        if parts.next().is_some() {
+            Err(NotAnId)
+        } else {
+            Ok(id)
+        }
+    }
+}

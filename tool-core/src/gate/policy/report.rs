@@ -1,0 +1,191 @@
+//! What can be told about a policy without a call.
+
+use std::fmt;
+
+use super::glob::Glob;
+use super::rule::Rule;
+use super::{Policy, PolicyVerdict};
+use crate::args::nearest;
+use crate::effect::Effect;
+use crate::registry::Registry;
+use crate::tool::{Approval, ToolDef};
+
+/// Most names that are offered for an unknown one.
+const MOST_NEAR: usize = 3;
+
+/// What a policy does not say, or says of nothing. See [`Policy::report`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PolicyReport {
+    /// Tools that no rule can be about: the policy's default holds for all their calls.
+    pub unreached: Vec<String>,
+    /// Destructive tools that somebody can call without a person being asked.
+    pub unapproved: Vec<Reachable>,
+    /// Rules that can be about no tool.
+    pub idle: Vec<String>,
+    /// Names of tools in rules, written without `*` and `?`, that do not exist.
+    pub unknown: Vec<Unknown>,
+}
+
+/// A destructive tool that can be called without a person being asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reachable {
+    /// The tool.
+    pub tool: String,
+    /// The allow rule that lets it run; `None` where the policy's default does.
+    pub rule: Option<String>,
+    /// For whom, as the rule has them; `*` where anybody.
+    pub tenant: String,
+    /// The user, likewise.
+    pub principal: String,
+    /// The agent, likewise.
+    pub agent: String,
+}
+
+/// A name that no tool has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The name.
+    pub name: String,
+    /// Where it stands.
+    pub place: String,
+    /// What it may have meant.
+    pub near: Vec<String>,
+}
+
+impl Unknown {
+    pub(super) fn new(name: &str, place: String, registry: &Registry) -> Self {
+        let known = registry.tools().iter().map(ToolDef::name);
+        let near = nearest(name, known, MOST_NEAR)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        Self {
+            name: name.to_owned(),
+            place,
+            near,
+        }
+    }
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: there is no tool `{}`", self.place, self.name)?;
+        match self.near.as_slice() {
+            [] => Ok(()),
+            [one] => write!(f, ", did you mean `{one}`?"),
+            many => write!(f, ", did you mean one of `{}`?", many.join("`, `")),
+        }
+    }
+}
+
+impl Policy {
+    /// What the policy does not say, or says of nothing, for these tools.
+    ///
+    /// Nothing is missed: a destructive tool that some call can reach without approval is listed. One may be listed that no call
+    /// reaches, where several conditions or patterns together leave no room.
+    ///
+    /// ```
+    /// use tool_core::policy::{Policy, Rule};
+    /// use tool_core::prelude::*;
+    ///
+    /// /// Removes a file.
+    /// #[tool(destructive)]
+    /// fn remove_file() -> String {
+    ///     String::new()
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let registry = Registry::builder().tool::<remove_file>().build()?;
+    /// let report = Policy::builder().rule(Rule::ask("removals").tools(["remov_file"])).build()?.report(&registry);
+    /// assert_eq!(report.unreached, ["remove_file"]);
+    /// assert_eq!(report.unapproved[0].tool, "remove_file");
+    /// assert_eq!(report.idle, ["removals"]);
+    /// assert_eq!(report.unknown[0].near, ["remove_file"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn report(&self, registry: &Registry) -> PolicyReport {
+        let mut report = PolicyReport::default();
+        let mut used = vec![false; self.rules.len()];
+        for tool in registry.tools() {
+            let about: Vec<usize> = self.about(tool).map(usize::from).collect();
+            if about.is_empty() {
+                report.unreached.push(tool.name().to_owned());
+            }
+            for rule in &about {
+                used[*rule] = true;
+            }
+            let destructive = tool.effect().contains(Effect::DESTROY) || tool.hints().destructive;
+            if destructive && !matches!(tool.approval(), Approval::Always) {
+                let rules: Vec<&Rule> = about.iter().map(|rule| &self.rules[*rule]).collect();
+                self.unapproved(tool, &rules, &mut report.unapproved);
+            }
+        }
+        for (rule, used) in self.rules.iter().zip(used) {
+            if !used {
+                report.idle.push(rule.name().to_owned());
+            }
+            for name in rule
+                .stated_tools()
+                .filter(|name| registry.get(name).is_none())
+            {
+                let place = format!("rule `{}`", rule.name());
+                report.unknown.push(Unknown::new(name, place, registry));
+            }
+        }
+        report
+    }
+
+    fn unapproved(&self, tool: &ToolDef, about: &[&Rule], found: &mut Vec<Reachable>) {
+        // What refuses or asks whatever the arguments are.
+        let guards: Vec<&Rule> = about
+            .iter()
+            .copied()
+            .filter(|rule| rule.verdict() != PolicyVerdict::Allow && !rule.is_conditional())
+            .collect();
+        let any = Glob::new("*");
+        let mut reach = |rule: Option<&Rule>, who: [&Glob; 3]| {
+            let [tenant, principal, agent] = who.map(Glob::to_string);
+            if !guards.iter().any(|guard| covers(guard, who)) {
+                found.push(Reachable {
+                    tool: tool.name().to_owned(),
+                    rule: rule.map(|rule| rule.name().to_owned()),
+                    tenant,
+                    principal,
+                    agent,
+                });
+            }
+        };
+        if self.default == PolicyVerdict::Allow {
+            reach(None, [&any; 3]);
+        }
+        let allows = about
+            .iter()
+            .filter(|rule| rule.verdict() == PolicyVerdict::Allow);
+        for rule in allows {
+            let [tenants, principals, agents] = rule.subjects().map(|globs| {
+                if globs.is_empty() {
+                    std::slice::from_ref(&any)
+                } else {
+                    globs
+                }
+            });
+            for tenant in tenants {
+                for principal in principals {
+                    for agent in agents {
+                        reach(Some(rule), [tenant, principal, agent]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a rule surely is for all of these people.
+fn covers(guard: &Rule, who: [&Glob; 3]) -> bool {
+    guard
+        .subjects()
+        .into_iter()
+        .zip(who)
+        .all(|(globs, who)| globs.is_empty() || globs.iter().any(|glob| glob.covers(who)))
+}
