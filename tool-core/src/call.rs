@@ -211,7 +211,7 @@ impl Serialize for Envelope<'_> {
 }
 
 /// An object's entries in their order.
-struct Entries<'a>(Vec<(String, &'a RawValue)>);
+pub(crate) struct Entries<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
 /// The entries of a payload that can be spread into the envelope.
 fn entries(payload: &RawValue) -> Option<Entries<'_>> {

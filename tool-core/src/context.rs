@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::channel::mpsc::UnboundedSender;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -198,6 +198,12 @@ impl ToolContext {
             .as_ref()
             .is_none_or(|scope| scope.def.secrets().iter().any(|need| need.key == key));
         declared.then(|| self.host.secrets.get(key)).flatten()
+    }
+
+    /// Whether the host has a secret that is not empty.
+    pub(crate) fn holds_secret(&self, key: &str) -> bool {
+        let secret = self.host.secrets.get(key);
+        secret.is_some_and(|secret| !secret.expose_secret().is_empty())
     }
 
     /// A variable that the running tool has declared; `None` where it has not, or the host has none.

@@ -84,7 +84,10 @@ pub use context::{
 };
 pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};
-pub use gate::{Permit, Rules, policy};
+pub use gate::{
+    Access, AgentTool, Disables, Enablement, Explanation, Layer, Lists, Permit, Rules, Runtime,
+    Step, policy,
+};
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 pub use schema::StrictSchema;
@@ -97,4 +100,4 @@ pub use tool::{
     VariableNeed,
 };
 pub use tool_macros::{StrictSchema, tool};
-pub use toolset::Toolset;
+pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetError};

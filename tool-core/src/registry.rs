@@ -4,18 +4,21 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::context::ToolContext;
 use crate::gate::Rules;
-use crate::tool::{DynamicTool, Tool, ToolDef};
+use crate::gate::policy::Policy;
+use crate::tool::{DynamicDef, DynamicTool, Tool, ToolDef, wire_of};
 use crate::toolset::Toolset;
 
+mod facts;
 mod hash;
 mod link;
 mod probe;
 
+pub(crate) use facts::{Compiled, Facts};
 use hash::BuildNameHasher;
 
 pub use link::{Link, TOOLS};
@@ -34,30 +37,36 @@ pub(crate) struct Shelf {
     pub(crate) index: HashMap<Name, usize, BuildNameHasher>,
     /// How long the outputs of each tool are, see [`Shelf::room`].
     rooms: Box<[AtomicUsize]>,
+    /// Gathered when the first rules ask.
+    facts: OnceLock<Facts>,
+    /// That of the policy that asked last.
+    compiled: Mutex<Option<Arc<Compiled>>>,
+    /// Tools that were left out, and the variables of the environment that they lack.
+    pub(crate) pruned: Vec<(String, String)>,
 }
 
 /// Longer outputs grow their text: what is not known to be needed should not be held.
 const MOST_ROOM: usize = 1 << 16;
 
-/// A tool's name as a key, without a copy of the text.
+/// The name that a model calls a tool by as a key, without a copy of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Name(ToolDef);
 
 impl Borrow<str> for Name {
     fn borrow(&self) -> &str {
-        self.0.name()
+        self.0.wire_name()
     }
 }
 
 impl Hash for Name {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name().hash(state);
+        self.0.wire_name().hash(state);
     }
 }
 
 impl PartialEq for Name {
     fn eq(&self, other: &Self) -> bool {
-        self.0.name() == other.0.name()
+        self.0.wire_name() == other.0.wire_name()
     }
 }
 
@@ -65,8 +74,12 @@ impl Eq for Name {}
 
 impl Shelf {
     /// Sorts and indexes; of two tools of one name the first is found.
+    #[expect(
+        clippy::mutable_key_type,
+        reason = "a definition may be written later, its name never"
+    )]
     pub(crate) fn of(mut tools: Vec<ToolDef>) -> Self {
-        tools.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+        tools.sort_unstable_by(|a, b| a.wire_name().cmp(b.wire_name()));
         let mut index = HashMap::with_capacity_and_hasher(tools.len(), BuildNameHasher::default());
         for (at, def) in tools.iter().enumerate() {
             index.entry(Name(def.clone())).or_insert(at);
@@ -76,6 +89,9 @@ impl Shelf {
             tools,
             index,
             rooms,
+            facts: OnceLock::new(),
+            compiled: Mutex::default(),
+            pruned: Vec::new(),
         }
     }
 
@@ -97,6 +113,19 @@ impl Shelf {
         // Threads that call the same tool share the line only for reading, as long as nothing changes.
         if after != before {
             room.store(after, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::of(&self.tools))
+    }
+
+    /// What a policy says of these tools.
+    pub(crate) fn compiled(&self, policy: &Policy) -> Arc<Compiled> {
+        let mut slot = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*slot {
+            Some(compiled) if compiled.is_of(policy) => Arc::clone(compiled),
+            _ => Arc::clone(slot.insert(Compiled::of(policy, &self.tools))),
         }
     }
 
@@ -144,7 +173,8 @@ impl Registry {
 
     /// The tool of this name.
     pub fn get(&self, name: &str) -> Option<&ToolDef> {
-        self.0.position(name).map(|at| &self.0.tools[at])
+        let wire = wire_of(name)?;
+        self.0.position(&wire).map(|at| &self.0.tools[at])
     }
 
     /// Every tool, by name.
@@ -159,9 +189,17 @@ impl Registry {
 pub struct RegistryBuilder {
     tools: Vec<ToolDef>,
     faults: Vec<Fault>,
+    env: Vec<(String, String)>,
 }
 
 impl RegistryBuilder {
+    /// Leaves a tool out, with a warning, where the process's environment lacks a variable when the registry is built. For tools
+    /// that read it themselves; one that can be changed declares a secret or a variable instead.
+    pub fn required_env(mut self, tool: impl Into<String>, variable: impl Into<String>) -> Self {
+        self.env.push((tool.into(), variable.into()));
+        self
+    }
+
     /// Adds a tool by the struct of its arguments.
     pub fn tool<T: Tool>(self) -> Self {
         self.def(T::DEF)
@@ -175,15 +213,9 @@ impl RegistryBuilder {
 
     /// Adds a tool made at run time.
     pub fn dynamic(mut self, tool: DynamicTool) -> Self {
-        let name = tool.def.name.clone();
-        match tool.into_def() {
+        match tool.judge() {
             Ok(def) => self.tools.push(ToolDef::dynamic(Arc::new(def))),
-            Err(faults) => self
-                .faults
-                .extend(faults.into_iter().map(|text| Fault::Tool {
-                    name: name.clone(),
-                    text,
-                })),
+            Err(RegistryError(faults)) => self.faults.extend(faults),
         }
         self
     }
@@ -196,11 +228,13 @@ impl RegistryBuilder {
 
     /// Sorts, and refuses what does not belong together.
     pub fn build(mut self) -> Result<Registry, RegistryError> {
-        let sorted = Shelf::of(self.tools);
+        let pruned = prune(&mut self.tools, self.env);
+        let mut sorted = Shelf::of(self.tools);
+        sorted.pruned = pruned;
         for pair in sorted.tools.windows(2) {
-            if pair[0].name() == pair[1].name() {
+            if pair[0].wire_name() == pair[1].wire_name() {
                 self.faults.push(Fault::Duplicate {
-                    name: pair[0].name().to_owned(),
+                    name: pair[0].wire_name().to_owned(),
                     origins: [pair[0].origin_text(), pair[1].origin_text()],
                 });
             }
@@ -229,6 +263,40 @@ impl RegistryBuilder {
             return Err(RegistryError(self.faults));
         }
         Ok(Registry(Arc::new(sorted)))
+    }
+}
+
+/// Takes out the tools that lack a variable, and says so once for each.
+fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<(String, String)> {
+    let lacking = env
+        .into_iter()
+        .filter(|(_, variable)| std::env::var_os(variable).is_none());
+    let mut pruned: Vec<(String, String)> = Vec::new();
+    for (tool, variable) in lacking {
+        let before = tools.len();
+        tools.retain(|def| def.name() != tool);
+        if tools.len() < before {
+            tracing::warn!(
+                tool,
+                variable,
+                "the tool is left out, because a variable of the environment is not set"
+            );
+            pruned.push((tool, variable));
+        }
+    }
+    pruned
+}
+
+impl DynamicTool {
+    /// Judges it as the builder does.
+    pub(crate) fn judge(self) -> Result<DynamicDef, RegistryError> {
+        let name = self.def.name.clone();
+        let fault = |text| Fault::Tool {
+            name: name.clone(),
+            text,
+        };
+        self.into_def()
+            .map_err(|faults| RegistryError(faults.into_iter().map(fault).collect()))
     }
 }
 

@@ -92,6 +92,11 @@ impl Prepared {
         &self.scope.def
     }
 
+    /// Where the tool stands in its toolset.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
     pub(crate) fn call(&self) -> &ToolCall {
         &self.scope.call
     }
@@ -303,7 +308,7 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
         Ok(ready) => ready,
         Err(refused) => return refused,
     };
-    match gate::decide(prepared) {
+    match gate::decide(toolset, prepared) {
         Ok(permit) => {
             let (prepared, outcome) = execute(permit, job).await;
             close(toolset, prepared, outcome)
@@ -322,7 +327,7 @@ pub(crate) fn stream(
     drive::Events::new(move || {
         let (sender, steps) = unbounded();
         let (prepared, job) = prepare(&toolset, call, &cx, Some(sender))?;
-        match gate::decide(prepared) {
+        match gate::decide(&toolset, prepared) {
             Ok(permit) => Ok((
                 steps,
                 Box::pin(async move {
@@ -342,10 +347,8 @@ pub(crate) async fn invoke<T: Tool>(
     cx: &ToolContext,
 ) -> Result<T::Output, ToolError> {
     let since = Instant::now();
-    let (at, def) = match toolset.find(T::NAME) {
-        // Another tool of this name would take other arguments.
-        Some((at, def)) if def.origin() == T::DEF.origin() => (at, def),
-        _ => return Err(toolset.unknown(T::NAME)),
+    let Some((at, def)) = toolset.find_typed::<T>() else {
+        return Err(toolset.unknown(T::NAME));
     };
     // Types hold already; bounds are known to the guard alone.
     let text = input.to_arguments();
@@ -354,7 +357,7 @@ pub(crate) async fn invoke<T: Tool>(
     }
     let call = ToolCall::new("", T::NAME, text.unwrap_or_default());
     let prepared = enter(toolset, at, def, call, cx, None, since);
-    let permit = gate::decide(prepared).map_err(|(_, error)| error)?;
+    let permit = gate::decide(toolset, prepared).map_err(|(_, error)| error)?;
     let inner = permit.context().clone();
     let job = async move {
         let returned = input.run(inner.clone(), Pass(())).await?;

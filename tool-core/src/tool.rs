@@ -18,11 +18,13 @@ use crate::schema::dialect::{Dialect, Dialects, HasSpec, Hints, Lowered, Spec, T
 use crate::schema::{Schema, Text};
 
 mod dynamic;
+mod exposed;
 mod need;
 mod results;
 
-pub(crate) use dynamic::DynamicDef;
 pub use dynamic::DynamicTool;
+pub(crate) use dynamic::{DynamicDef, wire_of};
+use exposed::Exposed;
 pub(crate) use need::fault_of;
 pub use need::{
     SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,
@@ -144,6 +146,14 @@ pub struct ToolDef(Source);
 
 #[derive(Clone)]
 enum Source {
+    Own(Own),
+    /// Under another name or description.
+    Exposed(Arc<Exposed>),
+}
+
+/// What a tool is by itself.
+#[derive(Clone)]
+enum Own {
     Static(&'static StaticDef),
     Dynamic(Arc<DynamicDef>),
 }
@@ -152,82 +162,116 @@ impl ToolDef {
     /// A tool whose facts the compiler knows.
     #[doc(hidden)]
     pub const fn linked(def: &'static StaticDef) -> Self {
-        Self(Source::Static(def))
+        Self(Source::Own(Own::Static(def)))
     }
 
     pub(crate) fn dynamic(def: Arc<DynamicDef>) -> Self {
-        Self(Source::Dynamic(def))
+        Self(Source::Own(Own::Dynamic(def)))
     }
 
-    /// Name on the wire.
-    pub fn name(&self) -> &str {
+    fn own(&self) -> &Own {
         match &self.0 {
-            Source::Static(def) => def.spec.name,
-            Source::Dynamic(def) => &def.name,
+            Source::Own(own) => own,
+            Source::Exposed(exposed) => &exposed.own,
+        }
+    }
+
+    /// The name that the model sees: that of the tool, unless a toolset gives it another. The id `ns:name` travels as `ns__name`.
+    pub fn wire_name(&self) -> &str {
+        match &self.0 {
+            Source::Own(Own::Static(def)) => def.spec.name,
+            Source::Own(Own::Dynamic(def)) => &def.wire,
+            Source::Exposed(exposed) => &exposed.name,
+        }
+    }
+
+    /// The same tool under another name, and with another description where one is given.
+    pub(crate) fn exposed(&self, name: String, description: Option<String>) -> Self {
+        let before = match &self.0 {
+            Source::Own(_) => None,
+            Source::Exposed(exposed) => exposed.description.clone(),
+        };
+        let exposed = Exposed::new(self.own().clone(), name, description.or(before));
+        Self(Source::Exposed(Arc::new(exposed)))
+    }
+
+    /// Its own name, which rules, policies and audit rows name it by.
+    pub fn name(&self) -> &str {
+        match self.own() {
+            Own::Static(def) => def.spec.name,
+            Own::Dynamic(def) => &def.name,
         }
     }
 
     /// Name for people.
     pub fn title(&self) -> Option<Cow<'_, str>> {
-        match &self.0 {
-            Source::Static(def) => def.spec.title.map(|title| Cow::Owned(title.unescape())),
-            Source::Dynamic(def) => def.title.as_deref().map(Cow::Borrowed),
+        match self.own() {
+            Own::Static(def) => def.spec.title.map(|title| Cow::Owned(title.unescape())),
+            Own::Dynamic(def) => def.title.as_deref().map(Cow::Borrowed),
         }
     }
 
     /// What it does and when to use it, without the examples.
     pub fn description(&self) -> &str {
-        match &self.0 {
-            Source::Static(def) => def.description,
-            Source::Dynamic(def) => &def.description,
+        if let Source::Exposed(exposed) = &self.0
+            && let Some(description) = &exposed.description
+        {
+            return description;
+        }
+        match self.own() {
+            Own::Static(def) => def.description,
+            Own::Dynamic(def) => &def.description,
         }
     }
 
     /// Schema of the arguments, as that provider takes it; empty where the tool leaves the provider out.
     pub fn schema(&self, dialect: Dialect) -> &str {
-        match &self.0 {
-            Source::Static(def) => (def.text)(dialect).schema,
-            Source::Dynamic(def) => def.texts.schema(dialect),
+        match self.own() {
+            Own::Static(def) => (def.text)(dialect).schema,
+            Own::Dynamic(def) => def.texts.schema(dialect),
         }
     }
 
     /// The whole definition, as that provider takes it; empty where the tool leaves the provider out.
     pub fn definition(&self, dialect: Dialect) -> &str {
-        match &self.0 {
-            Source::Static(def) => (def.text)(dialect).definition,
-            Source::Dynamic(def) => def.texts.definition(dialect),
+        if let Source::Exposed(exposed) = &self.0 {
+            return exposed.definition(dialect);
+        }
+        match self.own() {
+            Own::Static(def) => (def.text)(dialect).definition,
+            Own::Dynamic(def) => def.texts.definition(dialect),
         }
     }
 
     /// JSON Schema of the output, where its type has one.
     pub fn output_schema(&self) -> Option<Cow<'_, str>> {
-        match &self.0 {
-            Source::Static(def) => (def.output)(),
-            Source::Dynamic(def) => def.output_schema.as_deref().map(Cow::Borrowed),
+        match self.own() {
+            Own::Static(def) => (def.output)(),
+            Own::Dynamic(def) => def.output_schema.as_deref().map(Cow::Borrowed),
         }
     }
 
     /// Providers it is offered to.
     pub fn providers(&self) -> Dialects {
-        match &self.0 {
-            Source::Static(def) => def.spec.providers,
-            Source::Dynamic(def) => def.texts.providers(),
+        match self.own() {
+            Own::Static(def) => def.spec.providers,
+            Own::Dynamic(def) => def.texts.providers(),
         }
     }
 
     /// Category; `general` where none is said.
     pub fn category(&self) -> &str {
-        match &self.0 {
-            Source::Static(def) => def.category,
-            Source::Dynamic(def) => &def.category,
+        match self.own() {
+            Own::Static(def) => def.category,
+            Own::Dynamic(def) => &def.category,
         }
     }
 
     /// Tags.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
-        let (fixed, owned): (&[&'static str], &[String]) = match &self.0 {
-            Source::Static(def) => (def.tags, &[]),
-            Source::Dynamic(def) => (&[], &def.tags),
+        let (fixed, owned): (&[&'static str], &[String]) = match self.own() {
+            Own::Static(def) => (def.tags, &[]),
+            Own::Dynamic(def) => (&[], &def.tags),
         };
         fixed
             .iter()
@@ -237,97 +281,111 @@ impl ToolDef {
 
     /// Secrets it needs.
     pub fn secrets(&self) -> &[SecretNeed] {
-        match &self.0 {
-            Source::Static(def) => def.secrets,
-            Source::Dynamic(def) => &def.secrets,
+        match self.own() {
+            Own::Static(def) => def.secrets,
+            Own::Dynamic(def) => &def.secrets,
         }
     }
 
     /// Variables it needs.
     pub fn variables(&self) -> &[VariableNeed] {
-        match &self.0 {
-            Source::Static(def) => def.variables,
-            Source::Dynamic(def) => &def.variables,
+        match self.own() {
+            Own::Static(def) => def.variables,
+            Own::Dynamic(def) => &def.variables,
         }
     }
 
     /// What it may do.
     pub fn effect(&self) -> Effect {
-        match &self.0 {
-            Source::Static(def) => def.effect,
-            Source::Dynamic(def) => def.effect,
+        match self.own() {
+            Own::Static(def) => def.effect,
+            Own::Dynamic(def) => def.effect,
         }
     }
 
     /// MCP's annotations.
     pub fn hints(&self) -> Hints {
-        match &self.0 {
-            Source::Static(def) => def.spec.hints,
-            Source::Dynamic(def) => def.hints,
+        match self.own() {
+            Own::Static(def) => def.spec.hints,
+            Own::Dynamic(def) => def.hints,
         }
     }
 
     /// Whether a call has to be approved.
     pub fn approval(&self) -> Approval {
-        match &self.0 {
-            Source::Static(def) => def.approval,
-            Source::Dynamic(def) => def.approval,
+        match self.own() {
+            Own::Static(def) => def.approval,
+            Own::Dynamic(def) => def.approval,
         }
     }
 
     /// How long a call may take.
     pub fn timeout(&self) -> Option<Duration> {
-        match &self.0 {
-            Source::Static(def) => def.timeout,
-            Source::Dynamic(def) => def.timeout,
+        match self.own() {
+            Own::Static(def) => def.timeout,
+            Own::Dynamic(def) => def.timeout,
         }
     }
 
     /// Never beside another call.
     pub fn is_sequential(&self) -> bool {
-        match &self.0 {
-            Source::Static(def) => def.sequential,
-            Source::Dynamic(def) => def.sequential,
+        match self.own() {
+            Own::Static(def) => def.sequential,
+            Own::Dynamic(def) => def.sequential,
+        }
+    }
+
+    /// Listed, but built by the host for each turn: called as it is, it answers that it is not there.
+    pub fn is_meta(&self) -> bool {
+        match self.own() {
+            Own::Static(_) => false,
+            Own::Dynamic(def) => def.meta,
         }
     }
 
     /// Part of the harness: always there, not to be switched off.
     pub fn is_harness(&self) -> bool {
-        match &self.0 {
-            Source::Static(def) => def.harness,
-            Source::Dynamic(def) => def.harness,
+        match self.own() {
+            Own::Static(def) => def.harness,
+            Own::Dynamic(def) => def.harness,
         }
     }
 
     /// Most bytes that its output may have.
     pub fn output_limit(&self) -> Option<usize> {
-        match &self.0 {
-            Source::Static(def) => def.output_limit,
-            Source::Dynamic(def) => def.output_limit,
+        match self.own() {
+            Own::Static(def) => def.output_limit,
+            Own::Dynamic(def) => def.output_limit,
         }
     }
 
     /// Where it was written; `None` for a tool made at run time.
     pub fn origin(&self) -> Option<Origin> {
-        match &self.0 {
-            Source::Static(def) => Some(def.origin),
-            Source::Dynamic(_) => None,
+        match self.own() {
+            Own::Static(def) => Some(def.origin),
+            Own::Dynamic(_) => None,
         }
     }
 
     /// Where it comes from, in words.
     pub(crate) fn origin_text(&self) -> String {
-        match &self.0 {
-            Source::Static(def) => def.origin.to_string(),
-            Source::Dynamic(def) => def.origin.clone(),
+        match self.own() {
+            Own::Static(def) => def.origin.to_string(),
+            Own::Dynamic(def) => def.origin.clone(),
         }
     }
 
-    /// What a request's budget counts; a tool made at run time has no static name.
+    /// What a request's budget counts; a tool made at run time has no static name, nor has one under another name.
     pub(crate) fn spec(&self) -> Spec {
-        match &self.0 {
-            Source::Static(def) => *def.spec,
-            Source::Dynamic(def) => Spec {
+        match self.own() {
+            Own::Static(def) => Spec {
+                name: match &self.0 {
+                    Source::Own(_) => def.spec.name,
+                    Source::Exposed(_) => "",
+                },
+                ..*def.spec
+            },
+            Own::Dynamic(def) => Spec {
                 name: "",
                 title: None,
                 description: Text::EMPTY,
@@ -341,17 +399,17 @@ impl ToolDef {
 
     /// Calls that show how it is meant.
     pub fn examples(&self) -> &'static [ToolExample] {
-        match &self.0 {
-            Source::Static(def) => def.spec.examples,
-            Source::Dynamic(_) => &[],
+        match self.own() {
+            Own::Static(def) => def.spec.examples,
+            Own::Dynamic(_) => &[],
         }
     }
 
     /// What a model fills in.
     pub fn input(&self) -> &'static Schema {
-        match &self.0 {
-            Source::Static(def) => def.spec.input,
-            Source::Dynamic(def) => def.input,
+        match self.own() {
+            Own::Static(def) => def.spec.input,
+            Own::Dynamic(def) => def.input,
         }
     }
 
@@ -362,9 +420,9 @@ impl ToolDef {
         cx: ToolContext,
         ticket: Ticket,
     ) -> Result<Job, DecodeError> {
-        match &self.0 {
-            Source::Static(def) => (def.start)(text, cx, ticket),
-            Source::Dynamic(def) => def.start(text, cx, ticket),
+        match self.own() {
+            Own::Static(def) => (def.start)(text, cx, ticket),
+            Own::Dynamic(def) => def.start(text, cx, ticket),
         }
     }
 }

@@ -6,32 +6,45 @@ use std::sync::Arc;
 
 use futures::stream::Stream;
 
-use crate::args::Repair;
+use crate::args::{Repair, nearest};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::gate::{self, Rules};
+use crate::gate::policy::{Decision, Request};
+use crate::gate::{self, Explanation, Layer, Rules, State, View};
 use crate::registry::Shelf;
 use crate::run;
 use crate::schema::dialect::{Dialect, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
 use crate::tool::{Tool, ToolDef};
 
+mod combine;
+
+pub use combine::{Shown, ToolsetError};
+
 /// What a turn may use: the tools of a [`Registry`](crate::Registry) that its rules let through, in a fixed order.
+///
+/// It can be changed on the way to a model ([`filter`](Toolset::filter), [`prefix`](Toolset::prefix), [`rename`](Toolset::rename),
+/// [`prepare`](Toolset::prepare), [`combine`](Toolset::combine), [`with_agent_tools`](Toolset::with_agent_tools)); whatever a tool is
+/// called then, rules, policies and audit rows go on naming it by its own name.
 #[derive(Clone)]
 pub struct Toolset {
     shelf: Arc<Shelf>,
-    /// Positions that are hidden; `None` where nothing is.
-    hidden: Option<Arc<[bool]>>,
+    /// What is hidden and what is beside the shelf; `None` where nothing is.
+    view: Option<Arc<View>>,
     repair: Repair,
+    label: Option<Arc<str>>,
+    overridden: Arc<[Overridden]>,
 }
 
 impl Toolset {
     pub(crate) fn open(shelf: Arc<Shelf>) -> Self {
         Self {
             shelf,
-            hidden: None,
+            view: None,
             repair: Repair::default(),
+            label: None,
+            overridden: Arc::default(),
         }
     }
 
@@ -40,14 +53,12 @@ impl Toolset {
         Self::open(Arc::new(Shelf::of(tools)))
     }
 
-    pub(crate) fn ruled(shelf: Arc<Shelf>, _cx: &ToolContext, rules: &Rules) -> Self {
-        let hidden: Arc<[bool]> = shelf
-            .tools
-            .iter()
-            .map(|def| !rules.shows(def.name()))
-            .collect();
+    pub(crate) fn ruled(shelf: Arc<Shelf>, cx: &ToolContext, rules: &Rules) -> Self {
+        let view = Arc::new(rules.view(&shelf, cx));
+        let overridden = view.overridden(&shelf);
         Self {
-            hidden: hidden.contains(&true).then_some(hidden),
+            view: Some(view),
+            overridden,
             ..Self::open(shelf)
         }
     }
@@ -63,19 +74,43 @@ impl Toolset {
         self.repair
     }
 
-    /// The tools, in order.
+    /// The tools, in order of the names that the model sees.
     pub fn tools(&self) -> impl Iterator<Item = &ToolDef> {
-        self.shelf
+        self.visible().map(|(_, def)| def)
+    }
+
+    /// The same with their positions.
+    fn visible(&self) -> impl Iterator<Item = (usize, &ToolDef)> {
+        let own = self
+            .shelf
             .tools
             .iter()
             .enumerate()
-            .filter(|(at, _)| self.shows(*at))
-            .map(|(_, def)| def)
+            .filter(|(at, _)| self.shows(*at));
+        let after = self.shelf.tools.len();
+        let agents = self.agents().iter().enumerate();
+        let agents = agents
+            .map(move |(at, def)| (after + at, def))
+            .filter(|(at, _)| self.shows(*at));
+        let (mut own, mut agents) = (own.peekable(), agents.peekable());
+        std::iter::from_fn(move || match (own.peek(), agents.peek()) {
+            (Some((_, first)), Some((_, second))) if second.wire_name() < first.wire_name() => {
+                agents.next()
+            }
+            (None, _) => agents.next(),
+            _ => own.next(),
+        })
     }
 
-    /// Their names, in order.
+    /// Tools that ask other agents.
+    fn agents(&self) -> &[ToolDef] {
+        let agents = self.view.as_ref().and_then(|view| view.agents.as_ref());
+        agents.map_or(&[], |agents| &agents.tools)
+    }
+
+    /// The names that the model sees, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools().map(ToolDef::name)
+        self.tools().map(ToolDef::wire_name)
     }
 
     /// How many there are.
@@ -88,15 +123,56 @@ impl Toolset {
         self.tools().next().is_none()
     }
 
-    /// The tool of this name, if the turn may use it.
+    /// The tool that the model sees under this name, if the turn may use it.
     pub fn get(&self, name: &str) -> Option<&ToolDef> {
         self.find(name).map(|(_, def)| def)
     }
 
-    /// The tool of this name and its position, if the turn may use it.
+    /// The tool of this name and its position, if the turn may use it by now.
     pub(crate) fn find(&self, name: &str) -> Option<(usize, &ToolDef)> {
-        let at = self.shelf.position(name)?;
-        self.shows(at).then(|| (at, &self.shelf.tools[at]))
+        self.dispatch(name).ok()
+    }
+
+    /// The tool that a call names and its position; else the layer that hides it, or nothing where there is no such tool.
+    ///
+    /// What was denied or switched off since the turn began is asked for here.
+    pub(crate) fn dispatch(&self, name: &str) -> Result<(usize, &ToolDef), Option<Layer>> {
+        let at = self.position(name).ok_or(None)?;
+        match self.hidden_now(at) {
+            None => Ok((at, self.def(at))),
+            hidden => Err(hidden),
+        }
+    }
+
+    /// The tool of these typed arguments, whatever the toolset calls it.
+    pub(crate) fn find_typed<T: Tool>(&self) -> Option<(usize, &ToolDef)> {
+        // Another tool of this name would take other arguments.
+        let is_it = |def: &ToolDef| def.origin() == T::DEF.origin();
+        self.find(T::NAME)
+            .filter(|(_, def)| is_it(def))
+            .or_else(|| {
+                self.visible()
+                    .find(|(at, def)| is_it(def) && self.hidden_now(*at).is_none())
+            })
+    }
+
+    /// Where a name stands: the agent's own tools win where they are visible.
+    fn position(&self, name: &str) -> Option<usize> {
+        let own = self.shelf.position(name);
+        let Some(agents) = self.view.as_ref().and_then(|view| view.agents.as_ref()) else {
+            return own;
+        };
+        let agents = agents.position(name).map(|at| self.shelf.tools.len() + at);
+        agents.filter(|at| self.shows(*at)).or(own).or(agents)
+    }
+
+    fn def(&self, at: usize) -> &ToolDef {
+        let own = self.shelf.tools.len();
+        if at < own {
+            &self.shelf.tools[at]
+        } else {
+            &self.agents()[at - own]
+        }
     }
 
     pub(crate) fn shelf(&self) -> &Shelf {
@@ -104,7 +180,108 @@ impl Toolset {
     }
 
     fn shows(&self, at: usize) -> bool {
-        self.hidden.as_ref().is_none_or(|hidden| !hidden[at])
+        self.layer(at).is_none()
+    }
+
+    /// What hid a tool when the turn began.
+    fn layer(&self, at: usize) -> Option<Layer> {
+        let view = self.view.as_ref()?;
+        Layer::from_code(*view.codes.get(at)?)
+    }
+
+    /// What hides a tool by now. Where nothing changed since the turn began, that costs two numbers to compare.
+    pub(crate) fn hidden_now(&self, at: usize) -> Option<Layer> {
+        let view = self.view.as_ref()?;
+        Layer::from_code(*view.codes.get(at)?)
+            .or_else(|| view.live.iter().find_map(|live| live.hides(self.def(at))))
+    }
+
+    /// What the policy says about a call of the tool at a position; `None` where the rules hold no policy. The rules that can be
+    /// about the tool are known beforehand.
+    pub(crate) fn judge(&self, at: usize, request: &Request<'_>) -> Option<Decision> {
+        let view = self.view.as_ref()?;
+        view.judge(&self.shelf, at, request)
+    }
+
+    /// Why a tool is or is not here, for operators. The name is the one that the model sees, or the tool's own.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// use tool_core::{Layer, Rules};
+    ///
+    /// /// Sends a mail.
+    /// #[tool]
+    /// fn send_mail() -> String {
+    ///     String::new()
+    /// }
+    ///
+    /// # fn main() -> Result<(), tool_core::RegistryError> {
+    /// let registry = Registry::builder().tool::<send_mail>().build()?;
+    /// let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default().deny(["send_mail"]));
+    /// assert_eq!(tools.explain("send_mail").layer(), Some(Layer::Deny));
+    /// assert_eq!(tools.explain("send_mial").to_string(), "there is no tool `send_mial`, did you mean `send_mail`?");
+    /// assert_eq!(registry.open().explain("send_mail").as_str(), "");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn explain(&self, name: &str) -> Explanation {
+        let named = |def: &ToolDef| def.name() == name;
+        let at = self.position(name).or_else(|| {
+            let own = self.shelf.tools.iter().position(named);
+            own.or_else(|| Some(self.shelf.tools.len() + self.agents().iter().position(named)?))
+        });
+        let pruned = || self.shelf.pruned.iter().find(|(tool, _)| tool == name);
+        let (state, details) = if let Some(at) = at {
+            match self.hidden_now(at) {
+                None => (State::Visible, Vec::new()),
+                Some(Layer::Secrets) => (State::Hidden(Layer::Secrets), self.missing(at)),
+                Some(layer) => (State::Hidden(layer), Vec::new()),
+            }
+        } else if let Some((_, variable)) = pruned() {
+            (State::Hidden(Layer::Environment), vec![variable.clone()])
+        } else {
+            let all = self.shelf.tools.iter().chain(self.agents());
+            let near = nearest(name, all.map(ToolDef::wire_name), 1);
+            (
+                State::Unknown,
+                near.into_iter().map(str::to_owned).collect(),
+            )
+        };
+        Explanation {
+            name: name.to_owned(),
+            state,
+            details,
+        }
+    }
+
+    /// Secrets that a tool cannot do without and that are not there.
+    fn missing(&self, at: usize) -> Vec<String> {
+        let absent = self.view.as_ref().map(|view| &view.absent);
+        let needed = self.def(at).secrets().iter().filter(|need| !need.optional);
+        let missing =
+            needed.filter(|need| absent.is_some_and(|absent| absent.contains(&*need.key)));
+        missing.map(|need| need.key.clone().into_owned()).collect()
+    }
+
+    /// Every tool that people may switch on or off, visible or not, for an operator's list: harness tools and those that ask other
+    /// agents are not among them.
+    pub fn available(&self) -> impl Iterator<Item = Available<'_>> {
+        let listed = self
+            .shelf
+            .tools
+            .iter()
+            .enumerate()
+            .filter(|(_, def)| !def.is_harness());
+        listed.map(|(at, tool)| Available {
+            tool,
+            layer: self.hidden_now(at),
+            missing: self.missing(at),
+        })
+    }
+
+    /// Tools whose names were taken by tools of the agent's own.
+    pub fn overridden(&self) -> &[Overridden] {
+        &self.overridden
     }
 
     /// The JSON array that goes into that provider's request. Tools that leave the provider out are left out, see
@@ -130,7 +307,7 @@ impl Toolset {
     pub fn left_out(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
         self.tools()
             .filter(move |def| def.definition(dialect).is_empty())
-            .map(ToolDef::name)
+            .map(ToolDef::wire_name)
     }
 
     /// Why a provider would refuse these tools in one request: 128 tools; for Anthropic 20 strict tools, 24 optional parameters and
@@ -170,8 +347,33 @@ impl Toolset {
     }
 
     pub(crate) fn unknown(&self, name: &str) -> ToolError {
-        gate::unknown(self.names(), name)
+        let now = self
+            .visible()
+            .filter(|(at, _)| self.hidden_now(*at).is_none());
+        gate::unknown(now.map(|(_, def)| def.wire_name()), name)
     }
+}
+
+/// A tool in an operator's list.
+#[derive(Clone, Debug)]
+pub struct Available<'a> {
+    /// The tool.
+    pub tool: &'a ToolDef,
+    /// What hides it; `None` where the turn has it.
+    pub layer: Option<Layer>,
+    /// Secrets that it cannot do without and that are missing or empty, whatever else hides it: it is misconfigured.
+    pub missing: Vec<String>,
+}
+
+/// A tool whose name was taken by one of the agent's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overridden {
+    /// The name.
+    pub name: String,
+    /// Where the tool comes from that has it now.
+    pub kept: String,
+    /// Where the tool comes from that lost it.
+    pub dropped: String,
 }
 
 impl fmt::Debug for Toolset {

@@ -7,13 +7,26 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::run::Prepared;
 use crate::tool::{Approval, ToolDef};
+use crate::toolset::Toolset;
+use policy::{Decision, PolicyVerdict, Request};
 
+mod enablement;
+mod layer;
+mod lists;
+mod live;
 mod near;
 pub mod policy;
 mod rules;
+mod visibility;
 
+pub use enablement::{AgentTool, Enablement, Runtime};
+pub(crate) use layer::State;
+pub use layer::{Explanation, Layer};
+pub use lists::{Access, Lists, Step};
+pub use live::Disables;
 pub(crate) use near::unknown;
 pub use rules::Rules;
+pub(crate) use visibility::View;
 
 /// The right to run one call, once. It can be neither cloned nor made outside of the gate.
 pub struct Permit {
@@ -42,8 +55,25 @@ impl Permit {
     }
 }
 
-/// Decides about a call whose name was seen and whose arguments were admitted.
-pub(crate) fn decide(prepared: Prepared) -> Result<Permit, (Prepared, ToolError)> {
+/// Decides about a call whose name was seen and whose arguments were admitted: policy, then approval.
+pub(crate) fn decide(
+    toolset: &Toolset,
+    prepared: Prepared,
+) -> Result<Permit, (Prepared, ToolError)> {
+    let cx = prepared.context();
+    let request = Request {
+        tool: prepared.tool(),
+        tenant: cx.workspace().unwrap_or_default(),
+        principal: cx.user().unwrap_or_default(),
+        agent: cx.agent(),
+        arguments: prepared.arguments(),
+    };
+    let decision = toolset.judge(prepared.position(), &request);
+    if let Some(decision) = decision
+        && let Some(error) = refusal(&decision)
+    {
+        return Err((prepared, error));
+    }
     if needs_approval(&prepared) {
         let error = ToolError::of(
             ErrorKind::Pending,
@@ -52,6 +82,23 @@ pub(crate) fn decide(prepared: Prepared) -> Result<Permit, (Prepared, ToolError)
         return Err((prepared, error));
     }
     Ok(Permit { prepared })
+}
+
+/// The error of a call that the policy does not let run.
+fn refusal(decision: &Decision) -> Option<ToolError> {
+    let (kind, what) = match decision.verdict {
+        PolicyVerdict::Allow => return None,
+        PolicyVerdict::Deny => (ErrorKind::Denied, "the call was refused"),
+        PolicyVerdict::Ask => (
+            ErrorKind::Pending,
+            "the call has to be approved by a person first",
+        ),
+    };
+    let text = match &decision.reason {
+        Some(reason) => format!("{what}: {reason}"),
+        None => what.to_owned(),
+    };
+    Some(ToolError::of(kind, text).operator(format!("decision {}", decision.id)))
 }
 
 /// Whether a person has to approve the call. A predicate that fails or panics asks.

@@ -1,42 +1,285 @@
-//! Which tools a turn may use.
+//! What a host knows before a turn about what the turn may use.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-/// Rules about tools by name. Without any, every tool may be used; a denied name stays denied whatever else is said.
+use super::enablement::{AgentTool, Enablement, Runtime};
+use super::lists::{Access, Lists, Step};
+use super::live::{Disables, DisablesView, Live, PolicyView};
+use super::policy::SharedPolicy;
+use crate::context::ToolContext;
+
+/// A snapshot of everything that decides what one turn may see: loaded before the turn, it does not change while the turn runs.
+///
+/// Without any rule every tool is visible, but for the harness's. What is denied later is refused at the next dispatch
+/// ([`policy`](Rules::policy), [`disables`](Rules::disables)); what is added later is there in the next turn.
 ///
 /// ```
-/// use tool_core::Rules;
+/// use tool_core::{Enablement, Rules, Runtime};
 ///
-/// let rules = Rules::default().allow(["search_docs", "read_file"]).deny(["read_file"]);
+/// let rules = Rules::default()
+///     .runtime(Runtime::Room)
+///     .enablement(Enablement::default().manual("search_docs").skill("read_file"))
+///     .memory(false)
+///     .allow(["search_docs", "read_file"])
+///     .deny(["read_file"]);
 /// assert!(rules.shows("search_docs"));
 /// assert!(!rules.shows("read_file"));
 /// assert!(!rules.shows("delete_file"));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[must_use]
 pub struct Rules {
-    allow: Option<HashSet<String>>,
-    deny: HashSet<String>,
+    pub(super) agent: Option<String>,
+    pub(super) lists: Lists,
+    pub(super) parent: Option<Arc<Rules>>,
+    pub(super) enablement: Option<Arc<Enablement>>,
+    pub(super) memory: bool,
+    pub(super) knowledge: bool,
+    /// Tools and the flags that switch them on.
+    pub(super) optional: BTreeMap<String, String>,
+    pub(super) flags: BTreeMap<String, String>,
+    pub(super) secrets: Option<BTreeSet<String>>,
+    pub(super) runtime: Runtime,
+    pub(super) agents: Vec<AgentTool>,
+    pub(super) depth: u32,
+    pub(super) most_depth: u32,
+    pub(super) policy: Option<PolicyView>,
+    pub(super) disables: Option<DisablesView>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            agent: None,
+            lists: Lists::default(),
+            parent: None,
+            enablement: None,
+            memory: true,
+            knowledge: true,
+            optional: BTreeMap::new(),
+            flags: BTreeMap::new(),
+            secrets: None,
+            runtime: Runtime::Chat,
+            agents: Vec::new(),
+            depth: 0,
+            most_depth: 1,
+            policy: None,
+            disables: None,
+        }
+    }
 }
 
 impl Rules {
-    /// Only these, and those of further calls.
-    #[must_use]
+    /// Only these, and those of further calls. An empty list restricts nothing.
     pub fn allow<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.allow
-            .get_or_insert_default()
-            .extend(names.into_iter().map(Into::into));
+        self.lists.allow.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Never these.
-    #[must_use]
+    /// Never these, whatever else is said.
     pub fn deny<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.deny.extend(names.into_iter().map(Into::into));
+        self.lists.deny.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Whether a tool of this name may be used.
-    pub fn shows(&self, name: &str) -> bool {
-        !self.deny.contains(name) && self.allow.as_ref().is_none_or(|allow| allow.contains(name))
+    /// The agent of the turn, whose lists the policy may have; the context's where nothing is said.
+    pub fn agent(mut self, agent: impl Into<String>) -> Self {
+        self.agent = Some(agent.into());
+        self
     }
+
+    /// Makes these the rules of an agent that another one starts: it has only what both may use. Denied names are those of both;
+    /// allow lists without a common name leave nothing. It has no harness tools, asks no agents and starts none.
+    ///
+    /// ```
+    /// use tool_core::Rules;
+    ///
+    /// let parent = Rules::default().allow(["web", "read", "shell"]);
+    /// let child = Rules::default().allow(["read", "write", "shell"]).for_sub_agent(&parent);
+    /// let all = ["web", "read", "write", "shell"];
+    /// assert!(all.into_iter().filter(|name| child.shows(name)).eq(["read", "shell"]));
+    /// ```
+    pub fn for_sub_agent(mut self, parent: &Self) -> Self {
+        self.runtime = Runtime::SubAgent;
+        self.parent = Some(Arc::new(parent.clone()));
+        self
+    }
+
+    /// Only what these rows enable, and harness tools. Without rows that is nothing, see [`Enablement::default_open`].
+    pub fn enablement(mut self, rows: impl Into<Arc<Enablement>>) -> Self {
+        self.enablement = Some(rows.into());
+        self
+    }
+
+    /// Whether tools of the category `memory` are on; they are where nothing is said.
+    pub fn memory(mut self, on: bool) -> Self {
+        self.memory = on;
+        self
+    }
+
+    /// Whether tools of the category `knowledge` are on; they are where nothing is said.
+    pub fn knowledge(mut self, on: bool) -> Self {
+        self.knowledge = on;
+        self
+    }
+
+    /// The tool is on only while this flag is `true`, `1` or `yes`, in any case and between blanks. An empty flag name is on.
+    pub fn optional(mut self, tool: impl Into<String>, flag: impl Into<String>) -> Self {
+        self.optional.insert(tool.into(), flag.into());
+        self
+    }
+
+    /// What a flag is. One that is not given is off.
+    pub fn flag(mut self, flag: impl Into<String>, value: impl Into<String>) -> Self {
+        self.flags.insert(flag.into(), value.into());
+        self
+    }
+
+    pub(super) fn is_on(&self, flag: &str) -> bool {
+        let on = |value: &String| {
+            let value = value.trim();
+            ["true", "1", "yes"]
+                .iter()
+                .any(|word| value.eq_ignore_ascii_case(word))
+        };
+        flag.is_empty() || self.flags.get(flag).is_some_and(on)
+    }
+
+    /// Names of the secrets that are there and not empty; those of the context where nothing is said.
+    pub fn secrets<N: Into<String>>(mut self, present: impl IntoIterator<Item = N>) -> Self {
+        let names = present.into_iter().map(Into::into);
+        self.secrets.get_or_insert_default().extend(names);
+        self
+    }
+
+    /// What started the turn; a chat where nothing is said.
+    pub fn runtime(mut self, runtime: Runtime) -> Self {
+        self.runtime = runtime;
+        self
+    }
+
+    /// Adds a tool that asks another agent. It is beside the registry, and wins over a tool of the same name.
+    pub fn agent_tool(mut self, tool: AgentTool) -> Self {
+        self.agents.push(tool);
+        self
+    }
+
+    /// How many agents stand above this turn, each called by the one before; none where nothing is said.
+    pub fn depth(mut self, depth: u32) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Below how many agents a turn may still call one; 1, where nothing is said, lets only the first one call.
+    pub fn most_depth(mut self, most: u32) -> Self {
+        self.most_depth = most;
+        self
+    }
+
+    /// The policy: tools that it refuses whatever the arguments are hidden, those that it refuses later are refused at dispatch,
+    /// and its lists for everybody and for the agent hold.
+    pub fn policy(mut self, policy: &SharedPolicy) -> Self {
+        self.policy = Some(PolicyView::new(policy));
+        self
+    }
+
+    /// The policy that these rules hold.
+    pub fn shared_policy(&self) -> Option<&SharedPolicy> {
+        self.policy.as_ref().map(|view| &view.shared)
+    }
+
+    /// Tools that people switch off while turns run.
+    pub fn disables(mut self, disables: &Disables) -> Self {
+        self.disables = Some(DisablesView::new(disables));
+        self
+    }
+
+    /// Whether the lists let a tool of this name be used.
+    pub fn shows(&self, name: &str) -> bool {
+        self.access(name).allowed
+    }
+
+    /// What the lists say about a name, and which step of them: those for everybody, the agent's allow list, its deny list, the
+    /// agents above.
+    pub fn access(&self, name: &str) -> Access {
+        self.access_for(self.agent.as_deref(), name)
+    }
+
+    pub(super) fn access_for(&self, agent: Option<&str>, name: &str) -> Access {
+        let refused = |step| Access {
+            allowed: false,
+            step,
+        };
+        let policy = self.policy.as_ref().map(|view| &view.state.policy);
+        let global = policy.map(|policy| policy.global_lists());
+        let of_agent = policy.and_then(|policy| policy.agent_lists(agent));
+        if global.is_some_and(|lists| lists.leaves_out(name) || lists.deny.contains(name)) {
+            return refused(Step::Global);
+        }
+        let own = || [Some(&self.lists), of_agent].into_iter().flatten();
+        if own().any(|lists| lists.leaves_out(name)) {
+            return refused(Step::Allow);
+        }
+        if own().any(|lists| lists.deny.contains(name)) || self.is_denied_above(name) {
+            return refused(Step::Deny);
+        }
+        if let Some(parent) = &self.parent {
+            let allowed = parent
+                .access_for(parent.agent.as_deref().or(agent), name)
+                .allowed;
+            return Access {
+                allowed,
+                step: Step::Spawn,
+            };
+        }
+        let step = if own().any(|lists| !lists.allow.is_empty()) {
+            Step::Allow
+        } else {
+            Step::Global
+        };
+        Access {
+            allowed: true,
+            step,
+        }
+    }
+
+    fn is_denied_above(&self, name: &str) -> bool {
+        self.parent
+            .as_ref()
+            .is_some_and(|parent| parent.lists.deny.contains(name) || parent.is_denied_above(name))
+    }
+
+    /// Whom the turn is for.
+    pub(super) fn subject<'a>(&'a self, cx: &'a ToolContext) -> Subject<'a> {
+        Subject {
+            tenant: cx.workspace().unwrap_or_default(),
+            principal: cx.user().unwrap_or_default(),
+            agent: self.agent.as_deref().or_else(|| cx.agent()),
+        }
+    }
+
+    /// What can hide tools while the turn runs.
+    pub(crate) fn live(&self, cx: &ToolContext) -> Vec<Live> {
+        let mut all = self
+            .parent
+            .as_ref()
+            .map_or_else(Vec::new, |parent| parent.live(cx));
+        if self.policy.is_some() || self.disables.is_some() {
+            let subject = self.subject(cx);
+            all.push(Live::new(
+                self.policy.clone(),
+                self.disables.clone(),
+                &subject,
+            ));
+        }
+        all
+    }
+}
+
+/// Whom a turn is for.
+pub(super) struct Subject<'a> {
+    pub(super) tenant: &'a str,
+    pub(super) principal: &'a str,
+    pub(super) agent: Option<&'a str>,
 }

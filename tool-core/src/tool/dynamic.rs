@@ -1,5 +1,6 @@
 //! Tools that are made at run time: from a schema read somewhere and a closure.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use super::{Approval, Job, SecretNeed, VariableNeed};
 use crate::context::ToolContext;
 use crate::effect::{Declared, Effect};
+use crate::error::{ErrorKind, ToolError};
 use crate::output::IntoOutput;
 use crate::run::{DecodeError, Ticket, finish};
 use crate::schema::dialect::{Dialect, Dialects, Hints};
@@ -61,6 +63,9 @@ enum Providers {
 /// The facts of a tool that is made at run time.
 pub(crate) struct DynamicDef {
     pub(crate) name: String,
+    /// The name as it travels.
+    pub(crate) wire: String,
+    pub(crate) meta: bool,
     pub(crate) title: Option<String>,
     pub(crate) description: String,
     pub(crate) category: String,
@@ -164,6 +169,8 @@ impl DynamicTool {
         Self {
             def: DynamicDef {
                 name: name.into(),
+                wire: String::new(),
+                meta: false,
                 title: None,
                 description: description.into(),
                 category: "general".to_owned(),
@@ -188,6 +195,24 @@ impl DynamicTool {
             schema: schema.into(),
             providers: Providers::Stated(Dialects::ALL),
         }
+    }
+
+    /// A tool that is listed but built by the host for each turn, as the one that starts sub-agents is. Called as it is, it answers
+    /// that it is not there: give the turn's own with [`Toolset::with_agent_tools`](crate::Toolset::with_agent_tools).
+    #[track_caller]
+    pub fn meta(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        schema: impl Into<DynamicSchema>,
+    ) -> Self {
+        let mut tool = Self::new(name, description, schema, async |_: Value, _| {
+            Err::<(), _>(
+                ToolError::of(ErrorKind::Unavailable, "the tool is not there in this turn")
+                    .operator("a meta-tool is built for each turn, give it with `Toolset::with_agent_tools`"),
+            )
+        });
+        tool.def.meta = true;
+        tool
     }
 
     /// Name for people.
@@ -315,8 +340,11 @@ impl DynamicTool {
     /// Judges it and writes its definitions, or says what is wrong.
     pub(crate) fn into_def(mut self) -> Result<DynamicDef, Vec<String>> {
         let mut faults = Vec::new();
-        if !is_tool_name(&self.def.name) {
-            faults.push("[tool-name] use 1 to 64 letters, digits, `_` and `-`".to_owned());
+        match wire_of(&self.def.name) {
+            Some(wire) => self.def.wire = wire.into_owned(),
+            None => faults.push(
+                "[tool-name] use 1 to 64 letters, digits, `_` and `-`, or two such parts as `namespace:name`".to_owned(),
+            ),
         }
         if self.def.description.trim().is_empty() {
             faults.push("[missing-description] say what it does and when to use it".to_owned());
@@ -354,11 +382,21 @@ impl DynamicTool {
     }
 }
 
+/// How a tool's name travels: as it is, and `ns:name` as `ns__name`. `None` where no provider takes it.
+pub(crate) fn wire_of(name: &str) -> Option<Cow<'_, str>> {
+    let wire = match name.split_once(':') {
+        None => Cow::Borrowed(name),
+        Some(("", _) | (_, "")) => return None,
+        Some((space, name)) => Cow::Owned(format!("{space}__{name}")),
+    };
+    is_tool_name(&wire).then_some(wire)
+}
+
 impl DynamicDef {
     /// The definition as the macros' constants have it.
     fn definition(&self, dialect: Dialect, schema: &str) -> String {
         let quoted = |text: &str| Value::from(text).to_string();
-        let (name, description) = (quoted(&self.name), quoted(&self.description));
+        let (name, description) = (quoted(&self.wire), quoted(&self.description));
         let head = format!("\"name\":{name},\"description\":{description}");
         match dialect {
             Dialect::OpenAi => {

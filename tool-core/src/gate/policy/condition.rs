@@ -258,8 +258,8 @@ fn compare(a: &Number, b: &Number) -> Option<Ordering> {
     match (whole(a), whole(b)) {
         (Some(a), Some(b)) => Some(a.cmp(&b)),
         (None, None) => exact(a)?.partial_cmp(&exact(b)?),
-        (Some(a), None) => against(a, exact(b)?),
-        (None, Some(b)) => against(b, exact(a)?).map(Ordering::reverse),
+        (Some(a), None) => Some(against(a, exact(b)?)),
+        (None, Some(b)) => Some(against(b, exact(a)?).reverse()),
     }
 }
 
@@ -268,13 +268,13 @@ fn exact(n: &Number) -> Option<f64> {
 }
 
 /// A whole number against one that is less than [`EXACT`] in size.
-fn against(whole: i128, float: f64) -> Option<Ordering> {
+fn against(whole: i128, float: f64) -> Ordering {
     #[expect(clippy::cast_possible_truncation, reason = "it is below 2^53")]
     let floor = float.floor() as i128;
-    Some(match whole.cmp(&floor) {
+    match whole.cmp(&floor) {
         Ordering::Equal if float.fract() != 0.0 => Ordering::Less,
         order => order,
-    })
+    }
 }
 
 /// A call's arguments, read when the first condition asks.

@@ -33,11 +33,13 @@
 //! # }
 //! ```
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::lists::Lists;
 use crate::tool::ToolDef;
 
 mod condition;
@@ -55,6 +57,7 @@ pub use decision::{Decision, DecisionId, NotAnId, Request};
 pub use glob::Glob;
 pub use report::{PolicyReport, Reachable, Unknown};
 pub use rule::{PolicyVerdict, Rule};
+pub(crate) use shared::State as PolicyState;
 pub use shared::{Difference, ShadowReport, SharedPolicy};
 
 /// Most rules that a policy may have.
@@ -68,6 +71,8 @@ pub struct Policy {
     /// Names and reasons of the same.
     texts: Vec<(Arc<str>, Option<Arc<str>>)>,
     default: PolicyVerdict,
+    global: Lists,
+    agents: BTreeMap<String, Lists>,
     version: Arc<str>,
     hash: u64,
 }
@@ -78,6 +83,8 @@ pub struct Policy {
 pub struct PolicyBuilder {
     rules: Vec<Rule>,
     default: PolicyVerdict,
+    global: Lists,
+    agents: BTreeMap<String, Lists>,
 }
 
 impl PolicyBuilder {
@@ -99,9 +106,26 @@ impl PolicyBuilder {
         self
     }
 
+    /// Which tools anybody may use.
+    pub fn global(mut self, lists: Lists) -> Self {
+        self.global = lists;
+        self
+    }
+
+    /// Which tools an agent may use.
+    pub fn agent(mut self, agent: impl Into<String>, lists: Lists) -> Self {
+        self.agents.insert(agent.into(), lists);
+        self
+    }
+
     /// The policy, or everything that is wrong with it.
     pub fn build(self) -> Result<Policy, PolicyError> {
-        let Self { mut rules, default } = self;
+        let Self {
+            mut rules,
+            default,
+            global,
+            agents,
+        } = self;
         let mut faults = Vec::new();
         if rules.len() > MOST_RULES {
             faults.push(format!(
@@ -131,8 +155,9 @@ impl PolicyBuilder {
         let hash = content_hash(&Content {
             rules: &rules,
             default,
+            global: &global,
+            agents: &agents,
         })?;
-        #[expect(clippy::cast_possible_truncation, reason = "the first half")]
         let short = (hash >> 64) as u64;
         Ok(Policy {
             texts: rules
@@ -141,6 +166,8 @@ impl PolicyBuilder {
                 .collect(),
             rules,
             default,
+            global,
+            agents,
             version: format!("{hash:032x}").into(),
             hash: short,
         })
@@ -152,6 +179,8 @@ impl PolicyBuilder {
 struct Content<'a> {
     rules: &'a [Rule],
     default: PolicyVerdict,
+    global: &'a Lists,
+    agents: &'a BTreeMap<String, Lists>,
 }
 
 /// FNV-1a over the rules as JSON. It tells versions apart that operators write; it is no defence against one made to collide.
@@ -169,6 +198,12 @@ fn content_hash(content: &Content<'_>) -> Result<u128, PolicyError> {
 pub(crate) struct Candidates {
     policy: u64,
     rules: Box<[u16]>,
+}
+
+impl Candidates {
+    pub(crate) fn rules(&self) -> impl Iterator<Item = usize> {
+        self.rules.iter().map(|rule| usize::from(*rule))
+    }
 }
 
 impl Policy {
@@ -198,9 +233,21 @@ impl Policy {
             rules: Vec::new(),
             texts: Vec::new(),
             default: PolicyVerdict::Allow,
+            global: Lists::default(),
+            agents: BTreeMap::new(),
             version: Arc::from("none"),
             hash: 0,
         }
+    }
+
+    /// Which tools anybody may use.
+    pub fn global_lists(&self) -> &Lists {
+        &self.global
+    }
+
+    /// Which tools an agent may use, where the policy says so.
+    pub fn agent_lists(&self, agent: Option<&str>) -> Option<&Lists> {
+        self.agents.get(agent?)
     }
 
     pub(crate) fn hash(&self) -> u64 {

@@ -34,7 +34,7 @@ impl PolicyVerdict {
     }
 
     /// Deny comes first, then ask, then allow.
-    pub(super) const fn rank(self) -> u8 {
+    pub(crate) const fn rank(self) -> u8 {
         match self {
             Self::Deny => 0,
             Self::Ask => 1,
@@ -301,7 +301,7 @@ impl Rule {
     }
 
     /// Whether it can be about this tool at all.
-    pub(super) fn is_about(&self, def: &ToolDef) -> bool {
+    pub(crate) fn is_about(&self, def: &ToolDef) -> bool {
         let origin = def.origin();
         any_fits(&self.tools, def.name())
             && any_fits(&self.categories, def.category())

@@ -48,6 +48,7 @@ struct Inner {
 }
 
 /// Everything that one decision is made by.
+#[derive(Debug)]
 pub(crate) struct State {
     pub(crate) policy: Arc<Policy>,
     pub(crate) generation: u64,
@@ -75,12 +76,13 @@ impl Kills {
 }
 
 /// A policy that is tried without being in force.
+#[derive(Debug)]
 struct Shadow {
     policy: Arc<Policy>,
     seen: Mutex<Seen>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Seen {
     judged: u64,
     differed: u64,
@@ -114,6 +116,10 @@ pub struct Difference {
 }
 
 impl State {
+    pub(crate) fn kills(&self) -> &Kills {
+        &self.kills
+    }
+
     pub(crate) fn is_killed(&self, tool: &str, tenant: &str) -> bool {
         self.kills.hold(tool, tenant)
     }

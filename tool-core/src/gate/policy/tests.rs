@@ -624,7 +624,8 @@ proptest! {
             let reached = rules.iter().any(|rule| rule.is_about(def));
             prop_assert_eq!(!reached, report.unreached.iter().any(|tool| tool == name));
         }
-        for name in ["remove_file"] {
+        {
+            let name = "remove_file";
             let open = world(&registry).iter().any(|request| {
                 request.tool.name() == name && policy.decide(request).verdict == Allow
             });

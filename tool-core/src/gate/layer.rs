@@ -1,0 +1,256 @@
+//! Why a tool is not there.
+
+use std::fmt;
+
+/// What hid a tool from a turn. The layers are asked in this order, and the first that hides a tool is the one that is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Layer {
+    /// A variable of the process's environment that the tool needs is not set.
+    Environment = 1,
+    /// A harness tool whose category does not belong to this kind of turn.
+    Harness,
+    /// No manual or skill row enables it.
+    Enablement,
+    /// Switched off for this instance.
+    Disabled,
+    /// Memory is off.
+    Memory,
+    /// Knowledge is off.
+    Knowledge,
+    /// A secret that it needs is missing or empty.
+    Secrets,
+    /// The flag that switches it on is not `true`, `1` or `yes`.
+    Optional,
+    /// Sub-agents start no sub-agents.
+    SpawnTask,
+    /// The agent that the tool asks takes no calls from agents.
+    AgentChannel,
+    /// Agents that were called by an agent call none.
+    AgentDepth,
+    /// The lists that hold for everybody.
+    Global,
+    /// The agent's allow list does not name it.
+    Allow,
+    /// A deny list names it.
+    Deny,
+    /// The agent that started this one does not have it.
+    Spawn,
+    /// A rule of the policy refuses every call.
+    Policy,
+    /// Its kill switch is on.
+    Killed,
+    /// A tool of the agent's own took its name.
+    Overridden,
+    /// A filter of the toolset left it out.
+    Filter,
+    /// It was hidden when the toolset was prepared for this turn.
+    Prepare,
+}
+
+impl Layer {
+    const ALL: [Self; 20] = [
+        Self::Environment,
+        Self::Harness,
+        Self::Enablement,
+        Self::Disabled,
+        Self::Memory,
+        Self::Knowledge,
+        Self::Secrets,
+        Self::Optional,
+        Self::SpawnTask,
+        Self::AgentChannel,
+        Self::AgentDepth,
+        Self::Global,
+        Self::Allow,
+        Self::Deny,
+        Self::Spawn,
+        Self::Policy,
+        Self::Killed,
+        Self::Overridden,
+        Self::Filter,
+        Self::Prepare,
+    ];
+
+    /// The layer as a word, for stores and audit rows.
+    pub const fn as_str(self) -> &'static str {
+        self.words().0
+    }
+
+    /// One sentence for operators.
+    pub const fn sentence(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Environment => (
+                "environment",
+                "the process's environment lacks a variable that it needs: set it and restart",
+            ),
+            Self::Harness => (
+                "harness",
+                "it is a harness tool, and this kind of turn does not take its category",
+            ),
+            Self::Enablement => (
+                "enablement",
+                "no manual or skill row enables it: enable it for this instance",
+            ),
+            Self::Disabled => (
+                "disabled",
+                "it is switched off for this instance: switch it on",
+            ),
+            Self::Memory => ("memory", "memory is off for this instance: turn it on"),
+            Self::Knowledge => (
+                "knowledge",
+                "knowledge is off for this instance: turn it on",
+            ),
+            Self::Secrets => (
+                "secrets",
+                "a secret that it needs is missing or empty: enter it",
+            ),
+            Self::Optional => (
+                "optional",
+                "the flag that switches it on is not `true`, `1` or `yes`: set it",
+            ),
+            Self::SpawnTask => (
+                "spawn_task",
+                "it starts sub-agents, and a sub-agent starts none",
+            ),
+            Self::AgentChannel => (
+                "agent_channel",
+                "the agent that it asks takes no calls from agents: turn its agent channel on",
+            ),
+            Self::AgentDepth => (
+                "agent_depth",
+                "it asks an agent, and this turn is as deep below other agents as it may be",
+            ),
+            Self::Global => (
+                "global",
+                "the lists that hold for every agent leave it out or deny it",
+            ),
+            Self::Allow => ("allow", "the agent's allow list does not name it: add it"),
+            Self::Deny => (
+                "deny",
+                "a deny list of the agent, or of one above it, names it: take it off the list",
+            ),
+            Self::Spawn => (
+                "spawn",
+                "the agent that started this one does not have it either",
+            ),
+            Self::Policy => (
+                "policy",
+                "a rule of the policy refuses every call of it: see the policy's deny rules",
+            ),
+            Self::Killed => ("killed", "its kill switch is on: revive it"),
+            Self::Overridden => (
+                "overridden",
+                "a tool of the agent's own has the same name and took its place",
+            ),
+            Self::Filter => ("filter", "a filter of the toolset left it out"),
+            Self::Prepare => (
+                "prepare",
+                "it was hidden when the toolset was prepared for this turn",
+            ),
+        }
+    }
+
+    /// The layer as one byte; zero stands for none.
+    pub(crate) const fn code(self) -> u8 {
+        self as u8
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code).checked_sub(1)?).copied()
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why a tool is or is not there: [`Toolset::explain`](crate::Toolset::explain).
+///
+/// For operators: to a model a hidden tool answers like one that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    pub(crate) name: String,
+    pub(crate) state: State,
+    pub(crate) details: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Visible,
+    Hidden(Layer),
+    Unknown,
+}
+
+impl Explanation {
+    /// The layer that hid it; `None` where it is visible or does not exist.
+    pub fn layer(&self) -> Option<Layer> {
+        match self.state {
+            State::Hidden(layer) => Some(layer),
+            State::Visible | State::Unknown => None,
+        }
+    }
+
+    /// Whether the turn has it.
+    pub fn is_visible(&self) -> bool {
+        self.state == State::Visible
+    }
+
+    /// Whether there is a tool of this name at all.
+    pub fn exists(&self) -> bool {
+        self.state != State::Unknown
+    }
+
+    /// The layer as a word; empty where the tool is visible, `unknown` where there is none.
+    pub fn as_str(&self) -> &'static str {
+        match self.state {
+            State::Visible => "",
+            State::Hidden(layer) => layer.as_str(),
+            State::Unknown => "unknown",
+        }
+    }
+}
+
+/// One sentence for operators; empty where the tool is visible.
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        let details = self.details.join("`, `");
+        match self.state {
+            State::Visible => return Ok(()),
+            State::Hidden(layer) => write!(f, "`{name}` [{layer}]: {}", layer.sentence())?,
+            State::Unknown if details.is_empty() => write!(f, "there is no tool `{name}`")?,
+            State::Unknown => write!(f, "there is no tool `{name}`, did you mean `{details}`?")?,
+        }
+        if self.exists() && !details.is_empty() {
+            write!(f, " (`{details}`)")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Layer;
+
+    // S1-61: a layer survives its byte, and every layer has a word and a sentence of its own.
+    #[test]
+    fn every_layer_has_a_code_and_words() {
+        let words: std::collections::BTreeSet<_> =
+            Layer::ALL.iter().map(|layer| layer.words()).collect();
+        assert_eq!(words.len(), Layer::ALL.len());
+        for layer in Layer::ALL {
+            assert_eq!(Layer::from_code(layer.code()), Some(layer));
+        }
+        assert_eq!(Layer::from_code(0), None);
+        assert_eq!(Layer::from_code(21), None);
+        assert!(Layer::ALL.is_sorted());
+    }
+}

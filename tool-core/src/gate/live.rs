@@ -1,0 +1,174 @@
+//! What can take a tool away while a turn runs.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::layer::Layer;
+use super::policy::{PolicyState, SharedPolicy};
+use super::rules::Subject;
+use crate::tool::ToolDef;
+
+/// Tools that people switch off while turns run: cheap to clone, one for all clones. A host has one for each instance.
+///
+/// Switching off holds from the next dispatch, switching on from the next turn.
+///
+/// ```
+/// use tool_core::{Disables, Rules};
+///
+/// let disables = Disables::default();
+/// let rules = Rules::default().disables(&disables);
+/// assert!(disables.disable("send_mail"));
+/// assert!(disables.holds("send_mail"));
+/// # drop(rules);
+/// ```
+#[derive(Clone, Default)]
+pub struct Disables(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    names: RwLock<Arc<BTreeSet<String>>>,
+    generation: AtomicU64,
+}
+
+impl Disables {
+    /// Switches a tool off by its own name. Gives whether it was on.
+    pub fn disable(&self, tool: impl Into<String>) -> bool {
+        let tool = tool.into();
+        self.change(|names| names.insert(tool))
+    }
+
+    /// Switches a tool on again. Gives whether it was off.
+    pub fn enable(&self, tool: &str) -> bool {
+        self.change(|names| names.remove(tool))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeSet<String>) -> bool) -> bool {
+        let mut names = self.0.names.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = change(Arc::make_mut(&mut names));
+        if changed {
+            self.0.generation.fetch_add(1, Ordering::Release);
+        }
+        changed
+    }
+
+    /// Whether a tool is switched off.
+    pub fn holds(&self, tool: &str) -> bool {
+        self.names().contains(tool)
+    }
+
+    fn names(&self) -> Arc<BTreeSet<String>> {
+        Arc::clone(&self.0.names.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn generation(&self) -> u64 {
+        self.0.generation.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Disables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names().iter()).finish()
+    }
+}
+
+/// What was switched off when the rules were loaded.
+#[derive(Clone, Debug)]
+pub(super) struct DisablesView {
+    shared: Disables,
+    pub(super) names: Arc<BTreeSet<String>>,
+    generation: u64,
+}
+
+impl DisablesView {
+    pub(super) fn new(shared: &Disables) -> Self {
+        // A change in between is seen as one that came later.
+        let generation = shared.generation();
+        Self {
+            shared: shared.clone(),
+            names: shared.names(),
+            generation,
+        }
+    }
+}
+
+/// The policy as it was when the rules were loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct PolicyView {
+    pub(crate) shared: SharedPolicy,
+    pub(crate) state: Arc<PolicyState>,
+}
+
+impl PolicyView {
+    pub(super) fn new(shared: &SharedPolicy) -> Self {
+        Self {
+            shared: shared.clone(),
+            state: shared.state(),
+        }
+    }
+
+    /// The state in force, without a lock where nothing changed.
+    pub(crate) fn now(&self) -> Arc<PolicyState> {
+        if self.shared.generation() == self.state.generation {
+            Arc::clone(&self.state)
+        } else {
+            self.shared.state()
+        }
+    }
+}
+
+/// Asked at each dispatch; answers at once where nothing changed since the turn began.
+#[derive(Clone, Debug)]
+pub(crate) struct Live {
+    pub(crate) policy: Option<PolicyView>,
+    disables: Option<DisablesView>,
+    tenant: String,
+    principal: String,
+    agent: Option<String>,
+}
+
+impl Live {
+    pub(super) fn new(
+        policy: Option<PolicyView>,
+        disables: Option<DisablesView>,
+        subject: &Subject<'_>,
+    ) -> Self {
+        Self {
+            policy,
+            disables,
+            tenant: subject.tenant.to_owned(),
+            principal: subject.principal.to_owned(),
+            agent: subject.agent.map(str::to_owned),
+        }
+    }
+
+    /// What hides a tool by now that did not when the turn began.
+    pub(crate) fn hides(&self, def: &ToolDef) -> Option<Layer> {
+        if let Some(view) = &self.disables
+            && view.shared.generation() != view.generation
+            && view.shared.holds(def.name())
+        {
+            return Some(Layer::Disabled);
+        }
+        let view = self.policy.as_ref()?;
+        if view.shared.generation() == view.state.generation {
+            return None;
+        }
+        let state = view.shared.state();
+        let (policy, agent, name) = (&state.policy, self.agent.as_deref(), def.name());
+        let global = policy.global_lists();
+        let lists = policy.agent_lists(agent);
+        if global.leaves_out(name) || global.deny.contains(name) {
+            Some(Layer::Global)
+        } else if lists.is_some_and(|lists| lists.leaves_out(name)) {
+            Some(Layer::Allow)
+        } else if lists.is_some_and(|lists| lists.deny.contains(name)) {
+            Some(Layer::Deny)
+        } else if policy.forbids(def, &self.tenant, &self.principal, agent) {
+            Some(Layer::Policy)
+        } else {
+            state.is_killed(name, &self.tenant).then_some(Layer::Killed)
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Which tools a turn may see, layer by layer.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use super::enablement::{AgentTool, Runtime};
+use super::layer::Layer;
+use super::lists::Lists;
+use super::live::Live;
+use super::policy::{Decision, Request};
+use super::rules::{Rules, Subject};
+use crate::context::ToolContext;
+use crate::registry::{Compiled, Shelf};
+use crate::toolset::Overridden;
+
+/// Category of tools that start sub-agents.
+const SPAWNS: &str = "agent";
+
+/// What a turn may see: the code of the first layer that hides each tool, zero where none does. Tools of the registry first, then
+/// the agent tools.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) codes: Vec<u8>,
+    /// Keys of needed secrets that are not there.
+    pub(crate) absent: BTreeSet<String>,
+    /// Tools that ask other agents, in order.
+    pub(crate) agents: Option<Arc<Shelf>>,
+    pub(crate) live: Vec<Live>,
+    /// What the policies of these are known to say of each tool.
+    pub(crate) compiled: Box<[OnceLock<Arc<Compiled>>]>,
+}
+
+impl View {
+    pub(crate) fn new(
+        codes: Vec<u8>,
+        absent: BTreeSet<String>,
+        agents: Option<Arc<Shelf>>,
+        live: Vec<Live>,
+    ) -> Self {
+        Self {
+            codes,
+            absent,
+            agents,
+            compiled: live.iter().map(|_| OnceLock::new()).collect(),
+            live,
+        }
+    }
+
+    /// The strictest of what the policies say.
+    pub(crate) fn judge(&self, base: &Shelf, at: usize, request: &Request<'_>) -> Option<Decision> {
+        let decisions = self
+            .live
+            .iter()
+            .zip(&self.compiled)
+            .filter_map(|(live, compiled)| {
+                let view = live.policy.as_ref()?;
+                let compiled = compiled.get_or_init(|| base.compiled(&view.state.policy));
+                Some(view.now().decide(compiled.candidates.get(at), request))
+            });
+        decisions.min_by_key(|decision| decision.verdict.rank())
+    }
+
+    /// Tools whose names were taken by tools that ask other agents.
+    pub(crate) fn overridden(&self, base: &Shelf) -> Arc<[Overridden]> {
+        let Some(agents) = &self.agents else {
+            return Arc::default();
+        };
+        let lost = base.tools.iter().zip(&self.codes);
+        let lost = lost.filter(|(_, code)| **code == Layer::Overridden.code());
+        lost.map(|(def, _)| {
+            let kept = agents
+                .position(def.wire_name())
+                .map(|at| agents.tools[at].origin_text());
+            Overridden::told(def, kept.unwrap_or_default())
+        })
+        .collect()
+    }
+}
+
+/// Marks by position. Layers are numbered in the order in which they are asked, so the smallest mark is the first.
+struct Marks(Vec<u8>);
+
+impl Marks {
+    fn hide(&mut self, at: usize, layer: Layer) {
+        let mark = &mut self.0[at];
+        if *mark == 0 || *mark > layer.code() {
+            *mark = layer.code();
+        }
+    }
+}
+
+/// Names of tools, and where they are.
+struct Names<'a> {
+    shelf: &'a Shelf,
+    agents: Option<&'a Shelf>,
+    rows: &'a [AgentTool],
+}
+
+impl Names<'_> {
+    fn len(&self) -> usize {
+        self.shelf.tools.len() + self.agents.map_or(0, |agents| agents.tools.len())
+    }
+
+    /// Calls back with every position that a name stands for.
+    fn each(&self, name: &str, mut found: impl FnMut(usize)) {
+        // As it travels.
+        let at = match name.split_once(':') {
+            None => self.shelf.position(name),
+            Some((space, name)) => self.shelf.position(&format!("{space}__{name}")),
+        };
+        if let Some(at) = at {
+            found(at);
+        }
+        let Some(agents) = self.agents else { return };
+        let after = self.shelf.tools.len();
+        for (at, def) in agents.tools.iter().enumerate() {
+            let row = self
+                .rows
+                .iter()
+                .find(|tool| tool.def.wire_name() == def.wire_name());
+            if def.name() == name || row.is_some_and(|tool| tool.row == name) {
+                found(after + at);
+            }
+        }
+    }
+
+    fn all(&self, names: impl IntoIterator<Item = impl AsRef<str>>, mut found: impl FnMut(usize)) {
+        for name in names {
+            self.each(name.as_ref(), &mut found);
+        }
+    }
+}
+
+impl Rules {
+    /// What a turn may see of these tools.
+    pub(crate) fn view(&self, base: &Shelf, cx: &ToolContext) -> View {
+        let agents = (!self.agents.is_empty()).then(|| {
+            Arc::new(Shelf::of(
+                self.agents.iter().map(|tool| tool.def.clone()).collect(),
+            ))
+        });
+        let names = Names {
+            shelf: base,
+            agents: agents.as_deref(),
+            rows: &self.agents,
+        };
+        let mut absent = BTreeSet::new();
+        let mut marks = self.marks(&names, cx, &mut absent);
+        // The agent's own win.
+        if let Some(agents) = &agents {
+            for (at, def) in agents.tools.iter().enumerate() {
+                if marks.0[base.tools.len() + at] == 0
+                    && let Some(other) = base.position(def.wire_name())
+                {
+                    marks.hide(other, Layer::Overridden);
+                }
+            }
+        }
+        View::new(marks.0, absent, agents, self.live(cx))
+    }
+
+    fn marks(&self, names: &Names<'_>, cx: &ToolContext, absent: &mut BTreeSet<String>) -> Marks {
+        let subject = self.subject(cx);
+        let mut marks = self.mark_kinds(names, cx, absent);
+        if let Some(view) = &self.disables {
+            names.all(view.names.iter(), |at| marks.hide(at, Layer::Disabled));
+        }
+        for (tool, flag) in &self.optional {
+            if !self.is_on(flag) {
+                names.each(tool, |at| marks.hide(at, Layer::Optional));
+            }
+        }
+        self.mark_agents(names, &mut marks);
+        self.mark_lists(names, &subject, &mut marks);
+        self.mark_policy(names, &subject, &mut marks);
+        if let Some(parent) = &self.parent {
+            parent.mark_child(names, cx, &mut marks);
+        }
+        marks
+    }
+
+    /// The layers that go by kind, with enablement between them.
+    fn mark_kinds(
+        &self,
+        names: &Names<'_>,
+        cx: &ToolContext,
+        absent: &mut BTreeSet<String>,
+    ) -> Marks {
+        let facts = names.shelf.facts();
+        let present = |key: &str| match &self.secrets {
+            Some(present) => present.contains(key),
+            None => cx.holds_secret(key),
+        };
+        let there: Vec<bool> = facts.secrets.iter().map(|key| present(key)).collect();
+        absent.extend(
+            facts
+                .secrets
+                .iter()
+                .zip(&there)
+                .filter(|(_, there)| !**there)
+                .map(|(key, _)| key.clone()),
+        );
+        let kinds = facts.kinds.iter().map(|kind| {
+            let category = kind.category.as_str();
+            let spawns = category == SPAWNS;
+            let later = if category == "memory" && !self.memory {
+                Some(Layer::Memory)
+            } else if category == "knowledge" && !self.knowledge {
+                Some(Layer::Knowledge)
+            } else if kind.secrets.iter().any(|secret| !there[*secret]) {
+                Some(Layer::Secrets)
+            } else {
+                (spawns && self.runtime == Runtime::SubAgent).then_some(Layer::SpawnTask)
+            };
+            let later = later.map_or(0, Layer::code);
+            let stranger = kind.harness && !self.runtime.takes_harness(category);
+            let first = if stranger {
+                Layer::Harness.code()
+            } else {
+                later
+            };
+            // Without a row: harness tools need none, and a supervisor has what starts sub-agents.
+            let unlisted = if kind.harness || spawns {
+                first
+            } else {
+                Layer::Enablement.code()
+            };
+            // With a row that is off.
+            let off = if kind.harness {
+                first
+            } else {
+                Layer::Disabled.code()
+            };
+            [first, unlisted, off]
+        });
+        let kinds: Vec<[u8; 3]> = kinds.collect();
+        let mut marks = vec![0; names.len()];
+        let rows = self.enablement.as_deref().filter(|rows| !rows.is_open());
+        let start = usize::from(rows.is_some());
+        for (mark, kind) in marks.iter_mut().zip(&facts.of) {
+            *mark = kinds[*kind as usize][start];
+        }
+        let after = facts.of.len();
+        if let Some(agents) = names.agents {
+            for (mark, def) in marks[after..].iter_mut().zip(&agents.tools) {
+                let mut missing = def
+                    .secrets()
+                    .iter()
+                    .filter(|need| !need.optional && !present(&need.key))
+                    .peekable();
+                *mark = if start == 1 {
+                    Layer::Enablement.code()
+                } else {
+                    missing.peek().map_or(0, |_| Layer::Secrets.code())
+                };
+                absent.extend(missing.map(|need| need.key.clone().into_owned()));
+            }
+        }
+        if let Some(rows) = rows {
+            let mut set = |names_of: &BTreeSet<String>, which: usize| {
+                names.all(names_of, |at| {
+                    marks[at] = match facts.of.get(at) {
+                        Some(kind) => kinds[*kind as usize][which],
+                        None if which == 2 => Layer::Disabled.code(),
+                        None => {
+                            let def = names.agents.map(|agents| &agents.tools[at - after]);
+                            let lacks = def.is_some_and(|def| {
+                                def.secrets()
+                                    .iter()
+                                    .any(|need| !need.optional && !present(&need.key))
+                            });
+                            if lacks { Layer::Secrets.code() } else { 0 }
+                        }
+                    };
+                });
+            };
+            set(&rows.on, 0);
+            set(&rows.off, 2);
+        }
+        Marks(marks)
+    }
+
+    fn mark_agents(&self, names: &Names<'_>, marks: &mut Marks) {
+        let Some(agents) = names.agents else { return };
+        let deep = self.depth >= self.most_depth || self.runtime == Runtime::SubAgent;
+        for (at, def) in agents.tools.iter().enumerate() {
+            let at = names.shelf.tools.len() + at;
+            let tool = names
+                .rows
+                .iter()
+                .find(|tool| tool.def.wire_name() == def.wire_name());
+            if tool.is_some_and(|tool| !tool.channel) {
+                marks.hide(at, Layer::AgentChannel);
+            }
+            if deep {
+                marks.hide(at, Layer::AgentDepth);
+            }
+        }
+    }
+
+    fn mark_lists(&self, names: &Names<'_>, subject: &Subject<'_>, marks: &mut Marks) {
+        if let Some(view) = &self.policy {
+            mark_list(
+                view.state.policy.global_lists(),
+                names,
+                marks,
+                [Layer::Global; 2],
+            );
+            if let Some(lists) = view.state.policy.agent_lists(subject.agent) {
+                mark_list(lists, names, marks, [Layer::Allow, Layer::Deny]);
+            }
+        }
+        mark_list(&self.lists, names, marks, [Layer::Allow, Layer::Deny]);
+    }
+
+    fn mark_policy(&self, names: &Names<'_>, subject: &Subject<'_>, marks: &mut Marks) {
+        let Some(view) = &self.policy else { return };
+        let policy = &view.state.policy;
+        let mut denials = policy
+            .flat_denials(subject.tenant, subject.principal, subject.agent)
+            .peekable();
+        if denials.peek().is_some() {
+            let compiled = names.shelf.compiled(policy);
+            for rule in denials {
+                for at in &compiled.tools[rule] {
+                    marks.hide(*at, Layer::Policy);
+                }
+                let agents = names
+                    .agents
+                    .into_iter()
+                    .flat_map(|agents| agents.tools.iter().enumerate());
+                for (at, def) in agents {
+                    if policy.rules()[rule].is_about(def) {
+                        marks.hide(names.shelf.tools.len() + at, Layer::Policy);
+                    }
+                }
+            }
+        }
+        names.all(view.state.kills().of(subject.tenant), |at| {
+            marks.hide(at, Layer::Killed);
+        });
+    }
+
+    /// What the parent does not have its child does not have either.
+    fn mark_child(&self, names: &Names<'_>, cx: &ToolContext, marks: &mut Marks) {
+        let own = Names {
+            agents: None,
+            rows: &[],
+            ..*names
+        };
+        let mut parents = self.marks(&own, cx, &mut BTreeSet::new());
+        // What the parent's own tools take the place of, it does not have.
+        for tool in &self.agents {
+            names.each(tool.def.wire_name(), |at| {
+                if let Some(mark) = parents.0.get_mut(at) {
+                    *mark = Layer::Overridden.code();
+                }
+            });
+        }
+        for (at, mark) in parents.0.iter().enumerate() {
+            match Layer::from_code(*mark) {
+                None => {}
+                // Denied names are those of both.
+                Some(Layer::Deny) => marks.hide(at, Layer::Deny),
+                Some(_) => marks.hide(at, Layer::Spawn),
+            }
+        }
+    }
+}
+
+fn mark_list(lists: &Lists, names: &Names<'_>, marks: &mut Marks, [allow, deny]: [Layer; 2]) {
+    if !lists.allow.is_empty() {
+        let mut listed = vec![false; names.len()];
+        names.all(&lists.allow, |at| listed[at] = true);
+        for (at, listed) in listed.into_iter().enumerate() {
+            if !listed {
+                marks.hide(at, allow);
+            }
+        }
+    }
+    names.all(&lists.deny, |at| marks.hide(at, deny));
+}

@@ -1,0 +1,93 @@
+//! What visibility asks about tools, gathered once for a registry.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::gate::policy::{Candidates, Policy};
+use crate::tool::ToolDef;
+
+/// Tools that no layer can tell apart but by name share a kind, so that a turn asks each kind once.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) kinds: Vec<Kind>,
+    /// The kind of each tool.
+    pub(crate) of: Box<[u32]>,
+    /// Keys of secrets that some tool cannot do without.
+    pub(crate) secrets: Vec<String>,
+}
+
+/// What a layer asks that does not go by name.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Kind {
+    pub(crate) category: String,
+    pub(crate) harness: bool,
+    /// Positions in [`Facts::secrets`].
+    pub(crate) secrets: Vec<usize>,
+}
+
+impl Facts {
+    pub(crate) fn of(tools: &[ToolDef]) -> Self {
+        let mut secrets: Vec<String> = Vec::new();
+        let mut keys: HashMap<&str, usize> = HashMap::new();
+        let mut known: HashMap<(&str, bool, Vec<usize>), u32> = HashMap::new();
+        let mut kinds = Vec::new();
+        let of = tools
+            .iter()
+            .map(|def| {
+                let needed = def.secrets().iter().filter(|need| !need.optional);
+                let mut needed: Vec<usize> = needed
+                    .map(|need| {
+                        *keys.entry(&need.key).or_insert_with(|| {
+                            secrets.push(need.key.clone().into_owned());
+                            secrets.len() - 1
+                        })
+                    })
+                    .collect();
+                needed.sort_unstable();
+                *known
+                    .entry((def.category(), def.is_harness(), needed.clone()))
+                    .or_insert_with(|| {
+                        kinds.push(Kind {
+                            category: def.category().to_owned(),
+                            harness: def.is_harness(),
+                            secrets: needed,
+                        });
+                        u32::try_from(kinds.len() - 1).unwrap_or(u32::MAX)
+                    })
+            })
+            .collect();
+        Self { kinds, of, secrets }
+    }
+}
+
+/// What a policy says of each tool of a registry, gathered once for each version of it.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    policy: u64,
+    /// The rules that can be about each tool.
+    pub(crate) candidates: Box<[Candidates]>,
+    /// The tools that each rule can be about.
+    pub(crate) tools: Vec<Vec<usize>>,
+}
+
+impl Compiled {
+    pub(crate) fn of(policy: &Policy, tools: &[ToolDef]) -> Arc<Self> {
+        let candidates: Box<[Candidates]> =
+            tools.iter().map(|def| policy.candidates(def)).collect();
+        let mut by_rule = vec![Vec::new(); policy.rules().len()];
+        for (at, candidates) in candidates.iter().enumerate() {
+            for rule in candidates.rules() {
+                by_rule[rule].push(at);
+            }
+        }
+        Arc::new(Self {
+            policy: policy.hash(),
+            candidates,
+            tools: by_rule,
+        })
+    }
+
+    pub(crate) fn is_of(&self, policy: &Policy) -> bool {
+        self.policy == policy.hash()
+    }
+}

@@ -1,0 +1,69 @@
+//! A tool under another name or description.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Own, Source, ToolDef};
+use crate::call::Entries;
+use crate::schema::dialect::Dialect;
+
+/// A tool as a toolset shows it; everything that is not told here is the tool's own.
+pub(super) struct Exposed {
+    pub(super) own: Own,
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    /// Written when they are asked for.
+    definitions: [OnceLock<String>; 5],
+}
+
+impl Exposed {
+    pub(super) fn new(own: Own, name: String, description: Option<String>) -> Self {
+        Self {
+            own,
+            name,
+            description,
+            definitions: Default::default(),
+        }
+    }
+
+    pub(super) fn definition(&self, dialect: Dialect) -> &str {
+        self.definitions[dialect.index()].get_or_init(|| {
+            let own = ToolDef(Source::Own(self.own.clone()));
+            self.rewrite(own.definition(dialect), own.description())
+        })
+    }
+
+    /// The definition with the other name and description; everything else stays byte by byte.
+    fn rewrite(&self, definition: &str, description: &str) -> String {
+        let Ok(Entries(entries)) = serde_json::from_str(definition) else {
+            return String::new();
+        };
+        let mut text = String::with_capacity(definition.len() + self.name.len());
+        text.push('{');
+        for (i, (key, value)) in entries.into_iter().enumerate() {
+            text.push_str(if i == 0 { "" } else { "," });
+            text.push_str(&Value::from(key.as_str()).to_string());
+            text.push(':');
+            match key.as_str() {
+                "name" => text.push_str(&Value::from(self.name.as_str()).to_string()),
+                "description" => text.push_str(&self.described(value, description)),
+                "function" => text.push_str(&self.rewrite(value.get(), description)),
+                _ => text.push_str(value.get()),
+            }
+        }
+        text.push('}');
+        text
+    }
+
+    /// The other description; what stands after the tool's own, as its examples do, stays.
+    fn described(&self, value: &RawValue, own: &str) -> String {
+        let Some(description) = &self.description else {
+            return value.get().to_owned();
+        };
+        let whole: String = serde_json::from_str(value.get()).unwrap_or_default();
+        let rest = whole.strip_prefix(own).unwrap_or_default();
+        Value::from(format!("{description}{rest}")).to_string()
+    }
+}

@@ -1,0 +1,386 @@
+//! Toolsets made of toolsets.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{Overridden, Toolset};
+use crate::gate::{Layer, View};
+use crate::registry::Shelf;
+use crate::schema::rules::is_tool_name;
+use crate::tool::ToolDef;
+
+/// Why toolsets could not be changed or put together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsetError {
+    /// Two tools would have one name.
+    #[error(
+        "`{name}` is in {first} and in {second}: give the tools of one toolset names of their own with `prefix()`, or rename one"
+    )]
+    Collision {
+        /// The name.
+        name: String,
+        /// One toolset, with where its tool comes from.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// No provider takes the name.
+    #[error(
+        "`{name}` is no name for a tool: use 1 to 64 letters, digits, `_` and `-`, and a letter first"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// There is no tool of this name to rename.
+    #[error("there is no tool `{name}` to rename")]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// Preparing added or renamed a tool.
+    #[error(
+        "`{name}` was not there before `prepare()`: it may hide and describe tools, use `combine()` to add and `rename()` to rename one"
+    )]
+    Added {
+        /// The name.
+        name: String,
+    },
+    /// Preparing listed a tool twice.
+    #[error("`prepare()` lists `{name}` twice: list it once")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+}
+
+/// A tool as a model will see it, for [`Toolset::prepare`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Its name.
+    pub name: String,
+    /// What it does and when to use it; examples follow it by themselves.
+    pub description: String,
+}
+
+/// A tool and the code of the layer that hides it.
+struct Entry {
+    def: ToolDef,
+    code: u8,
+}
+
+impl Overridden {
+    /// Tells operators, and gives what can be asked for later.
+    pub(crate) fn told(dropped: &ToolDef, kept: String) -> Self {
+        let told = Self {
+            name: dropped.wire_name().to_owned(),
+            kept,
+            dropped: dropped.origin_text(),
+        };
+        tracing::warn!(
+            tool = told.name,
+            kept = told.kept,
+            dropped = told.dropped,
+            "a tool of the agent's own took another's name"
+        );
+        told
+    }
+}
+
+impl Toolset {
+    /// Gives the toolset a name, which errors and logs then say.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.label = Some(name.into());
+        self
+    }
+
+    /// Keeps the tools that the test holds for; the others are hidden, and refused when they are called.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// # /// Adds.
+    /// # #[tool(read_only)]
+    /// # fn add() -> i32 { 1 }
+    /// # /// Removes.
+    /// # #[tool(destructive)]
+    /// # fn remove() -> i32 { 1 }
+    /// # fn main() {
+    /// let tools = toolset![add, remove].filter(|tool| !tool.hints().destructive);
+    /// assert!(tools.names().eq(["add"]));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn filter(self, mut keep: impl FnMut(&ToolDef) -> bool) -> Self {
+        let mut entries = self.entries();
+        for entry in entries.iter_mut().filter(|entry| entry.code == 0) {
+            if !keep(&entry.def) {
+                entry.code = Layer::Filter.code();
+            }
+        }
+        self.rebuilt(entries)
+    }
+
+    /// Puts a namespace before the names that the model sees: `search` becomes `space__search`.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// # /// Searches.
+    /// # #[tool]
+    /// # fn search() -> i32 { 1 }
+    /// # fn main() -> Result<(), tool_core::ToolsetError> {
+    /// let tools = toolset![search].prefix("docs")?;
+    /// assert!(tools.names().eq(["docs__search"]));
+    /// assert_eq!(tools.get("docs__search").map(|tool| tool.name()), Some("search"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn prefix(self, space: &str) -> Result<Self, ToolsetError> {
+        self.renamed(|name| Some(format!("{space}__{name}")))
+    }
+
+    /// Gives tools other names, as pairs of the name that the model sees now and the one that it shall see.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// # /// Searches.
+    /// # #[tool]
+    /// # fn search() -> i32 { 1 }
+    /// # fn main() -> Result<(), tool_core::ToolsetError> {
+    /// let tools = toolset![search].rename([("search", "find")])?;
+    /// assert!(tools.names().eq(["find"]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rename<'a>(
+        self,
+        names: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, ToolsetError> {
+        let names: HashMap<&str, &str> = names.into_iter().collect();
+        let known: HashSet<String> = self
+            .entries()
+            .iter()
+            .map(|entry| entry.def.wire_name().to_owned())
+            .collect();
+        let mut unknown: Vec<&str> = names
+            .keys()
+            .copied()
+            .filter(|name| !known.contains(*name))
+            .collect();
+        unknown.sort_unstable();
+        if let Some(name) = unknown.first() {
+            return Err(ToolsetError::Unknown {
+                name: (*name).to_owned(),
+            });
+        }
+        self.renamed(|name| names.get(name).map(|name| (*name).to_owned()))
+    }
+
+    fn renamed(self, name_of: impl Fn(&str) -> Option<String>) -> Result<Self, ToolsetError> {
+        let mut entries = self.entries();
+        for entry in &mut entries {
+            if let Some(name) = name_of(entry.def.wire_name()) {
+                // What nobody sees needs no name that fits.
+                if entry.code == 0 && !is_tool_name(&name) {
+                    return Err(ToolsetError::Name { name });
+                }
+                entry.def = entry.def.exposed(name, None);
+            }
+        }
+        let place = self.place();
+        check(entries.iter().map(|entry| (place.as_str(), entry)))?;
+        Ok(self.rebuilt(entries))
+    }
+
+    /// Changes what tools say of themselves for this turn, or hides them, by giving back the list that is to be shown. It cannot add
+    /// or rename.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// # /// Searches.
+    /// # #[tool]
+    /// # fn search() -> i32 { 1 }
+    /// # fn main() -> Result<(), tool_core::ToolsetError> {
+    /// let tools = toolset![search].prepare(|mut list| {
+    ///     for tool in &mut list {
+    ///         tool.description.push_str(" Today only the archive is there.");
+    ///     }
+    ///     list
+    /// })?;
+    /// assert!(tools.definitions(Dialect::OpenAi).contains("only the archive"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn prepare(
+        self,
+        change: impl FnOnce(Vec<Shown>) -> Vec<Shown>,
+    ) -> Result<Self, ToolsetError> {
+        let shown = self.tools().map(|def| Shown {
+            name: def.wire_name().to_owned(),
+            description: def.description().to_owned(),
+        });
+        let mut changed: HashMap<String, String> = HashMap::new();
+        for Shown { name, description } in change(shown.collect()) {
+            if changed.insert(name.clone(), description).is_some() {
+                return Err(ToolsetError::Twice { name });
+            }
+        }
+        let mut entries = self.entries();
+        for entry in entries.iter_mut().filter(|entry| entry.code == 0) {
+            let name = entry.def.wire_name().to_owned();
+            match changed.remove(&name) {
+                None => entry.code = Layer::Prepare.code(),
+                Some(description) if description == entry.def.description() => {}
+                Some(description) => entry.def = entry.def.exposed(name, Some(description)),
+            }
+        }
+        match changed.into_keys().min() {
+            Some(name) => Err(ToolsetError::Added { name }),
+            None => Ok(self.rebuilt(entries)),
+        }
+    }
+
+    /// The tools of both. Two of one name are an error that names both places.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// # /// Searches.
+    /// # #[tool]
+    /// # fn search() -> i32 { 1 }
+    /// # fn main() -> Result<(), tool_core::ToolsetError> {
+    /// let (docs, code) = (toolset![search].named("docs"), toolset![search].named("code"));
+    /// let error = docs.clone().combine(&code).unwrap_err();
+    /// assert!(error.to_string().contains("toolset `docs`"));
+    /// let both = docs.combine(&code.prefix("code")?)?;
+    /// assert!(both.names().eq(["code__search", "search"]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn combine(self, other: &Self) -> Result<Self, ToolsetError> {
+        let (mut entries, others) = (self.entries(), other.entries());
+        let places = [self.place(), other.place()];
+        check(
+            entries
+                .iter()
+                .map(|entry| (places[0].as_str(), entry))
+                .chain(others.iter().map(|entry| (places[1].as_str(), entry))),
+        )?;
+        entries.extend(others);
+        Ok(self.merged(other, entries))
+    }
+
+    /// The tools of both, where those of the agent's own win: a tool that loses its name is hidden and told by
+    /// [`overridden`](Toolset::overridden) and in the log.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// # /// Searches.
+    /// # #[tool]
+    /// # fn search() -> i32 { 1 }
+    /// # mod chief {
+    /// #     use tool_core::prelude::*;
+    /// #     /// Searches better.
+    /// #     #[tool]
+    /// #     pub fn search() -> i32 { 2 }
+    /// # }
+    /// # fn main() {
+    /// let everybody = toolset![search];
+    /// let chiefs = everybody.with_agent_tools(&toolset![chief::search]);
+    /// assert!(chiefs.names().eq(["search"]));
+    /// assert_eq!(chiefs.get("search").map(|tool| tool.description()), Some("Searches better."));
+    /// assert_eq!(chiefs.overridden()[0].name, "search");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_agent_tools(self, own: &Self) -> Self {
+        let mut entries = self.entries();
+        let mut overridden = [&*self.overridden, &*own.overridden].concat();
+        for entry in entries.iter_mut().filter(|entry| entry.code == 0) {
+            let at = own.position(entry.def.wire_name());
+            if let Some(at) = at.filter(|at| own.shows(*at)) {
+                entry.code = Layer::Overridden.code();
+                overridden.push(Overridden::told(&entry.def, own.def(at).origin_text()));
+            }
+        }
+        entries.extend(own.entries());
+        let mut both = self.merged(own, entries);
+        both.overridden = overridden.into();
+        both
+    }
+
+    fn place(&self) -> String {
+        self.label.as_ref().map_or_else(
+            || "a toolset".to_owned(),
+            |label| format!("toolset `{label}`"),
+        )
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let all = self.shelf.tools.iter().chain(self.agents()).enumerate();
+        all.map(|(at, def)| Entry {
+            def: def.clone(),
+            code: self.layer(at).map_or(0, Layer::code),
+        })
+        .collect()
+    }
+
+    fn rebuilt(self, entries: Vec<Entry>) -> Self {
+        let before = self.view.as_deref();
+        let absent = before.map_or_else(BTreeSet::new, |view| view.absent.clone());
+        let live = before.map_or_else(Vec::new, |view| view.live.clone());
+        let (tools, codes) = shelve(entries, self.shelf.pruned.clone());
+        Self {
+            shelf: tools,
+            view: Some(Arc::new(View::new(codes, absent, None, live))),
+            ..self
+        }
+    }
+
+    /// What was denied to either is denied to both: a turn has one tenant and one agent.
+    fn merged(self, other: &Self, entries: Vec<Entry>) -> Self {
+        let both = [self.view.as_deref(), other.view.as_deref()];
+        let views = || both.into_iter().flatten();
+        let absent = views()
+            .flat_map(|view| view.absent.iter().cloned())
+            .collect();
+        let live = views().flat_map(|view| view.live.iter().cloned()).collect();
+        let pruned = [&*self.shelf.pruned, &*other.shelf.pruned].concat();
+        let (tools, codes) = shelve(entries, pruned);
+        Self {
+            shelf: tools,
+            view: Some(Arc::new(View::new(codes, absent, None, live))),
+            ..self
+        }
+    }
+}
+
+/// Refuses two visible tools of one name.
+fn check<'a>(entries: impl Iterator<Item = (&'a str, &'a Entry)>) -> Result<(), ToolsetError> {
+    let mut seen: HashMap<&str, (&str, &Entry)> = HashMap::new();
+    for (place, entry) in entries.filter(|(_, entry)| entry.code == 0) {
+        let name = entry.def.wire_name();
+        if let Some((first, other)) = seen.insert(name, (place, entry)) {
+            return Err(ToolsetError::Collision {
+                name: name.to_owned(),
+                first: format!("{first} ({})", other.def.origin_text()),
+                second: format!("{place} ({})", entry.def.origin_text()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// One tool of each name: the visible one, else the first.
+fn shelve(mut entries: Vec<Entry>, pruned: Vec<(String, String)>) -> (Arc<Shelf>, Vec<u8>) {
+    entries.sort_by(|a, b| {
+        let by_name = a.def.wire_name().cmp(b.def.wire_name());
+        by_name.then((a.code != 0).cmp(&(b.code != 0)))
+    });
+    entries.dedup_by(|later, first| later.def.wire_name() == first.def.wire_name());
+    let codes = entries.iter().map(|entry| entry.code).collect();
+    // Names differ, so that the shelf has the same order.
+    let mut shelf = Shelf::of(entries.into_iter().map(|entry| entry.def).collect());
+    shelf.pruned = pruned;
+    (Arc::new(shelf), codes)
+}
