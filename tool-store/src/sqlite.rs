@@ -6,6 +6,8 @@ mod columns;
 mod ledger;
 mod open;
 mod spill;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 use std::future::Future;

@@ -17,41 +17,51 @@ macro_rules! columns {
     };
 }
 
+/// Expires what is open and whose time has passed.
+pub(super) const EXPIRE: &str = "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ?";
+
+/// The query for the rows that a filter means.
+pub(super) fn listing(filter: &ApprovalFilter) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM approval WHERE TRUE"));
+    narrow_to(&mut query, filter);
+    query
+}
+
 fn read(row: &SqliteRow) -> Result<ApprovalRow, StoreError> {
     let columns = Columns::new(row, "approval", "id");
     Ok(ApprovalRow {
         request: ApprovalRequest {
             id: columns.get("id")?,
             kind: columns.word("kind", ApprovalKind::from_word)?,
-            thread: columns.get("thread")?,
+            thread: columns.maybe("thread")?,
             turn: columns.get("turn")?,
             call: columns.get("call")?,
             tool: columns.get("tool")?,
             tenant: columns.get("tenant")?,
             principal: columns.get("principal")?,
-            agent: columns.get("agent")?,
+            agent: columns.maybe("agent")?,
             contract: columns.get("contract")?,
             arguments: columns.get("arguments")?,
             policy: columns.get("policy")?,
             decision: columns.get("decision")?,
             four_eyes: columns.get("four_eyes")?,
-            reason: columns.get("reason")?,
+            reason: columns.maybe("reason")?,
             nonce: columns.get("nonce")?,
             created: columns.time("created")?,
             expires: columns.time("expires")?,
-            parent: columns.get("parent")?,
+            parent: columns.maybe("parent")?,
         },
         status: columns.word("status", ApprovalStatus::from_word)?,
-        assignee: columns.get("assignee")?,
+        assignee: columns.maybe("assignee")?,
         answer: answer(columns)?,
     })
 }
 
 fn answer(columns: Columns<'_>) -> Result<Option<Answer>, StoreError> {
-    if columns.get::<Option<&str>>("verdict")?.is_none() {
+    if columns.maybe::<&str>("verdict")?.is_none() {
         return Ok(None);
     }
-    let edited: Option<String> = columns.get("edited")?;
+    let edited: Option<String> = columns.maybe("edited")?;
     let verdict = columns.word("verdict", |word| match (word, edited) {
         ("approve", None) => Some(Verdict::Approve),
         ("edit", Some(arguments)) => Some(Verdict::Edit(arguments)),
@@ -61,7 +71,7 @@ fn answer(columns: Columns<'_>) -> Result<Option<Answer>, StoreError> {
     Ok(Some(Answer {
         verdict,
         approver: columns.get("approver")?,
-        reason: columns.get("answer_reason")?,
+        reason: columns.maybe("answer_reason")?,
         at: columns.time("answered")?,
     }))
 }
@@ -295,10 +305,7 @@ impl ApprovalStore for SqliteStore {
 
     fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> StoreFuture<'a, Vec<ApprovalRow>> {
         step(async move {
-            let mut query =
-                QueryBuilder::new(concat!("SELECT ", columns!(), " FROM approval WHERE TRUE"));
-            narrow_to(&mut query, filter);
-            let rows = query.build().fetch_all(&self.readers).await?;
+            let rows = listing(filter).build().fetch_all(&self.readers).await?;
             Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }
@@ -309,9 +316,7 @@ impl ApprovalStore for SqliteStore {
 
     fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         step(async move {
-            let expired = sqlx::query(
-                "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ?",
-            );
+            let expired = sqlx::query(EXPIRE);
             self.update(expired.bind(now.as_millis())).await
         })
     }

@@ -1,7 +1,7 @@
 //! Audit rows in SQLite.
 
-use sqlx::QueryBuilder;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
     AuditFilter, AuditNote, AuditRow, AuditSink, StoreError, StoreFuture, Timestamp,
 };
@@ -17,6 +17,32 @@ macro_rules! columns {
     };
 }
 
+/// Removes one user's rows.
+pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND tenant = ?";
+
+/// Removes old rows.
+pub(super) const RETAIN: &str = "DELETE FROM audit WHERE started < ?";
+
+/// The query for the rows that a filter means.
+pub(super) fn listing(filter: &AuditFilter) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM audit WHERE TRUE"));
+    narrow(&mut query, "tenant", filter.tenant.as_deref());
+    narrow(&mut query, "principal", filter.principal.as_deref());
+    narrow(&mut query, "tool", filter.tool.as_deref());
+    narrow(&mut query, "call", filter.call.as_deref());
+    if let Some(since) = filter.since {
+        query.push(" AND started >= ").push_bind(since.as_millis());
+    }
+    if let Some(until) = filter.until {
+        query.push(" AND started < ").push_bind(until.as_millis());
+    }
+    query.push(" ORDER BY started, id");
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(limit);
+    }
+    query
+}
+
 fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
     let columns = Columns::new(row, "audit", "id");
     let notes: &str = columns.get("notes")?;
@@ -25,35 +51,33 @@ fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
     Ok(AuditRow {
         id: columns.get("id")?,
         call: columns.get("call")?,
-        turn: columns.get("turn")?,
-        thread: columns.get("thread")?,
-        tenant: columns.get("tenant")?,
-        principal: columns.get("principal")?,
-        runtime_user: columns.get("runtime_user")?,
-        agent: columns.get("agent")?,
-        session: columns.get("session")?,
+        turn: columns.maybe("turn")?,
+        thread: columns.maybe("thread")?,
+        tenant: columns.maybe("tenant")?,
+        principal: columns.maybe("principal")?,
+        runtime_user: columns.maybe("runtime_user")?,
+        agent: columns.maybe("agent")?,
+        session: columns.maybe("session")?,
         tool: columns.get("tool")?,
-        contract: columns.get("contract")?,
+        contract: columns.maybe("contract")?,
         effect: columns.number("effect")?,
-        layer: columns.get("layer")?,
-        decision: columns.get("decision")?,
-        policy: columns.get("policy")?,
-        approval: columns.get("approval")?,
-        approver: columns.get("approver")?,
-        outcome: columns.get("outcome")?,
-        error: columns.get("error")?,
+        layer: columns.maybe("layer")?,
+        decision: columns.maybe("decision")?,
+        policy: columns.maybe("policy")?,
+        approval: columns.maybe("approval")?,
+        approver: columns.maybe("approver")?,
+        outcome: columns.maybe("outcome")?,
+        error: columns.maybe("error")?,
         arguments: columns.get("arguments")?,
         original_hash: columns.get("original_hash")?,
-        used_hash: columns.get("used_hash")?,
-        output: columns.get("output")?,
+        used_hash: columns.maybe("used_hash")?,
+        output: columns.maybe("output")?,
         output_bytes: columns
-            .get::<Option<i64>>("output_bytes")?
+            .maybe::<i64>("output_bytes")?
             .map(i64::cast_unsigned),
         attempt: columns.number("attempt")?,
         started: columns.time("started")?,
-        duration_us: columns
-            .get::<Option<i64>>("duration_us")?
-            .map(i64::cast_unsigned),
+        duration_us: columns.maybe::<i64>("duration_us")?.map(i64::cast_unsigned),
         notes,
     })
 }
@@ -113,30 +137,14 @@ impl AuditSink for SqliteStore {
 
     fn export<'a>(&'a self, filter: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
         step(async move {
-            let mut query =
-                QueryBuilder::new(concat!("SELECT ", columns!(), " FROM audit WHERE TRUE"));
-            narrow(&mut query, "tenant", filter.tenant.as_deref());
-            narrow(&mut query, "principal", filter.principal.as_deref());
-            narrow(&mut query, "tool", filter.tool.as_deref());
-            narrow(&mut query, "call", filter.call.as_deref());
-            if let Some(since) = filter.since {
-                query.push(" AND started >= ").push_bind(since.as_millis());
-            }
-            if let Some(until) = filter.until {
-                query.push(" AND started < ").push_bind(until.as_millis());
-            }
-            query.push(" ORDER BY started, id");
-            if let Some(limit) = filter.limit {
-                query.push(" LIMIT ").push_bind(limit);
-            }
-            let rows = query.build().fetch_all(&self.readers).await?;
+            let rows = listing(filter).build().fetch_all(&self.readers).await?;
             Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }
 
     fn erase<'a>(&'a self, tenant: &'a str, principal: &'a str) -> StoreFuture<'a, u64> {
         step(async move {
-            let erased = sqlx::query("DELETE FROM audit WHERE principal = ? AND tenant = ?");
+            let erased = sqlx::query(ERASE);
             let erased = self.update(erased.bind(principal).bind(tenant)).await?;
             self.forget().await?;
             Ok(erased)
@@ -145,7 +153,7 @@ impl AuditSink for SqliteStore {
 
     fn retain(&self, since: Timestamp) -> StoreFuture<'_, u64> {
         step(async move {
-            let removed = sqlx::query("DELETE FROM audit WHERE started < ?");
+            let removed = sqlx::query(RETAIN);
             self.update(removed.bind(since.as_millis())).await
         })
     }

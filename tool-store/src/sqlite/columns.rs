@@ -20,8 +20,17 @@ impl<'r> Columns<'r> {
         Self { row, table, key }
     }
 
-    /// A column's value.
+    /// A column's value. It has to have one: sqlx itself reads null as an empty text or zero.
     pub(super) fn get<T>(self, column: &str) -> Result<T, StoreError>
+    where
+        T: Decode<'r, Sqlite> + Type<Sqlite>,
+    {
+        self.maybe(column)?
+            .ok_or_else(|| self.corrupt(column, "null, where there has to be a value"))
+    }
+
+    /// A column's value, or none.
+    pub(super) fn maybe<T>(self, column: &str) -> Result<Option<T>, StoreError>
     where
         T: Decode<'r, Sqlite> + Type<Sqlite>,
     {
@@ -37,7 +46,7 @@ impl<'r> Columns<'r> {
 
     /// A column's point in time, or none.
     pub(super) fn maybe_time(self, column: &str) -> Result<Option<Timestamp>, StoreError> {
-        let millis: Option<i64> = self.get(column)?;
+        let millis: Option<i64> = self.maybe(column)?;
         Ok(millis.map(Timestamp::from_millis))
     }
 

@@ -17,6 +17,25 @@ macro_rules! columns {
     };
 }
 
+/// Turns running rows whose lease is over to ambiguous.
+pub(super) const SWEEP: &str = concat!(
+    "UPDATE effect SET state = 'ambiguous' WHERE state = 'running' AND lease_until <= ? RETURNING ",
+    columns!()
+);
+
+/// The query for the rows of a tenant, in a state.
+pub(super) fn listing(tenant: Option<&str>, state: Option<EffectState>) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM effect WHERE released = 0"
+    ));
+    narrow(&mut query, "tenant", tenant);
+    narrow(&mut query, "state", state.map(EffectState::as_str));
+    query.push(" ORDER BY at, key");
+    query
+}
+
 /// A row, and whether an operator released it for a rerun.
 struct Claim {
     row: EffectRow,
@@ -30,7 +49,7 @@ fn read(row: &SqliteRow) -> Result<Claim, StoreError> {
             key: columns.get("key")?,
             call: columns.get("call")?,
             turn: columns.get("turn")?,
-            thread: columns.get("thread")?,
+            thread: columns.maybe("thread")?,
             tool: columns.get("tool")?,
             contract: columns.get("contract")?,
             tenant: columns.get("tenant")?,
@@ -41,10 +60,10 @@ fn read(row: &SqliteRow) -> Result<Claim, StoreError> {
             lease_until: columns.time("lease_until")?,
         },
         state: columns.word("state", EffectState::from_word)?,
-        result: columns.get("result")?,
+        result: columns.maybe("result")?,
         ended: columns.maybe_time("ended")?,
         late: columns.get("late")?,
-        resolved_by: columns.get("resolved_by")?,
+        resolved_by: columns.maybe("resolved_by")?,
         attempt: columns.number("attempt")?,
     };
     let released = columns.get("released")?;
@@ -276,10 +295,7 @@ impl EffectLedger for SqliteStore {
     fn sweep(&self, now: Timestamp) -> StoreFuture<'_, Vec<EffectRow>> {
         step(async move {
             let mut change = self.change().await?;
-            let swept = sqlx::query(concat!(
-                "UPDATE effect SET state = 'ambiguous' WHERE state = 'running' AND lease_until <= ? RETURNING ",
-                columns!()
-            ));
+            let swept = sqlx::query(SWEEP);
             let swept = swept.bind(now.as_millis()).fetch_all(&mut *change).await?;
             change.commit().await?;
             let mut swept = rows(&swept)?;
@@ -295,14 +311,7 @@ impl EffectLedger for SqliteStore {
         state: Option<EffectState>,
     ) -> StoreFuture<'a, Vec<EffectRow>> {
         step(async move {
-            let mut query = QueryBuilder::<Sqlite>::new(concat!(
-                "SELECT ",
-                columns!(),
-                " FROM effect WHERE released = 0"
-            ));
-            narrow(&mut query, "tenant", tenant);
-            narrow(&mut query, "state", state.map(EffectState::as_str));
-            query.push(" ORDER BY at, key");
+            let mut query = listing(tenant, state);
             Ok(rows(&query.build().fetch_all(&self.readers).await?)?)
         })
     }

@@ -9,6 +9,9 @@ use super::{Fault, SqliteStore, step};
 /// Bytes of a chunk, less what its last character would exceed it by.
 const CHUNK: usize = 64 * 1024;
 
+/// Removes texts whose time has passed; their chunks go with them.
+pub(super) const EXPIRE: &str = "DELETE FROM spill WHERE expires <= ?";
+
 /// A place or length as SQLite counts; no text is longer than the largest.
 fn place(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
@@ -26,14 +29,11 @@ fn part(rows: &[SqliteRow], from: u64, most: u64) -> Result<Option<SpillPart>, S
     let first = Columns::new(first, "spill", "handle");
     let total: u64 = first.number("total")?;
     // An empty text has no chunk.
-    let base = first
-        .get::<Option<i64>>("start")?
-        .unwrap_or(0)
-        .cast_unsigned();
+    let base = first.maybe::<i64>("start")?.unwrap_or(0).cast_unsigned();
     let mut text = String::new();
     for row in rows {
         let columns = Columns::new(row, "spill", "handle");
-        text.push_str(columns.get::<Option<&str>>("text")?.unwrap_or_default());
+        text.push_str(columns.maybe::<&str>("text")?.unwrap_or_default());
     }
     let byte = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
     let start = text.floor_char_boundary(byte(from.saturating_sub(base)));
@@ -122,7 +122,7 @@ impl SpillStore for SqliteStore {
 
     fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         step(async move {
-            let expired = sqlx::query("DELETE FROM spill WHERE expires <= ?");
+            let expired = sqlx::query(EXPIRE);
             self.update(expired.bind(now.as_millis())).await
         })
     }

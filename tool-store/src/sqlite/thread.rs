@@ -13,7 +13,7 @@ fn read(row: &SqliteRow) -> Result<Message, StoreError> {
         thread: columns.get("thread")?,
         turn: columns.get("turn")?,
         role: columns.word("role", Role::from_word)?,
-        call: columns.get("call")?,
+        call: columns.maybe("call")?,
         content: columns.get("content")?,
         at: columns.time("at")?,
     })

@@ -10,6 +10,7 @@
 mod approval;
 mod audit;
 mod ledger;
+mod property;
 mod records;
 mod spill;
 mod thread;

@@ -1,0 +1,295 @@
+//! Many processes on one file: this program starts itself as its children.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+use tool_core::store::*;
+use tool_store::SqliteStore;
+
+const JOB: &str = "TOOL_STORE_TEST_JOB";
+const FILE: &str = "TOOL_STORE_TEST_FILE";
+const PROCESSES: usize = 5;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn request(id: &str) -> ApprovalRequest {
+    let text = String::new;
+    ApprovalRequest {
+        id: id.to_owned(),
+        kind: ApprovalKind::Call,
+        thread: None,
+        turn: text(),
+        call: text(),
+        tool: text(),
+        tenant: text(),
+        principal: text(),
+        agent: None,
+        contract: text(),
+        arguments: text(),
+        policy: text(),
+        decision: text(),
+        four_eyes: false,
+        reason: None,
+        nonce: "nonce".to_owned(),
+        created: at(0),
+        expires: at(1000),
+        parent: None,
+    }
+}
+
+fn approve() -> Answer {
+    Answer {
+        verdict: Verdict::Approve,
+        approver: "eve".to_owned(),
+        reason: None,
+        at: at(1),
+    }
+}
+
+fn intent(key: &str, owner: &str) -> Intent {
+    let text = String::new;
+    Intent {
+        key: key.to_owned(),
+        call: text(),
+        turn: text(),
+        thread: None,
+        tool: text(),
+        contract: text(),
+        tenant: text(),
+        principal: text(),
+        arguments_hash: text(),
+        owner: owner.to_owned(),
+        at: at(0),
+        lease_until: at(1000),
+    }
+}
+
+fn audit(id: &str) -> AuditRow {
+    AuditRow {
+        id: id.to_owned(),
+        ..AuditRow::default()
+    }
+}
+
+fn message(call: &str) -> NewMessage {
+    NewMessage {
+        thread: "thread".to_owned(),
+        turn: "turn".to_owned(),
+        role: Role::Tool,
+        call: Some(call.to_owned()),
+        content: "7".to_owned(),
+        at: at(0),
+    }
+}
+
+/// A child waits for a line, does its job, and says what it did, a line each.
+#[tokio::test(flavor = "multi_thread")]
+async fn child() {
+    let (Ok(job), Ok(file)) = (std::env::var(JOB), std::env::var(FILE)) else {
+        return;
+    };
+    let me = std::process::id().to_string();
+    let mut go = String::new();
+    say("ready");
+    std::io::stdin().read_line(&mut go).unwrap();
+    let store = SqliteStore::open(file).await.unwrap();
+    match job.as_str() {
+        "open" => say("opened"),
+        "spend" => {
+            let tasks: Vec<_> = (0..8)
+                .map(|_| {
+                    let store = store.clone();
+                    tokio::spawn(async move { store.spend("a", "nonce", at(2)).await.unwrap() })
+                })
+                .collect();
+            for task in tasks {
+                if task.await.unwrap() {
+                    say("spent");
+                }
+            }
+        }
+        "answer" => {
+            if store.answer("a", approve()).await.is_ok() {
+                say("answered");
+            }
+        }
+        "begin" => {
+            for key in 0..20 {
+                let key = key.to_string();
+                let begun = store.begin(intent(&key, &me), Some(audit(&key))).await;
+                if begun.unwrap() == Begun::New {
+                    say(&format!("began {key}"));
+                }
+            }
+        }
+        "append" => {
+            for n in 0..20 {
+                store.append(message(&format!("{me} {n}"))).await.unwrap();
+                if store.append(message(&format!("shared {n}"))).await.is_ok() {
+                    say(&format!("answered {n}"));
+                }
+            }
+        }
+        "begin on" => {
+            for n in 0.. {
+                let key = format!("{me} {n}");
+                store
+                    .begin(intent(&key, &me), Some(audit(&key)))
+                    .await
+                    .unwrap();
+                say(&format!("began {key}"));
+            }
+        }
+        job => panic!("no job `{job}`"),
+    }
+    say("done");
+}
+
+/// One line to the parent. The test harness prints lines of its own, hence the mark.
+fn say(words: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\nchild: {words}").unwrap();
+    out.flush().unwrap();
+}
+
+/// A child at the start of its job.
+struct Worker {
+    child: Child,
+    said: Box<dyn Iterator<Item = String>>,
+}
+
+impl Worker {
+    fn start(job: &str, file: &Path) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--nocapture"])
+            .env(JOB, job)
+            .env(FILE, file)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut said = lines
+            .map_while(Result::ok)
+            .filter_map(|line| line.strip_prefix("child: ").map(str::to_owned));
+        assert_eq!(said.next().as_deref(), Some("ready"));
+        let said = Box::new(said);
+        Self { child, said }
+    }
+
+    fn go(&mut self) {
+        self.child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    }
+
+    /// What the child said by its end, which has to be a good one.
+    fn finish(mut self) -> Vec<String> {
+        let mut said: Vec<String> = self.said.collect();
+        assert!(self.child.wait().unwrap().success());
+        assert_eq!(said.pop().as_deref(), Some("done"));
+        said
+    }
+}
+
+/// Lets several processes do a job at once, and returns what all of them said, in order of words.
+fn at_once(job: &str, file: &Path) -> Vec<String> {
+    let mut workers: Vec<Worker> = (0..PROCESSES).map(|_| Worker::start(job, file)).collect();
+    workers.iter_mut().for_each(Worker::go);
+    let mut said: Vec<String> = workers.into_iter().flat_map(Worker::finish).collect();
+    said.sort();
+    said
+}
+
+fn folder() -> (TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    (folder, file)
+}
+
+#[tokio::test]
+async fn many_processes_make_one_file() {
+    for _ in 0..5 {
+        let (_folder, file) = folder();
+        assert_eq!(at_once("open", &file), vec!["opened"; PROCESSES]);
+    }
+}
+
+// M5: of 40 tasks in 5 processes that spend one approval one may run.
+#[tokio::test]
+async fn an_approval_is_spent_once_among_processes() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    store.open(request("a")).await.unwrap();
+    store.answer("a", approve()).await.unwrap();
+    assert_eq!(at_once("spend", &file), ["spent"]);
+    assert!(!store.spend("a", "nonce", at(2)).await.unwrap());
+}
+
+// S2-13: an answer is single-use among processes.
+#[tokio::test]
+async fn an_approval_is_answered_once_among_processes() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    store.open(request("a")).await.unwrap();
+    assert_eq!(at_once("answer", &file), ["answered"]);
+}
+
+// M6: each effect is begun by one process.
+#[tokio::test]
+async fn an_effect_is_begun_once_among_processes() {
+    let (_folder, file) = folder();
+    let said = at_once("begin", &file);
+    let mut expected: Vec<String> = (0..20).map(|key| format!("began {key}")).collect();
+    expected.sort();
+    assert_eq!(said, expected);
+}
+
+#[tokio::test]
+async fn a_thread_is_one_among_processes() {
+    let (_folder, file) = folder();
+    let said = at_once("append", &file);
+    let mut expected: Vec<String> = (0..20).map(|n| format!("answered {n}")).collect();
+    expected.sort();
+    assert_eq!(said, expected);
+    let store = SqliteStore::open(&file).await.unwrap();
+    let messages = ThreadStore::read(&store, "thread", None).await.unwrap();
+    let places: Vec<u64> = messages.into_iter().map(|message| message.seq).collect();
+    let all = u64::try_from(20 * PROCESSES + 20).unwrap();
+    assert_eq!(places, (1..=all).collect::<Vec<_>>());
+}
+
+// M6: a killed process leaves the intent with its audit row, or neither, and everything that it was told is stored.
+#[tokio::test]
+async fn a_killed_process_leaves_no_halves() {
+    let (_folder, file) = folder();
+    let mut told = BTreeSet::new();
+    for round in 0..8 {
+        let mut worker = Worker::start("begin on", &file);
+        worker.go();
+        for line in worker.said.by_ref().take(3 + round) {
+            told.insert(line.strip_prefix("began ").unwrap().to_owned());
+        }
+        worker.child.kill().unwrap();
+        worker.child.wait().unwrap();
+    }
+    let store = SqliteStore::open(&file).await.unwrap();
+    let effects = EffectLedger::list(&store, None, None).await.unwrap();
+    let audited = store.export(&AuditFilter::default()).await.unwrap();
+    let mut begun: Vec<String> = effects.into_iter().map(|row| row.intent.key).collect();
+    let mut rows: Vec<String> = audited.into_iter().map(|row| row.id).collect();
+    begun.sort();
+    rows.sort();
+    assert_eq!(begun, rows);
+    assert!(told.iter().all(|key| begun.contains(key)));
+    assert!(told.len() >= 8 * 3);
+}

@@ -1,0 +1,419 @@
+//! What only a file has: opening it, reading it back, losing a caller half way, forgetting.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+use tempfile::TempDir;
+use tool_core::store::*;
+use tool_store::{OpenError, SqliteStore};
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    (folder, file)
+}
+
+/// Changes the file behind the store's back.
+async fn tamper(file: &Path, sql: &'static str) {
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .foreign_keys(false);
+    let mut connection = options.connect().await.unwrap();
+    sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+fn row(id: &str) -> AuditRow {
+    AuditRow {
+        id: id.into(),
+        tenant: Some("acme".into()),
+        principal: Some("ann".into()),
+        ..AuditRow::default()
+    }
+}
+
+fn intent(key: &str) -> Intent {
+    let text = || "x".to_owned();
+    Intent {
+        key: key.into(),
+        call: text(),
+        turn: text(),
+        thread: None,
+        tool: text(),
+        contract: text(),
+        tenant: text(),
+        principal: text(),
+        arguments_hash: text(),
+        owner: text(),
+        at: Timestamp::from_millis(0),
+        lease_until: Timestamp::from_millis(10),
+    }
+}
+
+fn request(id: &str) -> ApprovalRequest {
+    let text = || "x".to_owned();
+    ApprovalRequest {
+        id: id.into(),
+        kind: ApprovalKind::Call,
+        thread: None,
+        turn: text(),
+        call: text(),
+        tool: text(),
+        tenant: text(),
+        principal: text(),
+        agent: None,
+        contract: text(),
+        arguments: text(),
+        policy: text(),
+        decision: text(),
+        four_eyes: false,
+        reason: None,
+        nonce: text(),
+        created: Timestamp::from_millis(0),
+        expires: Timestamp::from_millis(10),
+        parent: None,
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_told_with_its_name() {
+    let (folder, file) = folder();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(
+        &text,
+        "This is a text, and long enough to have a header. ".repeat(50),
+    )
+    .unwrap();
+    for wrong in [
+        folder.path().join("nowhere/state.db"),
+        folder.path().into(),
+        text,
+    ] {
+        let error = SqliteStore::open(&wrong).await.unwrap_err();
+        assert!(matches!(error, OpenError::Unopenable { .. }), "{error:?}");
+        let message = error.to_string();
+        assert!(message.contains(&*wrong.to_string_lossy()), "{message}");
+        assert!(message.contains("folder that exists"), "{message}");
+    }
+    let url = format!("sqlite://{}?mode=upside-down", file.display());
+    assert!(matches!(
+        SqliteStore::open(url).await,
+        Err(OpenError::Unopenable { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_file_of_a_later_program_is_left_alone() {
+    let (_folder, file) = folder();
+    SqliteStore::open(&file).await.unwrap().close().await;
+    tamper(
+        &file,
+        "INSERT INTO _sqlx_migrations VALUES (999, 'later', 0, TRUE, x'00', 0)",
+    )
+    .await;
+    let error = SqliteStore::open(&file).await.unwrap_err();
+    assert!(
+        matches!(error, OpenError::Newer { migration: 999, .. }),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("at least as new"), "{error}");
+    tamper(&file, "DELETE FROM _sqlx_migrations WHERE version = 999").await;
+    SqliteStore::open(&file).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_of_other_tables_is_not_migrated() {
+    let (_folder, file) = folder();
+    SqliteStore::open(&file).await.unwrap().close().await;
+    tamper(&file, "UPDATE _sqlx_migrations SET checksum = x'00'").await;
+    let error = SqliteStore::open(&file).await.unwrap_err();
+    assert!(matches!(error, OpenError::Migration { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_file_is_kept_and_shared_by_path_and_url() {
+    let (_folder, file) = folder();
+    let one = SqliteStore::open(&file).await.unwrap();
+    one.write(vec![row("a")]).await.unwrap();
+    let two = SqliteStore::open(format!("sqlite://{}", file.display()))
+        .await
+        .unwrap();
+    assert_eq!(
+        two.export(&AuditFilter::default()).await.unwrap(),
+        [row("a")]
+    );
+    assert!(ApprovalStore::is_durable(&two) && EffectLedger::is_durable(&two));
+}
+
+#[tokio::test]
+async fn memory_is_each_stores_own_and_not_durable() {
+    let one = SqliteStore::in_memory().await.unwrap();
+    let two = SqliteStore::open("sqlite::memory:").await.unwrap();
+    one.write(vec![row("a")]).await.unwrap();
+    assert_eq!(
+        one.clone().export(&AuditFilter::default()).await.unwrap(),
+        [row("a")]
+    );
+    assert_eq!(two.export(&AuditFilter::default()).await.unwrap(), []);
+    assert!(!ApprovalStore::is_durable(&two) && !EffectLedger::is_durable(&two));
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_back_names_row_and_column() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let said = |call: &str| NewMessage {
+        thread: "th".into(),
+        turn: "t".into(),
+        role: Role::Tool,
+        call: Some(call.into()),
+        content: "7".into(),
+        at: Timestamp::from_millis(0),
+    };
+    store.open(request("a")).await.unwrap();
+    store.begin(intent("k"), Some(row("r"))).await.unwrap();
+    store.append(said("c")).await.unwrap();
+    for (sql, names) in [
+        (
+            "UPDATE approval SET status = 'lost'",
+            ["approval", "`a`", "`status`", "`lost`"],
+        ),
+        (
+            "UPDATE approval SET status = 'pending', kind = 'odd'",
+            ["approval", "`a`", "`kind`", "`odd`"],
+        ),
+        (
+            "UPDATE approval SET kind = 'call', verdict = 'edit'",
+            ["approval", "`a`", "`verdict`", "`edit`"],
+        ),
+        (
+            "UPDATE approval SET verdict = 'deny'",
+            ["approval", "`a`", "`approver`", "null"],
+        ),
+        (
+            "UPDATE effect SET state = 'odd'",
+            ["effect", "`k`", "`state`", "`odd`"],
+        ),
+        (
+            "UPDATE effect SET state = 'running', attempt = -1",
+            ["effect", "`k`", "`attempt`", "-1"],
+        ),
+        (
+            "UPDATE audit SET effect = 300",
+            ["audit", "`r`", "`effect`", "300"],
+        ),
+        (
+            "UPDATE audit SET effect = 1, notes = '{'",
+            ["audit", "`r`", "`notes`", "sequence"],
+        ),
+        (
+            "UPDATE message SET role = 'odd'",
+            ["message", "`th`", "`role`", "`odd`"],
+        ),
+    ] {
+        tamper(&file, sql).await;
+        let answer = match names[0] {
+            "approval" => ApprovalStore::get(&store, "a").await.map(drop),
+            "effect" => EffectLedger::get(&store, "k").await.map(drop),
+            "audit" => store.export(&AuditFilter::default()).await.map(drop),
+            _ => ThreadStore::read(&store, "th", None).await.map(drop),
+        };
+        match answer {
+            Err(StoreError::Corrupt(text)) => {
+                assert!(
+                    names.iter().all(|name| text.contains(name)),
+                    "{sql}: {text}"
+                );
+            }
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_intent_whose_audit_row_cannot_be_written_is_not_stored() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    tamper(
+        &file,
+        "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT raise(ABORT, 'full'); END",
+    )
+    .await;
+    let refused = store.begin(intent("k"), Some(row("r"))).await;
+    assert!(
+        matches!(refused, Err(StoreError::Unavailable(_))),
+        "{refused:?}"
+    );
+    assert_eq!(EffectLedger::get(&store, "k").await.unwrap(), None);
+    assert!(store.write(vec![row("r")]).await.is_err());
+    tamper(&file, "DROP TRIGGER full").await;
+    assert_eq!(
+        store.begin(intent("k"), Some(row("r"))).await.unwrap(),
+        Begun::New
+    );
+}
+
+#[tokio::test]
+async fn readers_do_not_wait_for_a_writer() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    store.write(vec![row("a")]).await.unwrap();
+    let mut other = SqliteConnectOptions::new()
+        .filename(&file)
+        .connect()
+        .await
+        .unwrap();
+    let mut writing = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    sqlx::query("DELETE FROM audit")
+        .execute(&mut *writing)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.export(&AuditFilter::default()).await.unwrap(),
+        [row("a")]
+    );
+    writing.rollback().await.unwrap();
+}
+
+/// Polls a future so often, then drops it; says whether it had ended.
+async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) -> bool {
+    let mut future = pin!(future);
+    for _ in 0..polls {
+        if future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_ready()
+        {
+            return true;
+        }
+        tokio::time::sleep(std::time::Duration::from_micros(200)).await;
+    }
+    false
+}
+
+// M6: a caller that goes away half way leaves the intent with its audit row, or neither, and the store goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_may_go_away() {
+    let (_folder, file) = folder();
+    for store in [
+        SqliteStore::open(&file).await.unwrap(),
+        SqliteStore::in_memory().await.unwrap(),
+    ] {
+        let mut ended = 0;
+        for round in 0..300_usize {
+            let key = format!("k{round}");
+            // Every thirtieth has no time at all, and every thirtieth all the time it wants.
+            let polls = if round % 30 == 29 {
+                usize::MAX
+            } else {
+                round % 30
+            };
+            let begun = drop_after(polls, store.begin(intent(&key), Some(row(&key))));
+            ended += usize::from(begun.await);
+        }
+        assert!(ended > 0 && ended < 300, "{ended} of 300 came to their end");
+        let effects = EffectLedger::list(&store, None, None).await.unwrap();
+        let audited = store.export(&AuditFilter::default()).await.unwrap();
+        let mut begun: Vec<String> = effects.into_iter().map(|row| row.intent.key).collect();
+        let mut rows: Vec<String> = audited.into_iter().map(|row| row.id).collect();
+        begun.sort();
+        rows.sort();
+        assert_eq!(begun, rows);
+        assert!(begun.len() >= ended);
+        assert_eq!(store.begin(intent("last"), None).await.unwrap(), Begun::New);
+    }
+}
+
+#[tokio::test]
+async fn what_is_erased_is_in_no_file() {
+    const SENTINEL: &str = "the-sentinel-of-erasure";
+    let (folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let found = || {
+        let files = std::fs::read_dir(folder.path()).unwrap();
+        let found = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+        found
+            .filter(|bytes| {
+                bytes
+                    .windows(SENTINEL.len())
+                    .any(|at| at == SENTINEL.as_bytes())
+            })
+            .count()
+    };
+    store
+        .write(vec![
+            AuditRow {
+                arguments: SENTINEL.repeat(1000),
+                ..row("a")
+            },
+            AuditRow {
+                principal: None,
+                ..row("b")
+            },
+        ])
+        .await
+        .unwrap();
+    let said = NewMessage {
+        thread: "th".into(),
+        turn: "t".into(),
+        role: Role::User,
+        call: None,
+        content: SENTINEL.into(),
+        at: Timestamp::from_millis(0),
+    };
+    store.append(said).await.unwrap();
+    assert!(found() > 0);
+    assert_eq!(AuditSink::erase(&store, "acme", "ann").await.unwrap(), 1);
+    assert!(found() > 0);
+    assert_eq!(ThreadStore::erase(&store, "th").await.unwrap(), 1);
+    assert_eq!(found(), 0);
+    assert_eq!(
+        store.export(&AuditFilter::default()).await.unwrap().len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_spills_text_goes_with_it() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let spill = Spill {
+        handle: "s".into(),
+        tenant: "acme".into(),
+        principal: "ann".into(),
+        text: "text".repeat(50_000),
+        at: Timestamp::from_millis(0),
+        expires: Timestamp::from_millis(10),
+    };
+    store.put(spill).await.unwrap();
+    let count = || async {
+        let mut connection = SqliteConnectOptions::new()
+            .filename(&file)
+            .connect()
+            .await
+            .unwrap();
+        let count = AssertSqlSafe("SELECT count(*) FROM spill_chunk");
+        sqlx::query_scalar::<_, i64>(count)
+            .fetch_one(&mut connection)
+            .await
+            .unwrap()
+    };
+    assert!(count().await > 1);
+    assert_eq!(
+        SpillStore::expire(&store, Timestamp::from_millis(10))
+            .await
+            .unwrap(),
+        1
+    );
+    assert_eq!(count().await, 0);
+}
