@@ -42,6 +42,26 @@ pub trait IntoOutput {
     fn into_returned(self) -> Result<Returned<Self::Value>, ToolError>;
 }
 
+/// An error that may end a tool.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot fail with `{Self}`: it is no `std::error::Error`",
+    label = "its error cannot become a `ToolError`",
+    note = "return `Result<…, ToolError>`: `?` takes every `std::error::Error`, what is none takes `.map_err(|error| ToolError::new(\"…\"))?`",
+    note = "`Box<dyn Error>` is none either: `.map_err(ToolError::foreign)?` takes `Box<dyn Error + Send + Sync>` and `anyhow::Error`"
+)]
+pub trait Failure {
+    /// The error of this crate.
+    fn into_error(self) -> ToolError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<ToolError>> Failure for E {
+    fn into_error(self) -> ToolError {
+        self.into()
+    }
+}
+
 /// What a tool fn gave.
 pub enum Returned<T> {
     /// The output.

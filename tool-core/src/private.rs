@@ -155,7 +155,7 @@ pub fn predicate<T: serde::de::DeserializeOwned, A: Answer>(
     cx: &ToolContext,
     asks: impl FnOnce(&T, &ToolContext) -> A,
 ) -> Result<bool, ToolError> {
-    let input: T = serde_json::from_str(text)?;
+    let input: T = crate::args::decode(text)?;
     asks(&input, cx).answer()
 }
 

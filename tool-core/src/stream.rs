@@ -10,7 +10,7 @@ use futures::stream::{self, BoxStream, Stream, StreamExt};
 use serde::Serialize;
 
 use crate::error::ToolError;
-use crate::output::{IntoOutput, Returned, Step};
+use crate::output::{Failure, IntoOutput, Returned, Step};
 
 /// One item of a generator tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -258,11 +258,11 @@ impl<P, T, E> IntoOutput for Result<ToolStream<P, T>, E>
 where
     P: Serialize + Send + 'static,
     T: Serialize + Send + 'static,
-    E: Into<ToolError>,
+    E: Failure,
 {
     type Value = T;
 
     fn into_returned(self) -> Result<Returned<T>, ToolError> {
-        self.map_err(Into::into)?.into_returned()
+        self.map_err(Failure::into_error)?.into_returned()
     }
 }

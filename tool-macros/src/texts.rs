@@ -123,6 +123,8 @@ pub(crate) const TRANSPARENT_FIELDS: &str =
 pub(crate) const INTEGER_DATA: &str =
     "`integer` needs variants without data and without a tag: each is its discriminant on the wire";
 pub(crate) const FLATTEN_GENERIC: &str = "[flatten] flattening is computed before type parameters are known, write the fields out or make the type concrete";
+pub(crate) const REFERENCE: &str =
+    "what a model fills in is owned, take `String`, `Vec<T>` or `Box<T>` instead of a reference";
 pub(crate) const RECURSIVE_GENERIC: &str = "[recursive-type] a generic type cannot hold itself: its schema would have no name, make the type concrete or use a flat list with parent ids";
 pub(crate) const RECURSIVE_TYPE: &str =
     "`recursive` needs a field type that ends in a named type, such as `Option<Box<Folder>>`";

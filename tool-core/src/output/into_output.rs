@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Citation, IntoOutput, Returned};
+use super::{Citation, Failure, IntoOutput, Returned};
 use crate::error::ToolError;
 
-impl<T: Serialize + Send + 'static, E: Into<ToolError>> IntoOutput for Result<T, E> {
+impl<T: Serialize + Send + 'static, E: Failure> IntoOutput for Result<T, E> {
     type Value = T;
 
     fn into_returned(self) -> Result<Returned<T>, ToolError> {
-        self.map(Returned::Value).map_err(Into::into)
+        self.map(Returned::Value).map_err(Failure::into_error)
     }
 }
 

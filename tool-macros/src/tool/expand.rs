@@ -64,6 +64,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     let input = &tool.input;
     let name = &tool.name;
     let output = run::output(tool);
+    let output = run::at_output(tool, quote!(type Output = #output;));
     let def = definition::definition(tool);
     let run = run::run(tool);
     // A fn that takes something else is told at its path.
@@ -92,7 +93,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
         impl #private::Tool for #input {
             const NAME: &'static ::core::primitive::str = #name;
             const DEF: #private::ToolDef = #private::ToolDef::linked(&__TOOL_CORE_DEF);
-            type Output = #output;
+            #output
             #run
             #view
             fn to_arguments(&self) -> ::core::option::Option<#private::String> {

@@ -204,7 +204,35 @@ fn value_type(ty: &Type, errors: &Errors) -> bool {
         errors.at(at, texts::INNER_REFERENCE);
         return false;
     }
+    if let Some(at) = lifetime(ty.to_token_stream()) {
+        errors.at(at, texts::BORROWS);
+        return false;
+    }
     true
+}
+
+/// The first lifetime that is not `'static` and stands in no `fn` type.
+fn lifetime(tokens: TokenStream) -> Option<TokenStream> {
+    use proc_macro2::TokenTree::{Group, Ident, Punct};
+    let mut tokens = tokens.into_iter();
+    while let Some(token) = tokens.next() {
+        match &token {
+            Punct(quote) if quote.as_char() == '\'' => {
+                let name = tokens.next()?;
+                if name.to_string() != "static" {
+                    return Some([token, name].into_iter().collect());
+                }
+            }
+            Group(group) => {
+                if let Some(found) = lifetime(group.stream()) {
+                    return Some(found);
+                }
+            }
+            Ident(word) if ["fn", "Fn", "for"].iter().any(|one| word == one) => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The first `&` that is no `&&` and stands in no `fn(&T)`.

@@ -31,16 +31,14 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
         (true, false) => (quote!(_), returned(tool, &quote!(#call.await))),
         (false, false) => {
             let returned = returned(tool, &call);
-            (
-                quote!(cx),
-                quote!(#private::blocking(&cx, move || #returned).await?),
-            )
+            (quote!(cx), blocking(tool, &quote!(cx), &returned))
         }
         (false, true) => {
             let returned = returned(tool, &call);
+            let blocking = blocking(tool, &quote!(of_work), &returned);
             let body = quote! {
                 let of_work = #private::ToolContext::clone(&cx);
-                #private::blocking(&of_work, move || #returned).await?
+                #blocking
             };
             (quote!(cx), body)
         }
@@ -55,6 +53,13 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
             async move { #body }
         }
     }
+}
+
+/// `blocking(&cx, move || returned).await?`, underlined as the return type.
+fn blocking(tool: &Tool<'_>, cx: &TokenStream, returned: &TokenStream) -> TokenStream {
+    let private = tool.paths.private();
+    let call = at_output(tool, quote!(#private::blocking(&#cx, move || #returned)));
+    at_output(tool, quote!(#call.await?))
 }
 
 /// `impl Future<Output = …> + Send`. Where the return type cannot be an output, or the body is not `Send`, rustc tells it there

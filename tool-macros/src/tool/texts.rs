@@ -23,6 +23,7 @@ pub(crate) const DYN_VALUE: &str =
 pub(crate) const IMPL_HOST: &str =
     "a host value needs one type with `FromContext`, write the concrete type instead of `impl`";
 pub(crate) const INNER_REFERENCE: &str = "a model cannot fill in a reference, take an owned value; a host value that may be missing is `#[context] name: Option<T>`";
+pub(crate) const BORROWS: &str = "a model's arguments are owned, take a type without a lifetime: `String` instead of `&'a str` in its fields";
 pub(crate) const INFER: &str = "the schema needs the type, write it out";
 pub(crate) const REFERENCE_LIFETIME: &str =
     "host values are borrowed for the call, remove the lifetime";
@@ -123,12 +124,32 @@ pub(crate) fn unknown_attribute(name: &str) -> String {
 
 /// A word of a list that is not known, with the nearest one that is.
 pub(crate) fn unknown(word: &str, nearest: Option<&str>, known: &[&str]) -> String {
+    if let Some(instead) = instead(word, known) {
+        return format!("unknown option `{word}`, {instead}");
+    }
     let known = crate::texts::list(known);
     match nearest {
         Some(nearest) => {
             format!("unknown option `{word}`, did you mean `{nearest}`? known are {known}")
         }
         None => format!("unknown option `{word}`, known are {known}"),
+    }
+}
+
+/// What to write for a word that other crates have.
+fn instead(word: &str, known: &[&str]) -> Option<&'static str> {
+    match word {
+        "description" | "desc" | "doc" | "about" | "help" => {
+            Some("write the description above it in `///`")
+        }
+        "min" | "max" | "minimum" | "maximum" | "gte" | "lte" if known.contains(&"range") => {
+            Some("the bounds of a number are `range = 1..=10`, those of a text `length = 1..=10`")
+        }
+        "min_length" | "max_length" if known.contains(&"length") => {
+            Some("the bounds of a text are `length = 1..=10`")
+        }
+        "parameters" | "params" => Some("the fn's parameters are the schema, write there"),
+        _ => None,
     }
 }
 

@@ -142,6 +142,9 @@ impl Check<'_> {
             }
         }
         let place = ty.to_token_stream();
+        if let syn::Type::Reference(reference) = ty {
+            self.errors.at(reference, texts::REFERENCE);
+        }
         let ty = match &words.recursive {
             Some(word) => self.swap_innermost(ty, word),
             None => self.swap(place.clone()),

@@ -1,0 +1,23 @@
+use std::error::Error;
+
+use tool_core::prelude::*;
+
+/// Reads.
+#[tool]
+pub fn read(
+    /// Which file.
+    path: String,
+) -> Result<String, Box<dyn Error>> {
+    Ok(std::fs::read_to_string(path)?)
+}
+
+/// Reads, and fails with a text.
+#[tool]
+pub fn read_again(
+    /// Which file.
+    path: String,
+) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+fn main() {}
