@@ -252,6 +252,11 @@ impl ToolContext {
         if !self.open {
             return None;
         }
+        self.service()
+    }
+
+    /// A value that the host put in, for this crate: what a tool is served with, not what it holds.
+    pub(crate) fn service<T: Clone + 'static>(&self) -> Option<T> {
         let value = self.host.extensions.get(&TypeId::of::<T>())?;
         value.downcast_ref::<T>().cloned()
     }

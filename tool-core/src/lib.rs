@@ -90,6 +90,8 @@ pub use gate::{
 };
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
+#[cfg(feature = "host")]
+pub use run::BlockingPool;
 pub use schema::StrictSchema;
 pub use schema::dialect::{Dialect, Dialects, Hints};
 pub use secrecy::{ExposeSecret, SecretString};

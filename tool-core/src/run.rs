@@ -25,6 +25,8 @@ mod blocking;
 mod drive;
 mod guard;
 
+#[cfg(feature = "host")]
+pub use blocking::BlockingPool;
 pub use blocking::blocking;
 pub(crate) use drive::finish;
 

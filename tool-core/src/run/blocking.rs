@@ -1,12 +1,12 @@
 //! Sync tools.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-use crate::context::{CallScope, ToolContext};
+use crate::context::ToolContext;
 use crate::error::ToolError;
 
-/// Runs the body of a sync tool where it may block: on tokio's pool under the feature `host`, else in place.
+#[cfg(feature = "host")]
+pub use pool::BlockingPool;
+
+/// Runs the body of a sync tool where it may block: on the host's [`BlockingPool`] under the feature `host`, else in place.
 ///
 /// A run that is dropped cannot stop it; the body sees [`ToolContext::is_cancelled`] then, and the result says that it was left
 /// behind.
@@ -15,29 +15,147 @@ pub async fn blocking<R: Send + 'static>(
     cx: &ToolContext,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Result<R, ToolError> {
-    /// Notes that the run went away before the work was done.
-    struct Left(Option<Arc<CallScope>>);
-    impl Drop for Left {
+    #[cfg(feature = "host")]
+    if tokio::runtime::Handle::try_current().is_ok() {
+        return pool::run(cx, work).await;
+    }
+    let _ = cx;
+    Ok(work())
+}
+
+#[cfg(feature = "host")]
+mod pool {
+    use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+    use std::sync::{Arc, LazyLock};
+
+    use tokio::sync::Semaphore;
+
+    use crate::context::{CallScope, ToolContext};
+    use crate::error::ToolError;
+
+    /// Bodies at once, where a host gives no pool.
+    const SLOTS: usize = 64;
+
+    static COMMON: LazyLock<BlockingPool> = LazyLock::new(|| BlockingPool::new(SLOTS));
+
+    /// How many bodies of sync tools run at once.
+    ///
+    /// A body that is left behind, because its deadline passed or its call was dropped, keeps its slot until it really ends: bodies
+    /// that hang cannot pile up. Calls that find no slot wait, in order, and their deadline goes on. A host gives the pool to the
+    /// contexts of all its turns; where there is none, one of 64 slots serves the process.
+    ///
+    /// ```
+    /// use tool_core::{BlockingPool, ToolContext};
+    ///
+    /// let pool = BlockingPool::new(8);
+    /// let cx = ToolContext::builder().with(pool.clone()).build();
+    /// # let _ = cx;
+    /// assert_eq!((pool.running(), pool.waiting()), (0, 0));
+    /// ```
+    ///
+    /// A sync tool that waits for another sync tool holds its slot meanwhile: in a pool of one slot, that waits for ever.
+    #[derive(Clone, Debug)]
+    pub struct BlockingPool(Arc<Slots>);
+
+    #[derive(Debug)]
+    struct Slots {
+        free: Arc<Semaphore>,
+        all: usize,
+        waiting: AtomicUsize,
+    }
+
+    impl BlockingPool {
+        /// At most so many bodies at once; one at least.
+        pub fn new(slots: usize) -> Self {
+            let slots = slots.clamp(1, Semaphore::MAX_PERMITS);
+            Self(Arc::new(Slots {
+                free: Arc::new(Semaphore::new(slots)),
+                all: slots,
+                waiting: AtomicUsize::new(0),
+            }))
+        }
+
+        /// How many bodies run, those left behind included.
+        pub fn running(&self) -> usize {
+            self.0.all - self.0.free.available_permits()
+        }
+
+        /// How many calls wait for a slot.
+        pub fn waiting(&self) -> usize {
+            self.0.waiting.load(Ordering::Relaxed)
+        }
+    }
+
+    const WAITS: u8 = 0;
+    const BEGUN: u8 = 1;
+    const LEFT: u8 = 2;
+
+    /// What became of a body: it begins or is left first, never both.
+    struct Body {
+        state: Arc<AtomicU8>,
+        scope: Option<Arc<CallScope>>,
+    }
+
+    fn becomes(state: &AtomicU8, next: u8) -> bool {
+        state
+            .compare_exchange(WAITS, next, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// The run went away: the body must not begin any more, or it is left behind.
+    impl Drop for Body {
         fn drop(&mut self) {
-            if let Some(scope) = &self.0 {
+            if !becomes(&self.state, LEFT)
+                && let Some(scope) = &self.scope
+            {
                 scope.detached.store(true, Ordering::Relaxed);
             }
         }
     }
 
-    #[cfg(feature = "host")]
-    if tokio::runtime::Handle::try_current().is_ok() {
-        let mut left = Left(cx.scope().cloned());
-        let done = tokio::task::spawn_blocking(work).await;
-        left.0 = None;
-        return match done {
-            Ok(output) => Ok(output),
+    /// Counts a call that waits, also where it is dropped.
+    struct Waiting<'a>(&'a AtomicUsize);
+
+    impl Drop for Waiting<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) async fn run<R: Send + 'static>(
+        cx: &ToolContext,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, ToolError> {
+        let pool = cx
+            .service::<BlockingPool>()
+            .unwrap_or_else(|| COMMON.clone());
+        pool.0.waiting.fetch_add(1, Ordering::Relaxed);
+        let waiting = Waiting(&pool.0.waiting);
+        let slot = Arc::clone(&pool.0.free).acquire_owned().await;
+        drop(waiting);
+        let gone = || {
+            ToolError::new("the host is shutting down")
+                .operator("the runtime dropped the tool's blocking work")
+        };
+        // Nobody closes the semaphore.
+        let slot = slot.map_err(|_| gone())?;
+        let mut body = Body {
+            state: Arc::default(),
+            scope: cx.scope().cloned(),
+        };
+        let state = Arc::clone(&body.state);
+        let done = tokio::task::spawn_blocking(move || {
+            // Goes with the body, not with the call.
+            let _slot = slot;
+            becomes(&state, BEGUN).then(work)
+        })
+        .await;
+        body.scope = None;
+        match done {
+            Ok(output) => output.ok_or_else(gone),
             // The guard makes a result of it, as of any other panic.
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => Err(ToolError::new("the host is shutting down")
-                .operator("the runtime dropped the tool's blocking work")),
-        };
+            Err(_) => Err(gone()),
+        }
     }
-    let _ = (cx, Left(None));
-    Ok(work())
 }

@@ -1,0 +1,202 @@
+//! Sync tools on a bounded pool.
+
+#![cfg(feature = "host")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use tool_core::prelude::*;
+use tool_core::{BlockingPool, CancellationToken, Effect, ErrorKind};
+
+/// Bodies wait here until a test lets them go.
+#[derive(Clone)]
+struct Door {
+    begun: Sender<()>,
+    go: Arc<Mutex<Receiver<()>>>,
+    bodies: Arc<AtomicUsize>,
+}
+tool_core::host_value!(Door, Effect::READ);
+
+/// What a test holds of a door.
+struct Keeper {
+    begun: Receiver<()>,
+    go: Sender<()>,
+    bodies: Arc<AtomicUsize>,
+}
+
+impl Keeper {
+    /// Waits until so many more bodies have begun.
+    fn begun(&self, bodies: usize) {
+        for _ in 0..bodies {
+            self.begun
+                .recv_timeout(Duration::from_secs(30))
+                .expect("a body begins");
+        }
+    }
+
+    fn let_go(&self, bodies: usize) {
+        for _ in 0..bodies {
+            self.go.send(()).unwrap();
+        }
+    }
+}
+
+fn door() -> (Door, Keeper) {
+    let (begun, seen) = channel();
+    let (go, gone) = channel();
+    let bodies = Arc::default();
+    let door = Door {
+        begun,
+        go: Arc::new(Mutex::new(gone)),
+        bodies: Arc::clone(&bodies),
+    };
+    let keeper = Keeper {
+        begun: seen,
+        go,
+        bodies,
+    };
+    (door, keeper)
+}
+
+/// Waits at the door, whoever has left.
+#[tool(read_only)]
+fn wait(door: &Door) -> u32 {
+    door.bodies.fetch_add(1, Ordering::SeqCst);
+    door.begun.send(()).unwrap();
+    door.go.lock().unwrap().recv().unwrap();
+    1
+}
+
+/// Panics.
+#[tool]
+fn fall() -> u32 {
+    panic!("over the door step")
+}
+
+fn tools() -> Toolset {
+    Registry::builder()
+        .tool::<wait>()
+        .tool::<fall>()
+        .build()
+        .unwrap()
+        .open()
+}
+
+fn call(name: &str) -> ToolCall {
+    ToolCall::new("c1", name, "{}")
+}
+
+async fn until(what: impl Fn() -> bool) {
+    while !what() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+// M13: no more bodies at once than the pool has slots, and every call gets its turn.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_bodies_than_slots() {
+    let (door, keeper) = door();
+    let pool = BlockingPool::new(2);
+    let cx = ToolContext::builder().with(door).with(pool.clone()).build();
+    let calls: Vec<_> = (0..6)
+        .map(|_| {
+            let cx = cx.clone();
+            tokio::spawn(async move { tools().call(call("wait"), &cx).await.is_error() })
+        })
+        .collect();
+    keeper.begun(2);
+    for done in 0..4 {
+        until(|| pool.waiting() == 4 - done).await;
+        assert_eq!(pool.running(), 2);
+        assert_eq!(keeper.bodies.load(Ordering::SeqCst), 2 + done);
+        keeper.let_go(1);
+        keeper.begun(1);
+    }
+    keeper.let_go(2);
+    for call in calls {
+        assert!(!call.await.unwrap());
+    }
+    until(|| pool.running() == 0).await;
+}
+
+// M13: a body that outlives its call keeps its slot until it ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_left_body_keeps_its_slot() {
+    let (door, keeper) = door();
+    let pool = BlockingPool::new(1);
+    let token = CancellationToken::new();
+    let cx = ToolContext::builder()
+        .with(door.clone())
+        .with(pool.clone())
+        .cancellation(token.clone())
+        .build();
+    let first = tokio::spawn(async move { tools().call(call("wait"), &cx).await });
+    keeper.begun(1);
+    token.cancel();
+    let first = first.await.unwrap();
+    let error = first.error().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert!(error.operator_text().contains("goes on in the background"));
+    assert_eq!(pool.running(), 1);
+
+    let cx = ToolContext::builder().with(door).with(pool.clone()).build();
+    let tools = tools();
+    let mut second = Box::pin(tools.call(call("wait"), &cx));
+    assert!(second.as_mut().now_or_never().is_none());
+    assert_eq!((pool.running(), pool.waiting()), (1, 1));
+    keeper.let_go(2);
+    assert!(!second.await.is_error());
+    until(|| pool.running() == 0).await;
+}
+
+// M13: a call that leaves while it waits for a slot never begins, and nothing of it is left behind.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_leaves_the_queue_never_begins() {
+    let (door, keeper) = door();
+    let pool = BlockingPool::new(1);
+    let cx = ToolContext::builder()
+        .with(door.clone())
+        .with(pool.clone())
+        .build();
+    let first = tokio::spawn(async move { tools().call(call("wait"), &cx).await.is_error() });
+    keeper.begun(1);
+
+    let token = CancellationToken::new();
+    let cx = ToolContext::builder()
+        .with(door)
+        .with(pool.clone())
+        .cancellation(token.clone())
+        .build();
+    let second = tokio::spawn(async move { tools().call(call("wait"), &cx).await });
+    until(|| pool.waiting() == 1).await;
+    token.cancel();
+    let second = second.await.unwrap();
+    let error = second.error().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert!(!error.operator_text().contains("background"));
+    keeper.let_go(1);
+    assert!(!first.await.unwrap());
+    until(|| pool.running() == 0).await;
+    assert_eq!(keeper.bodies.load(Ordering::SeqCst), 1);
+}
+
+// S0-23: a body that panics gives its slot back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_frees_the_slot() {
+    let pool = BlockingPool::new(1);
+    let cx = ToolContext::builder().with(pool.clone()).build();
+    for _ in 0..3 {
+        let result = tools().call(call("fall"), &cx).await;
+        assert_eq!(result.error().unwrap().kind(), ErrorKind::Panicked);
+    }
+    assert_eq!(pool.running(), 0);
+}
