@@ -75,6 +75,7 @@ pub(crate) fn item(tool: &Tool<'_>) -> TokenStream {
             non_camel_case_types,
             clippy::derive_partial_eq_without_eq,
             clippy::doc_markdown,
+            clippy::pub_underscore_fields,
             clippy::struct_excessive_bools,
             clippy::struct_field_names
         )]
