@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::args::RepairNote;
 use crate::error::{ErrorKind, ToolError};
+#[cfg(feature = "host")]
+use crate::gate::approval::Ticket;
 use crate::output::{Citation, ModelOutput, Output};
 
 /// What a model asked for.
@@ -56,6 +58,9 @@ pub struct CallResult {
     pub(crate) citations: Vec<Citation>,
     pub(crate) repairs: Vec<RepairNote>,
     pub(crate) duration: Duration,
+    #[cfg(feature = "host")]
+    pub(crate) tickets: Vec<Ticket>,
+    pub(crate) replayed: bool,
 }
 
 impl CallResult {
@@ -68,6 +73,9 @@ impl CallResult {
             citations: Vec::new(),
             repairs: Vec::new(),
             duration: Duration::ZERO,
+            #[cfg(feature = "host")]
+            tickets: Vec::new(),
+            replayed: false,
         }
     }
 
@@ -112,6 +120,17 @@ impl CallResult {
     /// What was repaired in the arguments before the tool saw them.
     pub fn repairs(&self) -> &[RepairNote] {
         &self.repairs
+    }
+
+    /// What people have to approve before this call can end: itself, or calls that it has made.
+    #[cfg(feature = "host")]
+    pub fn tickets(&self) -> &[Ticket] {
+        &self.tickets
+    }
+
+    /// Whether this is the stored result of an earlier run of the same call: the tool has not run again.
+    pub fn is_replayed(&self) -> bool {
+        self.replayed
     }
 
     /// How long it took, from the call to the result.

@@ -4,7 +4,7 @@ use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures::channel::mpsc::UnboundedSender;
@@ -14,19 +14,24 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::call::ToolCall;
+use crate::call::{ToolCall, ToolEvent};
 use crate::error::{ErrorKind, ToolError};
 use crate::output::Citation;
+use crate::redact::Redactor;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
 
 mod builder;
 mod extract;
+#[cfg(feature = "host")]
+mod gated;
 mod services;
 mod slug;
 
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};
+#[cfg(feature = "host")]
+pub(crate) use gated::Gated;
 pub use services::{
     ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, History,
     OAuth, OAuthToken, Said, Speaker, StatePlace, StateStore, TokenSource,
@@ -78,6 +83,7 @@ pub(crate) struct Host {
     secrets: HashMap<String, SecretString>,
     variables: HashMap<String, String>,
     extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    redactor: OnceLock<Redactor>,
 }
 
 /// What holds for one call.
@@ -85,7 +91,9 @@ pub(crate) struct CallScope {
     pub(crate) call: ToolCall,
     pub(crate) def: ToolDef,
     pub(crate) deadline: Option<Instant>,
-    pub(crate) progress: Option<UnboundedSender<Box<RawValue>>>,
+    pub(crate) progress: Option<UnboundedSender<ToolEvent>>,
+    #[cfg(feature = "host")]
+    pub(crate) gated: Option<Box<Gated>>,
     pub(crate) citations: Mutex<Vec<Citation>>,
     /// Bytes that the output will have, if it is as long as those before it.
     pub(crate) room: usize,
@@ -123,11 +131,35 @@ impl ToolContext {
         }
     }
 
+    /// Masks the secrets of the turn.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        self.host.redactor.get_or_init(|| {
+            let long = self
+                .host
+                .secrets
+                .iter()
+                .filter(|(_, secret)| secret.expose_secret().len() >= Redactor::SHORTEST);
+            Redactor::new(long.map(|(key, secret)| (key.clone(), secret.clone())))
+                .unwrap_or_default()
+        })
+    }
+
+    /// Whether the host's secret of this key is too short to be masked.
+    pub(crate) fn is_short_secret(&self, key: &str) -> bool {
+        let secret = self.host.secrets.get(key);
+        secret.is_some_and(|secret| (1..Redactor::SHORTEST).contains(&secret.expose_secret().len()))
+    }
+
     pub(crate) fn scope(&self) -> Option<&Arc<CallScope>> {
         self.call.as_ref()
     }
 
+    /// What stops this call: its own token where a gate gave it one, a child of the turn's.
     pub(crate) fn cancellation(&self) -> Option<&CancellationToken> {
+        #[cfg(feature = "host")]
+        if let Some(stop) = self.stop() {
+            return Some(stop);
+        }
         self.host.cancellation.as_ref()
     }
 
@@ -168,6 +200,10 @@ impl ToolContext {
 
     /// The turn: one message of the model and the calls in it. The same again when the turn is resumed.
     pub fn turn(&self) -> Option<&str> {
+        #[cfg(feature = "host")]
+        if let Some(turn) = self.turn_of_call() {
+            return Some(turn);
+        }
         self.host.turn.as_deref()
     }
 
@@ -275,8 +311,9 @@ impl ToolContext {
 
     /// Whether somebody listens and was told.
     pub(crate) fn send_progress(&self, step: Box<RawValue>) -> bool {
+        let step = self.redactor().progress(step);
         let sender = self.call.as_ref().and_then(|scope| scope.progress.as_ref());
-        sender.is_some_and(|sender| sender.unbounded_send(step).is_ok())
+        sender.is_some_and(|sender| sender.unbounded_send(ToolEvent::Progress(step)).is_ok())
     }
 
     /// Says where the output comes from. Kept beside the output, for the client.
@@ -306,9 +343,7 @@ impl ToolContext {
     ///
     /// Async code is dropped and need not ask. Blocking code cannot be dropped and should.
     pub fn is_cancelled(&self) -> bool {
-        self.host
-            .cancellation
-            .as_ref()
+        self.cancellation()
             .is_some_and(CancellationToken::is_cancelled)
             || self
                 .call
@@ -322,7 +357,7 @@ impl ToolContext {
     /// Waits until the turn is cancelled or the deadline passes; for ever where there is neither.
     pub async fn cancelled(&self) {
         let cancelled = async {
-            match &self.host.cancellation {
+            match self.cancellation() {
                 Some(token) => token.cancelled().await,
                 None => std::future::pending().await,
             }

@@ -37,6 +37,26 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// The kind of a word; [`Failed`](Self::Failed) for one that another version may have written.
+    #[cfg(feature = "host")]
+    pub(crate) fn from_word(word: &str) -> Self {
+        [
+            Self::UnknownTool,
+            Self::InvalidArguments,
+            Self::Denied,
+            Self::Pending,
+            Self::TimedOut,
+            Self::Cancelled,
+            Self::Panicked,
+            Self::RateLimited,
+            Self::Interrupted,
+            Self::Unavailable,
+        ]
+        .into_iter()
+        .find(|kind| kind.as_str() == word)
+        .unwrap_or(Self::Failed)
+    }
+
     /// The kind as a word, for stores and telemetry.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -54,6 +54,8 @@ extern crate self as tool_core;
 pub mod schema;
 
 mod args;
+#[cfg(feature = "host")]
+mod audit;
 mod call;
 mod context;
 mod effect;
@@ -75,6 +77,8 @@ mod tool;
 mod toolset;
 
 pub use args::{Issue, Repair, RepairNote};
+#[cfg(feature = "host")]
+pub use audit::{Audit, AuditBuffer};
 pub use call::{CallResult, ToolCall, ToolEvent};
 pub use context::{
     ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, Deadline,
@@ -84,14 +88,22 @@ pub use context::{
 };
 pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};
+#[cfg(feature = "host")]
+pub use gate::approval::{
+    ApprovalError, Approvals, ApprovalsBuilder, KeyError, KeyRing, Reply, Route, Ticket,
+};
 pub use gate::{
     Access, AgentTool, Disables, Enablement, Explanation, Layer, Lists, Permit, Rules, Runtime,
     Step, policy,
 };
+#[cfg(feature = "host")]
+pub use gate::{Gate, GateBuilder, Retry};
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 #[cfg(feature = "host")]
 pub use run::BlockingPool;
+#[cfg(feature = "host")]
+pub use run::hooks::{Hooks, Permitted, Ran};
 pub use schema::StrictSchema;
 pub use schema::dialect::{Dialect, Dialects, Hints};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -98,6 +98,35 @@ enum Content {
     Broken(String),
 }
 
+/// What a model reads, as a store keeps it.
+#[cfg(feature = "host")]
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StoredModel {
+    Text(String),
+    Json(Box<RawValue>),
+    Parts(Vec<Part>),
+}
+
+#[cfg(feature = "host")]
+impl ModelOutput {
+    pub(crate) fn to_stored(&self) -> StoredModel {
+        match &self.0 {
+            Content::Text(text) | Content::Broken(text) => StoredModel::Text(text.clone()),
+            Content::Json(json) => StoredModel::Json(json.clone()),
+            Content::Parts(parts) => StoredModel::Parts(parts.clone()),
+        }
+    }
+
+    pub(crate) fn from_stored(stored: StoredModel) -> Self {
+        Self(match stored {
+            StoredModel::Text(text) => Content::Text(text),
+            StoredModel::Json(json) => Content::Json(json),
+            StoredModel::Parts(parts) => Content::Parts(parts),
+        })
+    }
+}
+
 /// One part of what a model reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -7,23 +7,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use futures::channel::mpsc::{UnboundedSender, unbounded};
-use futures::stream::Stream;
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
-
 use crate::args::{self, RepairNote};
 use crate::call::{CallResult, ToolCall, ToolEvent};
+#[cfg(feature = "host")]
+use crate::context::Gated;
 use crate::context::{CallScope, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{self, Permit};
 use crate::output::Output;
-use crate::tool::{Finished, Job, Tool, ToolDef};
+#[cfg(feature = "host")]
+use crate::store::ApprovalRequest;
+use crate::tool::{Finished, Job, SecretKind, Tool, ToolDef};
 use crate::toolset::Toolset;
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::stream::Stream;
+use serde::de::DeserializeOwned;
 
 mod blocking;
+#[cfg(feature = "host")]
+mod claim;
 mod drive;
+#[cfg(feature = "host")]
+mod gated;
 mod guard;
+#[cfg(feature = "host")]
+pub(crate) mod hooks;
+#[cfg(feature = "host")]
+pub(crate) mod stored;
 
 #[cfg(feature = "host")]
 pub use blocking::BlockingPool;
@@ -107,6 +117,19 @@ impl Prepared {
         &self.cx
     }
 
+    /// The same call, for a permit of its own.
+    #[cfg(feature = "host")]
+    fn again(&self) -> Self {
+        Self {
+            cx: self.cx.clone(),
+            scope: Arc::clone(&self.scope),
+            repairs: Vec::new(),
+            corrected: self.corrected.clone(),
+            since: self.since,
+            at: self.at,
+        }
+    }
+
     /// The end of the call.
     fn result(self, outcome: Result<Output, ToolError>) -> CallResult {
         let Self {
@@ -148,11 +171,14 @@ impl Prepared {
             citations,
             repairs,
             duration: since.elapsed(),
+            #[cfg(feature = "host")]
+            tickets: Vec::new(),
+            replayed: false,
         }
     }
 }
 
-type Progress = Option<UnboundedSender<Box<RawValue>>>;
+type Progress = Option<UnboundedSender<ToolEvent>>;
 
 /// Name, visibility, arguments.
 #[expect(
@@ -172,14 +198,7 @@ fn prepare(
     };
     let (corrected, repairs) =
         match args::admit(def.input(), &call.arguments, toolset.repair_mode()) {
-            Ok(admitted) => (
-                // Empty text is read as `{}`, which is neither the call's text nor a repair.
-                match admitted.text {
-                    Cow::Borrowed(text) if text.len() == call.arguments.len() => None,
-                    text => Some(text.into_owned()),
-                },
-                admitted.repairs,
-            ),
+            Ok(admitted) => (own_text(admitted.text, &call.arguments), admitted.repairs),
             Err(issues) => {
                 return Err(CallResult::refused(
                     call,
@@ -187,11 +206,50 @@ fn prepare(
                 ));
             }
         };
-    let mut prepared = enter(toolset, at, def, call, cx, progress, since);
+    let mut prepared = enter(
+        toolset,
+        at,
+        def,
+        call,
+        cx,
+        progress,
+        since,
+        #[cfg(feature = "host")]
+        None,
+    );
+    if let Err(error) = check_secrets(def, cx) {
+        return Err(prepared.result(Err(error)));
+    }
     (prepared.repairs, prepared.corrected) = (repairs, corrected);
     match begin(def, prepared.arguments(), prepared.cx.clone()) {
         Ok(job) => Ok((prepared, job)),
-        Err(error) => Err(prepared.result(Err(error))),
+        Err(error) => {
+            let error = redacted(error, &prepared.cx);
+            Err(prepared.result(Err(error)))
+        }
+    }
+}
+
+/// A secret that cannot be masked is not given out.
+fn check_secrets(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolError> {
+    let short = def
+        .secrets()
+        .iter()
+        .find(|need| need.kind == SecretKind::Text && cx.is_short_secret(&need.key));
+    match short {
+        None => Ok(()),
+        Some(need) => Err(ToolError::unavailable(format_args!(
+            "a secret `{}` that has at least 6 bytes",
+            need.key
+        ))),
+    }
+}
+
+/// What the tool reads, where it is not what the model wrote. Empty text is read as `{}`, which is neither.
+fn own_text(admitted: Cow<'_, str>, written: &str) -> Option<String> {
+    match admitted {
+        Cow::Borrowed(text) if text.len() == written.len() => None,
+        text => Some(text.into_owned()),
     }
 }
 
@@ -209,6 +267,10 @@ pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), T
 }
 
 /// Opens the call's scope.
+#[cfg_attr(
+    feature = "host",
+    expect(clippy::too_many_arguments, reason = "each is a part of the scope")
+)]
 fn enter(
     toolset: &Toolset,
     at: usize,
@@ -217,6 +279,7 @@ fn enter(
     cx: &ToolContext,
     progress: Progress,
     since: Instant,
+    #[cfg(feature = "host")] gated: Option<Box<Gated>>,
 ) -> Prepared {
     let own = def
         .timeout()
@@ -230,6 +293,8 @@ fn enter(
         def: def.clone(),
         deadline,
         progress,
+        #[cfg(feature = "host")]
+        gated,
         citations: Mutex::default(),
         room: toolset.shelf().room(at),
         ended: AtomicBool::new(false),
@@ -291,21 +356,49 @@ fn close(
     prepared: Prepared,
     outcome: Result<Finished, ToolError>,
 ) -> CallResult {
-    let outcome = outcome.and_then(|Finished(output)| {
-        let size = output.payload.get().len();
-        toolset.shelf().wrote(prepared.at, size);
-        match prepared.scope.def.output_limit() {
-            Some(limit) if size > limit => Err(ToolError::new(format!(
-                "the output has {size} bytes and at most {limit} are allowed, ask for less"
-            ))),
-            _ => Ok(output),
+    let outcome = match outcome {
+        Ok(finished) => {
+            toolset
+                .shelf()
+                .wrote(prepared.at, finished.0.payload.get().len());
+            leave(&prepared, finished)
         }
-    });
+        Err(error) => Err(redacted(error, &prepared.cx)),
+    };
     prepared.result(outcome)
+}
+
+/// What of a run may leave it: no more bytes than the tool allows, and no secret of the turn.
+fn leave(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
+    let size = output.payload.get().len();
+    match prepared.scope.def.output_limit() {
+        Some(limit) if size > limit => Err(ToolError::new(format!(
+            "the output has {size} bytes and at most {limit} are allowed, ask for less"
+        ))),
+        _ => {
+            let redactor = prepared.cx.redactor();
+            if redactor.is_empty() {
+                return Ok(output);
+            }
+            Ok(Output {
+                payload: redactor.payload(output.payload),
+                model: output.model.map(|model| redactor.model(model)),
+            })
+        }
+    }
+}
+
+/// An error without the turn's secrets.
+fn redacted(error: ToolError, cx: &ToolContext) -> ToolError {
+    cx.redactor().error(error)
 }
 
 /// See [`Toolset::call`].
 pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) -> CallResult {
+    #[cfg(feature = "host")]
+    if let Some(gate) = toolset.gate() {
+        return gated::call(gate, toolset, call, cx, None, gated::From::Model).await;
+    }
     let (prepared, job) = match prepare(toolset, call, cx, None) {
         Ok(ready) => ready,
         Err(refused) => return refused,
@@ -319,6 +412,53 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
     }
 }
 
+/// See [`Toolset::resume`].
+#[cfg(feature = "host")]
+pub(crate) async fn resume(
+    toolset: &Toolset,
+    token: &str,
+    cx: &ToolContext,
+    progress: Progress,
+) -> CallResult {
+    match gate::resume::grant(toolset, token, cx).await {
+        Ok((gate, call, grant)) => {
+            gated::call(
+                gate,
+                toolset,
+                call,
+                cx,
+                progress,
+                gated::From::Approval(Box::new(grant)),
+            )
+            .await
+        }
+        Err(refused) => *refused,
+    }
+}
+
+/// The result of a call whose approval was used already.
+#[cfg(feature = "host")]
+pub(crate) async fn replay(
+    gate: &gate::Gate,
+    call: ToolCall,
+    cx: &ToolContext,
+    request: &ApprovalRequest,
+) -> CallResult {
+    let stored = match Gated::open(cx, &call, Some(request)) {
+        Ok(gated) => claim::replayed(gate, gated.key()).await,
+        Err(error) => Err(error),
+    };
+    let mut result = CallResult::refused(call, ToolError::new(""));
+    match stored {
+        Ok(text) => {
+            (result.outcome, result.citations) = stored::read(&text);
+            result.replayed = true;
+        }
+        Err(error) => result.outcome = Err(error),
+    }
+    result
+}
+
 /// See [`Toolset::stream`].
 #[expect(clippy::result_large_err, reason = "as of `prepare`")]
 pub(crate) fn stream(
@@ -328,18 +468,48 @@ pub(crate) fn stream(
 ) -> impl Stream<Item = ToolEvent> + Send + use<> {
     drive::Events::new(move || {
         let (sender, steps) = unbounded();
-        let (prepared, job) = prepare(&toolset, call, &cx, Some(sender))?;
+        #[cfg(feature = "host")]
+        if let Some(gate) = toolset.gate().cloned() {
+            return Ok(events(steps, async move {
+                gated::call(&gate, &toolset, call, &cx, Some(sender), gated::From::Model).await
+            }));
+        }
+        let (prepared, job) = prepare(&toolset, call, &cx, Some(sender.clone()))?;
         match gate::decide(&toolset, prepared) {
-            Ok(permit) => Ok((
-                steps,
-                Box::pin(async move {
+            Ok(permit) => {
+                let _ = sender.unbounded_send(ToolEvent::Started);
+                Ok(events(steps, async move {
                     let (prepared, outcome) = execute(permit, job).await;
                     close(&toolset, prepared, outcome)
-                }),
-            )),
+                }))
+            }
             Err((prepared, error)) => Err(prepared.result(Err(error))),
         }
     })
+}
+
+fn events(
+    steps: UnboundedReceiver<ToolEvent>,
+    run: impl Future<Output = CallResult> + Send + 'static,
+) -> drive::Running {
+    (steps, Box::pin(run))
+}
+
+/// See [`Toolset::resume_stream`].
+#[cfg(feature = "host")]
+pub(crate) fn resume_stream(
+    toolset: Toolset,
+    token: String,
+    cx: ToolContext,
+) -> impl Stream<Item = ToolEvent> + Send + use<> {
+    #[expect(clippy::result_large_err, reason = "as of `prepare`")]
+    let begin = move || {
+        let (sender, steps) = unbounded();
+        Ok(events(steps, async move {
+            resume(&toolset, &token, &cx, Some(sender)).await
+        }))
+    };
+    drive::Events::new(begin)
 }
 
 /// See [`Toolset::invoke`].
@@ -354,16 +524,31 @@ pub(crate) async fn invoke<T: Tool>(
     };
     // Types hold already; bounds are known to the guard alone.
     let text = input.to_arguments();
+    #[cfg(feature = "host")]
+    if let Some(gate) = toolset.gate() {
+        return gated::invoke(gate, toolset, input, text, cx).await;
+    }
     if let Some(text) = &text {
         args::admit(def.input(), text, args::Repair::Off).map_err(ToolError::invalid_arguments)?;
     }
     let call = ToolCall::new("", T::NAME, text.unwrap_or_default());
-    let prepared = enter(toolset, at, def, call, cx, None, since);
+    let prepared = enter(
+        toolset,
+        at,
+        def,
+        call,
+        cx,
+        None,
+        since,
+        #[cfg(feature = "host")]
+        None,
+    );
     let permit = gate::decide(toolset, prepared).map_err(|(_, error)| error)?;
     let inner = permit.context().clone();
     let job = async move {
         let returned = input.run(inner.clone(), Pass(())).await?;
         drive::settle(returned, &inner).await
     };
-    execute(permit, job).await.1
+    let (prepared, outcome) = execute(permit, job).await;
+    outcome.map_err(|error| redacted(error, &prepared.cx))
 }

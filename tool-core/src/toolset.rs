@@ -10,6 +10,8 @@ use crate::args::{Repair, nearest};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
 use crate::error::ToolError;
+#[cfg(feature = "host")]
+use crate::gate::Gate;
 use crate::gate::policy::{Decision, Request};
 use crate::gate::{self, Explanation, Layer, Rules, State, View};
 use crate::registry::Shelf;
@@ -35,6 +37,8 @@ pub struct Toolset {
     repair: Repair,
     label: Option<Arc<str>>,
     overridden: Arc<[Overridden]>,
+    #[cfg(feature = "host")]
+    gate: Option<Gate>,
 }
 
 impl Toolset {
@@ -45,6 +49,8 @@ impl Toolset {
             repair: Repair::default(),
             label: None,
             overridden: Arc::default(),
+            #[cfg(feature = "host")]
+            gate: None,
         }
     }
 
@@ -68,6 +74,20 @@ impl Toolset {
     pub fn repair(mut self, mode: Repair) -> Self {
         self.repair = mode;
         self
+    }
+
+    /// Puts a host's gate before every call.
+    #[cfg(feature = "host")]
+    #[must_use]
+    pub fn through(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
+    /// The gate that every call passes.
+    #[cfg(feature = "host")]
+    pub fn gate(&self) -> Option<&Gate> {
+        self.gate.as_ref()
     }
 
     pub(crate) fn repair_mode(&self) -> Repair {
@@ -173,6 +193,33 @@ impl Toolset {
         } else {
             &self.agents()[at - own]
         }
+    }
+
+    /// Waits until a policy that the turn's rules hold switches a tool off for a tenant.
+    #[cfg(feature = "host")]
+    pub(crate) async fn killed(&self, tool: &str, tenant: &str) {
+        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
+        let mut policies = live.iter().filter_map(|live| live.policy.as_ref());
+        let Some(first) = policies.next() else {
+            return std::future::pending().await;
+        };
+        let first = first.shared.killed(tool, tenant);
+        // More than one only where toolsets were combined.
+        let rest: Vec<_> = policies
+            .map(|policy| Box::pin(policy.shared.killed(tool, tenant)))
+            .collect();
+        if rest.is_empty() {
+            return first.await;
+        }
+        futures::future::select(std::pin::pin!(first), futures::future::select_all(rest)).await;
+    }
+
+    /// Whether the turn's rules hold a policy.
+    #[cfg(feature = "host")]
+    pub(crate) fn has_policy(&self) -> bool {
+        self.view
+            .as_ref()
+            .is_some_and(|view| view.live.iter().any(|live| live.policy.is_some()))
     }
 
     pub(crate) fn shelf(&self) -> &Shelf {
@@ -335,6 +382,27 @@ impl Toolset {
         cx: &ToolContext,
     ) -> impl Stream<Item = ToolEvent> + Send + use<> {
         run::stream(self.clone(), call, cx.clone())
+    }
+
+    /// Runs what a person has approved: exactly that call with exactly those arguments, once.
+    ///
+    /// `token` is that of the call's [`Ticket`](crate::Ticket), and `cx` that of the same user and workspace. Everything is judged
+    /// again first: the tool has to be visible and unchanged, and where the policy has another version, a call that is not denied is
+    /// asked about anew. A token whose approval still waits gives `Pending` again; one that was used gives the stored result, where
+    /// the host keeps a ledger.
+    #[cfg(feature = "host")]
+    pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
+        run::resume(self, token, cx, None)
+    }
+
+    /// As [`resume`](Toolset::resume), and tells what happens.
+    #[cfg(feature = "host")]
+    pub fn resume_stream(
+        &self,
+        token: &str,
+        cx: &ToolContext,
+    ) -> impl Stream<Item = ToolEvent> + Send + use<> {
+        run::resume_stream(self.clone(), token.to_owned(), cx.clone())
     }
 
     /// A typed call, through the same gate.

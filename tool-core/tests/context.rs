@@ -25,7 +25,7 @@ tool_core::host_value!(Store, Effect::WRITE);
 #[tool]
 async fn peek(cx: &ToolContext, #[secret("own")] own: SecretString) -> Vec<bool> {
     vec![
-        own.expose_secret() == "mine",
+        own.expose_secret() == "my own secret",
         cx.secret("own").is_some(),
         cx.secret("foreign").is_some(),
         cx.variable("UNDECLARED").is_some(),
@@ -89,8 +89,8 @@ async fn run(name: &str, cx: &ToolContext) -> CallResult {
 #[tokio::test]
 async fn secrets_are_scoped() {
     let cx = ToolContext::builder()
-        .secret("own", "mine")
-        .secret("foreign", "theirs")
+        .secret("own", "my own secret")
+        .secret("foreign", "their secret")
         .variable("UNDECLARED", "x")
         .build();
     assert_eq!(
@@ -98,7 +98,7 @@ async fn secrets_are_scoped() {
         "[true,true,false,false]"
     );
     assert_eq!(run("maybe", &cx).await.model_text(), "false");
-    assert!(!format!("{cx:?}").contains("mine"));
+    assert!(!format!("{cx:?}").contains("my own secret"));
 }
 
 // S0-08: a tool made at run time is held to the same.
@@ -120,8 +120,8 @@ async fn dynamic_secrets_are_scoped() {
     );
     let tool = tool.secret(SecretNeed::new("own")).effect(Effect::READ);
     let cx = ToolContext::builder()
-        .secret("own", "mine")
-        .secret("foreign", "theirs")
+        .secret("own", "my own secret")
+        .secret("foreign", "their secret")
         .with(Index("i".into()))
         .with(Store)
         .build();

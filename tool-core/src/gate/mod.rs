@@ -10,16 +10,34 @@ use crate::tool::{Approval, ToolDef};
 use crate::toolset::Toolset;
 use policy::{Decision, PolicyVerdict, Request};
 
+#[cfg(feature = "host")]
+pub(crate) mod approval;
+#[cfg(feature = "host")]
+pub(crate) mod ask;
+#[cfg(feature = "host")]
+pub(crate) mod canonical;
 mod enablement;
+#[cfg(feature = "host")]
+pub(crate) mod hash;
+#[cfg(feature = "host")]
+pub(crate) mod host;
+#[cfg(feature = "host")]
+mod judge;
 mod layer;
 mod lists;
 mod live;
 mod near;
 pub mod policy;
+#[cfg(feature = "host")]
+pub(crate) mod resume;
 mod rules;
 mod visibility;
 
 pub use enablement::{AgentTool, Enablement, Runtime};
+#[cfg(feature = "host")]
+pub use host::{Gate, GateBuilder, Retry};
+#[cfg(feature = "host")]
+pub(crate) use judge::{Judged, Says, judge};
 pub(crate) use layer::State;
 pub use layer::{Explanation, Layer};
 pub use lists::{Access, Lists, Step};
@@ -49,17 +67,25 @@ impl Permit {
         self.prepared.context()
     }
 
+    /// The arguments as the tool reads them: JSON text.
+    pub fn arguments(&self) -> &str {
+        self.prepared.arguments()
+    }
+
     /// Spends the permit.
     pub(crate) fn spend(self) -> Prepared {
         self.prepared
     }
 }
 
-/// Decides about a call whose name was seen and whose arguments were admitted: policy, then approval.
-pub(crate) fn decide(
-    toolset: &Toolset,
-    prepared: Prepared,
-) -> Result<Permit, (Prepared, ToolError)> {
+/// Permits a call that a [`Gate`] has judged.
+#[cfg(feature = "host")]
+pub(crate) fn permit(prepared: Prepared) -> Permit {
+    Permit { prepared }
+}
+
+/// What the policy says about a call; `None` where there is none.
+fn decision(toolset: &Toolset, prepared: &Prepared) -> Option<Decision> {
     let cx = prepared.context();
     let request = Request {
         tool: prepared.tool(),
@@ -68,8 +94,15 @@ pub(crate) fn decide(
         agent: cx.agent(),
         arguments: prepared.arguments(),
     };
-    let decision = toolset.judge(prepared.position(), &request);
-    if let Some(decision) = decision
+    toolset.judge(prepared.position(), &request)
+}
+
+/// Decides, where the host has no gate, about a call whose name was seen and whose arguments were admitted: policy, then approval.
+pub(crate) fn decide(
+    toolset: &Toolset,
+    prepared: Prepared,
+) -> Result<Permit, (Prepared, ToolError)> {
+    if let Some(decision) = decision(toolset, &prepared)
         && let Some(error) = refusal(&decision)
     {
         return Err((prepared, error));

@@ -58,9 +58,6 @@ pub use stream::StreamRedactor;
 pub use subscriber::RedactingMakeWriter;
 pub use writer::RedactingWriter;
 
-/// Fewest bytes that a secret may have.
-const SHORTEST: usize = 6;
-
 /// Finds secrets and masks them. Cheap to clone. See the [module](self).
 #[derive(Clone, Default)]
 pub struct Redactor(Option<Arc<Known>>);
@@ -82,6 +79,9 @@ pub struct TooShort {
 }
 
 impl Redactor {
+    /// Fewest bytes that a secret may have.
+    pub const SHORTEST: usize = 6;
+
     /// Takes names and secrets. Where a secret begins with another one, the longer of the two is masked.
     ///
     /// A secret of fewer than six bytes is refused: it would be found in texts that do not hold it.
@@ -94,7 +94,7 @@ impl Redactor {
             .collect();
         if let Some((name, _)) = secrets
             .iter()
-            .find(|(_, secret)| secret.expose_secret().len() < SHORTEST)
+            .find(|(_, secret)| secret.expose_secret().len() < Self::SHORTEST)
         {
             return Err(TooShort { name: name.clone() });
         }

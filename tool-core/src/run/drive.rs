@@ -8,7 +8,6 @@ use futures::channel::mpsc::UnboundedReceiver;
 use futures::future::BoxFuture;
 use futures::stream::{Stream, StreamExt};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::call::{CallResult, ToolEvent};
 use crate::context::ToolContext;
@@ -23,9 +22,18 @@ pub(crate) async fn finish<T: Serialize + Send>(
     cx: &ToolContext,
 ) -> Result<Finished, ToolError> {
     let output = settle(returned, cx).await?;
-    let model = view(&output).map(ModelOutput::proven).transpose()?;
+    finished(&output, view, cx)
+}
+
+/// Writes the output.
+pub(super) fn finished<T: Serialize>(
+    output: &T,
+    view: impl FnOnce(&T) -> Option<ModelOutput>,
+    cx: &ToolContext,
+) -> Result<Finished, ToolError> {
+    let model = view(output).map(ModelOutput::proven).transpose()?;
     let room = cx.scope().map_or(0, |scope| scope.room);
-    let payload = output::write(&output, room).map_err(|error| {
+    let payload = output::write(output, room).map_err(|error| {
         ToolError::foreign(error).operator("the output cannot be written as JSON")
     })?;
     Ok(Finished(Output { payload, model }))
@@ -67,22 +75,24 @@ async fn breathe() {
 }
 
 type Run = BoxFuture<'static, CallResult>;
+/// What a call sends before its end, and the call.
+pub(super) type Running = (UnboundedReceiver<ToolEvent>, Run);
 
 /// Events of one call: `Started` unless it is refused, progress, one `Done`.
 pub(super) enum Events<B> {
     /// Nothing was asked yet.
     Fresh(B),
     /// It runs.
-    Running(UnboundedReceiver<Box<RawValue>>, Run),
+    Running(UnboundedReceiver<ToolEvent>, Run),
     /// It is over; what is left of the progress comes before the result.
-    Ending(UnboundedReceiver<Box<RawValue>>, Box<CallResult>),
+    Ending(UnboundedReceiver<ToolEvent>, Box<CallResult>),
     /// Nothing follows.
     Over,
 }
 
 impl<B> Events<B>
 where
-    B: FnOnce() -> Result<(UnboundedReceiver<Box<RawValue>>, Run), CallResult>,
+    B: FnOnce() -> Result<Running, CallResult>,
 {
     pub(super) fn new(begin: B) -> Self {
         Self::Fresh(begin)
@@ -91,7 +101,7 @@ where
 
 impl<B> Stream for Events<B>
 where
-    B: FnOnce() -> Result<(UnboundedReceiver<Box<RawValue>>, Run), CallResult> + Unpin,
+    B: FnOnce() -> Result<Running, CallResult> + Unpin,
 {
     type Item = ToolEvent;
 
@@ -100,23 +110,20 @@ where
         loop {
             match std::mem::replace(this, Self::Over) {
                 Self::Fresh(begin) => match begin() {
-                    Ok((steps, run)) => {
-                        *this = Self::Running(steps, run);
-                        return Poll::Ready(Some(ToolEvent::Started));
-                    }
+                    Ok((steps, run)) => *this = Self::Running(steps, run),
                     Err(refused) => return Poll::Ready(Some(ToolEvent::Done(refused))),
                 },
                 Self::Running(mut steps, mut run) => {
                     if let Poll::Ready(Some(step)) = steps.poll_next_unpin(cx) {
                         *this = Self::Running(steps, run);
-                        return Poll::Ready(Some(ToolEvent::Progress(step)));
+                        return Poll::Ready(Some(step));
                     }
                     let Poll::Ready(result) = Pin::new(&mut run).poll(cx) else {
                         // What the poll has sent is taken at once.
                         let step = steps.poll_next_unpin(cx);
                         *this = Self::Running(steps, run);
                         return match step {
-                            Poll::Ready(Some(step)) => Poll::Ready(Some(ToolEvent::Progress(step))),
+                            Poll::Ready(Some(step)) => Poll::Ready(Some(step)),
                             _ => Poll::Pending,
                         };
                     };
@@ -125,7 +132,7 @@ where
                 Self::Ending(mut steps, result) => {
                     if let Poll::Ready(Some(step)) = steps.poll_next_unpin(cx) {
                         *this = Self::Ending(steps, result);
-                        return Poll::Ready(Some(ToolEvent::Progress(step)));
+                        return Poll::Ready(Some(step));
                     }
                     return Poll::Ready(Some(ToolEvent::Done(*result)));
                 }

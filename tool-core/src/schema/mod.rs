@@ -274,6 +274,22 @@ pub struct Field {
     pub output: bool,
     /// We may leave it out (`skip_serializing_if`).
     pub may_skip: bool,
+    /// How the audit keeps it.
+    pub audit: AuditForm,
+}
+
+/// How the audit keeps an argument.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AuditForm {
+    /// Numbers, booleans and enum values by value, texts by their length.
+    #[default]
+    ByType,
+    /// As it is, secrets masked.
+    Value,
+    /// The first 100 characters of a text, secrets masked.
+    Preview,
+    /// By its length only, whatever it is.
+    Length,
 }
 
 impl Field {
@@ -288,7 +304,15 @@ impl Field {
             input: true,
             output: true,
             may_skip: false,
+            audit: AuditForm::ByType,
         }
+    }
+
+    /// States how the audit keeps it.
+    #[must_use]
+    pub const fn audited(mut self, form: AuditForm) -> Self {
+        self.audit = form;
+        self
     }
 
     /// States a default.

@@ -1,0 +1,204 @@
+//! Rows on their way to a sink that may be slow or away.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::row::Late;
+use crate::store::{AuditRow, AuditSink, StoreError};
+
+/// Rows that make a write worth its while.
+const BATCH: usize = 10;
+/// A row waits no longer than this.
+const WAIT: Duration = Duration::from_secs(5);
+/// Most rows that are kept while the sink fails.
+const MOST: usize = 500;
+
+/// A row, or what one is made of: the call itself should not pay for the writing.
+pub(crate) enum Entry {
+    Row(Box<AuditRow>),
+    Late(Box<Late>),
+}
+
+impl Entry {
+    fn into_row(self) -> AuditRow {
+        match self {
+            Self::Row(row) => *row,
+            Self::Late(late) => late.into_row(),
+        }
+    }
+}
+
+/// Audit rows that wait to be written: ten at a time, or whatever there is after five seconds.
+///
+/// A write that fails is tried again with the next; of what waits then, the newest 500 rows are kept, and what is dropped is counted
+/// and warned of.
+#[derive(Clone)]
+pub struct AuditBuffer(Arc<Inner>);
+
+struct Inner {
+    sink: Arc<dyn AuditSink>,
+    queue: Mutex<VecDeque<Entry>>,
+    /// Woken when a batch is full.
+    full: Notify,
+    /// Held while rows are written, so that they arrive in order.
+    writing: tokio::sync::Mutex<()>,
+    dropped: AtomicU64,
+    /// A task writes in the background.
+    tended: AtomicBool,
+}
+
+impl AuditBuffer {
+    pub(super) fn new(sink: Arc<dyn AuditSink>) -> Self {
+        Self(Arc::new(Inner {
+            sink,
+            queue: Mutex::new(VecDeque::with_capacity(BATCH)),
+            full: Notify::new(),
+            writing: tokio::sync::Mutex::new(()),
+            dropped: AtomicU64::new(0),
+            tended: AtomicBool::new(false),
+        }))
+    }
+
+    /// How many rows were dropped because the sink failed for too long.
+    pub fn dropped(&self) -> u64 {
+        self.0.dropped.load(Ordering::Relaxed)
+    }
+
+    /// How many rows wait.
+    pub fn waiting(&self) -> usize {
+        self.0.queue().len()
+    }
+
+    /// Writes everything that waits. Call it before the program ends.
+    ///
+    /// On an error the rows stay in the buffer.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        self.0.flush().await
+    }
+
+    pub(crate) fn push(&self, entry: Entry) {
+        let inner = &self.0;
+        let waiting = {
+            let mut queue = inner.queue();
+            queue.push_back(entry);
+            queue.len()
+        };
+        if waiting > MOST {
+            inner.trim();
+        }
+        if !inner.tended.load(Ordering::Relaxed) {
+            self.tend();
+        }
+        if waiting == BATCH {
+            inner.full.notify_one();
+        }
+    }
+
+    /// Starts the task that writes, where there is a runtime. It ends with the buffer, or with its runtime.
+    fn tend(&self) {
+        /// Another runtime may start another task after this one.
+        struct Untended(std::sync::Weak<Inner>);
+        impl Drop for Untended {
+            fn drop(&mut self) {
+                if let Some(inner) = self.0.upgrade() {
+                    inner.tended.store(false, Ordering::Relaxed);
+                }
+            }
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        if self.0.tended.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let weak = Arc::downgrade(&self.0);
+        let untended = Untended(weak.clone());
+        runtime.spawn(async move {
+            let _untended = untended;
+            loop {
+                let Some(inner) = weak.upgrade() else { break };
+                // Rows that are left alone are written after the wait; nobody waits for the task while there are none.
+                let _ = tokio::time::timeout(WAIT, inner.full.notified()).await;
+                if let Err(error) = inner.flush().await {
+                    tracing::warn!(%error, waiting = inner.queue().len(), "audit rows could not be written, they are tried again");
+                }
+                if Arc::strong_count(&inner) == 1 {
+                    break;
+                }
+            }
+        });
+    }
+}
+
+impl Inner {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Entry>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Drops the oldest rows beyond what is kept.
+    fn trim(&self) {
+        let mut queue = self.queue();
+        let excess = queue.len().saturating_sub(MOST);
+        if excess == 0 {
+            return;
+        }
+        queue.drain(..excess);
+        drop(queue);
+        let dropped = self.dropped.fetch_add(excess as u64, Ordering::Relaxed) + excess as u64;
+        tracing::warn!(
+            dropped,
+            "audit rows were dropped, because their sink has failed for too long"
+        );
+    }
+
+    async fn flush(&self) -> Result<(), StoreError> {
+        let _writing = self.writing.lock().await;
+        let entries = std::mem::take(&mut *self.queue());
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let mut taken = Taken {
+            inner: self,
+            rows: entries.into_iter().map(Entry::into_row).collect(),
+        };
+        self.sink.write(taken.rows.clone()).await?;
+        taken.rows.clear();
+        Ok(())
+    }
+}
+
+/// Rows that go back into the queue unless they were written, also when the writing is dropped half way. Writing a row again is
+/// writing the same row.
+struct Taken<'a> {
+    inner: &'a Inner,
+    rows: Vec<AuditRow>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if self.rows.is_empty() {
+            return;
+        }
+        {
+            let mut queue = self.inner.queue();
+            for row in self.rows.drain(..).rev() {
+                queue.push_front(Entry::Row(Box::new(row)));
+            }
+        }
+        self.inner.trim();
+    }
+}
+
+impl fmt::Debug for AuditBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuditBuffer")
+            .field("waiting", &self.waiting())
+            .field("dropped", &self.dropped())
+            .finish_non_exhaustive()
+    }
+}

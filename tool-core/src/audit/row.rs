@@ -1,0 +1,138 @@
+//! From a call to its row.
+
+use std::sync::Arc;
+
+use super::form;
+use crate::call::ToolCall;
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::gate::hash::{contract, sha256};
+use crate::gate::policy::DecisionId;
+use crate::store::{AuditRow, Timestamp};
+
+/// How a call ended.
+#[derive(Clone, Debug)]
+pub(crate) struct End {
+    pub(crate) outcome: &'static str,
+    pub(crate) error: Option<String>,
+    pub(crate) output_bytes: Option<u64>,
+    pub(crate) duration_us: u64,
+}
+
+/// Most bytes of an error that are kept.
+const ERROR: usize = 1_000;
+
+impl End {
+    pub(crate) fn failed(error: &ToolError, duration_us: u64) -> Self {
+        let mut text = error.operator_text();
+        if text.len() > ERROR {
+            let cut = (0..=ERROR)
+                .rev()
+                .find(|at| text.is_char_boundary(*at))
+                .unwrap_or(0);
+            text.truncate(cut);
+        }
+        Self {
+            outcome: error.kind().as_str(),
+            error: Some(text),
+            output_bytes: None,
+            duration_us,
+        }
+    }
+}
+
+/// What decided about a call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Verdicts {
+    pub(crate) decision: Option<DecisionId>,
+    pub(crate) policy: Option<Arc<str>>,
+    pub(crate) approval: Option<String>,
+    pub(crate) approver: Option<String>,
+    pub(crate) attempt: u32,
+}
+
+/// The row of a call of which nothing is known but who made it: its tool is not there, or its arguments do not fit.
+pub(crate) fn arrived(
+    id: String,
+    call: &ToolCall,
+    cx: &ToolContext,
+    started: Timestamp,
+) -> AuditRow {
+    AuditRow {
+        id,
+        call: call.id.clone(),
+        turn: cx.turn().map(str::to_owned),
+        thread: cx.conversation().map(str::to_owned),
+        tenant: cx.workspace().map(str::to_owned),
+        principal: cx.user().map(str::to_owned),
+        runtime_user: cx.runtime_user().map(str::to_owned),
+        agent: cx.agent().map(str::to_owned),
+        session: cx.session().map(str::to_owned),
+        tool: call.name.clone(),
+        arguments: form::blind(&call.arguments),
+        original_hash: sha256(&[&call.arguments]),
+        started,
+        attempt: 1,
+        ..AuditRow::default()
+    }
+}
+
+/// A call whose row is made when it is written.
+pub(crate) struct Late {
+    /// The context of the call.
+    pub(crate) cx: ToolContext,
+    /// What the tool read, where it is not what the model wrote.
+    pub(crate) used: Option<String>,
+    pub(crate) verdicts: Verdicts,
+    pub(crate) started: Timestamp,
+    pub(crate) end: Option<End>,
+}
+
+impl Late {
+    pub(crate) fn into_row(self) -> AuditRow {
+        let Self {
+            cx,
+            used,
+            verdicts,
+            started,
+            end,
+        } = self;
+        let Some(scope) = cx.scope() else {
+            return AuditRow::default();
+        };
+        let used_text = used.as_deref().unwrap_or(&scope.call.arguments);
+        let redactor = cx.redactor();
+        let mut row = arrived(
+            cx.idempotency_key().unwrap_or_default().to_owned(),
+            &scope.call,
+            &cx,
+            started,
+        );
+        row.turn = cx.turn().map(str::to_owned);
+        row.contract = Some(contract(&scope.def));
+        row.effect = scope.def.effect().bits();
+        row.arguments = redactor
+            .redact_json(&form::form(scope.def.input(), used_text))
+            .into_owned();
+        row.used_hash = used.as_deref().map(|text| sha256(&[text]));
+        row.decision = verdicts.decision.map(|id| id.to_string());
+        row.policy = verdicts
+            .policy
+            .filter(|version| !version.is_empty())
+            .map(|version| version.to_string());
+        row.approval = verdicts.approval;
+        row.approver = verdicts.approver;
+        row.attempt = verdicts.attempt.max(1);
+        row.notes = cx.notes();
+        for note in &mut row.notes {
+            note.details = redactor.redact_json(&note.details).into_owned();
+        }
+        if let Some(end) = end {
+            row.outcome = Some(end.outcome.to_owned());
+            row.error = end.error.map(|text| redactor.redact(&text).into_owned());
+            row.output_bytes = end.output_bytes;
+            row.duration_us = Some(end.duration_us);
+        }
+        row
+    }
+}

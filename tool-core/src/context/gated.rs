@@ -1,0 +1,204 @@
+//! What a gate adds to a call.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::ToolContext;
+use crate::call::{ToolCall, ToolEvent};
+use crate::error::ToolError;
+use crate::gate::approval::Ticket;
+use crate::gate::hash::{random_id, sha256};
+use crate::store::{ApprovalRequest, AuditNote};
+
+/// Most notes that one call may leave.
+const NOTES: usize = 100;
+
+/// What a gate adds to a call.
+pub(crate) struct Gated {
+    pub(crate) turn: String,
+    /// The call within its turn: its id, after that of the call which made it.
+    path: String,
+    parent: Option<String>,
+    tenant: Option<String>,
+    key: OnceLock<String>,
+    stop: CancellationToken,
+    /// The body was polled.
+    began: AtomicBool,
+    children: AtomicU32,
+    notes: Mutex<Vec<AuditNote>>,
+    /// Approvals that calls of this call wait for.
+    asked: Mutex<Vec<Ticket>>,
+}
+
+impl Gated {
+    /// For a call, or for one that is resumed by its approval.
+    pub(crate) fn open(
+        cx: &ToolContext,
+        call: &ToolCall,
+        resumed: Option<&ApprovalRequest>,
+    ) -> Result<Self, ToolError> {
+        let outer = cx.gated();
+        let (turn, path, parent) = match (resumed, outer) {
+            (Some(request), _) => (
+                request.turn.clone(),
+                request.call.clone(),
+                request.parent.clone(),
+            ),
+            (None, Some(outer)) => {
+                // Counted, so that a body that is run again makes the same calls under the same names.
+                let at = outer.children.fetch_add(1, Ordering::Relaxed);
+                (
+                    outer.turn.clone(),
+                    format!("{}/{at}:{}", outer.path, call.id),
+                    Some(outer.path.clone()),
+                )
+            }
+            (None, None) => {
+                let turn = match cx.turn() {
+                    Some(turn) => turn.to_owned(),
+                    // Ids of calls repeat from turn to turn, so a call without a turn is one of its own.
+                    None => random_id()?,
+                };
+                (turn, call.id.clone(), None)
+            }
+        };
+        Ok(Self {
+            turn,
+            path,
+            parent,
+            tenant: cx.workspace().map(str::to_owned),
+            key: OnceLock::new(),
+            stop: cx
+                .cancellation()
+                .map_or_else(CancellationToken::new, CancellationToken::child_token),
+            began: AtomicBool::new(false),
+            children: AtomicU32::new(0),
+            notes: Mutex::default(),
+            asked: Mutex::default(),
+        })
+    }
+
+    /// Names the call among all calls of the host.
+    pub(crate) fn key(&self) -> &str {
+        self.key.get_or_init(|| {
+            sha256(&[
+                self.tenant.as_deref().unwrap_or_default(),
+                &self.turn,
+                &self.path,
+            ])
+        })
+    }
+}
+
+impl ToolContext {
+    fn gated(&self) -> Option<&Gated> {
+        self.call.as_ref()?.gated.as_deref()
+    }
+
+    /// Names this call among all calls of the host, the same whenever it is tried again: pass it to services that take an idempotency
+    /// key. `None` outside of a call and where the host has no [`Gate`](crate::Gate).
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.gated().map(Gated::key)
+    }
+
+    /// Leaves a note in the audit row of this call, which names tool, caller and conversation already. Secrets are masked in it;
+    /// other private text is the tool's to leave out.
+    ///
+    /// Does nothing where the host has no [`Gate`](crate::Gate). At most 100 notes of a call are kept.
+    pub fn audit<T: Serialize + ?Sized>(&self, action: &str, details: &T) {
+        let Some(gated) = self.gated() else { return };
+        let Ok(details) = serde_json::to_string(details) else {
+            tracing::warn!(
+                action,
+                "the details of an audit note cannot be written as JSON"
+            );
+            return;
+        };
+        let mut notes = gated.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < NOTES {
+            notes.push(AuditNote {
+                action: action.to_owned(),
+                details,
+            });
+        }
+    }
+
+    pub(crate) fn notes(&self) -> Vec<AuditNote> {
+        self.gated().map_or_else(Vec::new, |gated| {
+            gated
+                .notes
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
+        })
+    }
+
+    pub(crate) fn turn_of_call(&self) -> Option<&str> {
+        self.gated().map(|gated| gated.turn.as_str())
+    }
+
+    /// The call within its turn.
+    pub(crate) fn call_path(&self) -> String {
+        self.gated()
+            .map_or_else(String::new, |gated| gated.path.clone())
+    }
+
+    /// The call that has made this one.
+    pub(crate) fn parent_call(&self) -> Option<&str> {
+        self.gated()?.parent.as_deref()
+    }
+
+    /// Stops this call alone.
+    pub(crate) fn stop(&self) -> Option<&CancellationToken> {
+        self.gated().map(|gated| &gated.stop)
+    }
+
+    /// Cancels this call alone.
+    pub(crate) fn cancel(&self) {
+        if let Some(stop) = self.stop() {
+            stop.cancel();
+        }
+    }
+
+    /// Tells whoever listens that the gate has let the call through.
+    pub(crate) fn tell_started(&self) {
+        if let Some(sender) = self.call.as_ref().and_then(|scope| scope.progress.as_ref()) {
+            let _ = sender.unbounded_send(ToolEvent::Started);
+        }
+    }
+
+    /// Whether the body was polled.
+    pub(crate) fn began(&self) -> bool {
+        self.gated()
+            .is_some_and(|gated| gated.began.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn begins(&self) {
+        if let Some(gated) = self.gated() {
+            gated.began.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes what a call of this call waits for.
+    pub(crate) fn wait_for(&self, tickets: &[Ticket]) {
+        if tickets.is_empty() {
+            return;
+        }
+        if let Some(gated) = self.gated() {
+            gated
+                .asked
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .extend_from_slice(tickets);
+        }
+    }
+
+    pub(crate) fn take_asked(&self) -> Vec<Ticket> {
+        self.gated().map_or_else(Vec::new, |gated| {
+            std::mem::take(&mut *gated.asked.lock().unwrap_or_else(PoisonError::into_inner))
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! The host's keys, by which it knows its own approval tokens again.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use secrecy::{ExposeSecret, SecretSlice};
+use sha2::Sha256;
+
+/// Fewest bytes of a key: the output of SHA-256.
+const FEWEST: usize = 32;
+
+/// Keys that authenticate approval tokens (HMAC-SHA256). One signs, all of them verify.
+///
+/// To rotate, put the new key first and keep the old one until the last token that it signed has expired.
+///
+/// ```
+/// use tool_core::KeyRing;
+///
+/// let ring = KeyRing::new("2026-11", b"thirty-two bytes of randomness!!".to_vec())?
+///     .keep("2026-10", b"the last key, also 32 bytes long".to_vec())?;
+/// assert!(KeyRing::new("k", b"short".to_vec()).is_err());
+/// # Ok::<(), tool_core::KeyError>(())
+/// ```
+#[derive(Clone)]
+pub struct KeyRing(Vec<(String, SecretSlice<u8>)>);
+
+/// Why a key is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// Too few bytes.
+    #[error("the key `{id}` has {bytes} bytes, give it at least 32 random ones")]
+    Short {
+        /// Its id.
+        id: String,
+        /// How many it has.
+        bytes: usize,
+    },
+    /// An id that cannot stand in a token.
+    #[error("`{0}` cannot be the id of a key: write 1 to 32 letters, digits, `-` and `_`")]
+    Id(String),
+    /// Two keys of one id.
+    #[error("the key ring has two keys of the id `{0}`")]
+    Twice(String),
+}
+
+impl KeyRing {
+    /// A ring whose first key signs.
+    pub fn new(id: impl Into<String>, key: impl Into<Vec<u8>>) -> Result<Self, KeyError> {
+        Self(Vec::new()).keep(id, key)
+    }
+
+    /// Adds a key that only verifies: one that signed before.
+    pub fn keep(
+        mut self,
+        id: impl Into<String>,
+        key: impl Into<Vec<u8>>,
+    ) -> Result<Self, KeyError> {
+        let (id, key) = (id.into(), SecretSlice::from(key.into()));
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if id.is_empty() || id.len() > FEWEST || !id.bytes().all(legal) {
+            return Err(KeyError::Id(id));
+        }
+        if self.0.iter().any(|(other, _)| *other == id) {
+            return Err(KeyError::Twice(id));
+        }
+        let bytes = key.expose_secret().len();
+        if bytes < FEWEST {
+            return Err(KeyError::Short { id, bytes });
+        }
+        self.0.push((id, key));
+        Ok(self)
+    }
+
+    /// A ring of one random key, which dies with the process: for stores that do so as well.
+    pub(super) fn ephemeral() -> Result<Self, getrandom::Error> {
+        let mut key = vec![0; FEWEST];
+        getrandom::fill(&mut key)?;
+        Ok(Self(vec![("process".to_owned(), SecretSlice::from(key))]))
+    }
+
+    fn mac(key: &SecretSlice<u8>) -> Option<Hmac<Sha256>> {
+        Hmac::new_from_slice(key.expose_secret()).ok()
+    }
+
+    /// The id of the key that signs, and its code for `bytes`.
+    pub(super) fn sign(&self, bytes: &[u8]) -> Option<(&str, Vec<u8>)> {
+        let (id, key) = self.0.first()?;
+        let mut mac = Self::mac(key)?;
+        mac.update(id.as_bytes());
+        mac.update(b".");
+        mac.update(bytes);
+        Some((id, mac.finalize().into_bytes().to_vec()))
+    }
+
+    /// Whether `code` is that of the key `id` for `bytes`, in constant time.
+    pub(super) fn verify(&self, id: &str, bytes: &[u8], code: &[u8]) -> bool {
+        let Some((id, key)) = self.0.iter().find(|(own, _)| own == id) else {
+            return false;
+        };
+        let Some(mut mac) = Self::mac(key) else {
+            return false;
+        };
+        mac.update(id.as_bytes());
+        mac.update(b".");
+        mac.update(bytes);
+        mac.verify_slice(code).is_ok()
+    }
+}
+
+/// The ids, never the keys.
+impl fmt::Debug for KeyRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.0.iter().map(|(id, _)| id))
+            .finish()
+    }
+}

@@ -1,0 +1,80 @@
+//! The text that stands for an approval on its way through a client.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+use super::keys::KeyRing;
+use crate::store::{ApprovalRequest, Timestamp};
+
+/// The first word of a token; another spelling is another version.
+const VERSION: &str = "ta1";
+
+/// What a token is bound to. Everything in it is compared with the stored row, so that the row cannot be swapped either.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Claims {
+    pub(super) approval: String,
+    pub(super) call: String,
+    pub(super) turn: String,
+    pub(super) principal: String,
+    pub(super) tenant: String,
+    pub(super) contract: String,
+    /// SHA-256 of the canonical arguments.
+    pub(super) arguments: String,
+    pub(super) policy: String,
+    pub(super) nonce: String,
+    pub(super) expires: Timestamp,
+}
+
+impl Claims {
+    pub(super) fn of(request: &ApprovalRequest) -> Self {
+        Self {
+            approval: request.id.clone(),
+            call: request.call.clone(),
+            turn: request.turn.clone(),
+            principal: request.principal.clone(),
+            tenant: request.tenant.clone(),
+            contract: request.contract.clone(),
+            arguments: super::super::hash::sha256(&[&request.arguments]),
+            policy: request.policy.clone(),
+            nonce: request.nonce.clone(),
+            expires: request.expires,
+        }
+    }
+}
+
+/// Why a token is refused. The text is for operators; a client learns only that it is not valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Forged {
+    Shape,
+    Code,
+}
+
+/// `ta1.<key id>.<claims>.<code>`, the last two as base64url.
+pub(super) fn issue(ring: &KeyRing, request: &ApprovalRequest) -> Option<String> {
+    let claims = serde_json::to_vec(&Claims::of(request)).ok()?;
+    let (id, code) = ring.sign(&claims)?;
+    let (claims, code) = (URL_SAFE_NO_PAD.encode(claims), URL_SAFE_NO_PAD.encode(code));
+    Some(format!("{VERSION}.{id}.{claims}.{code}"))
+}
+
+/// The claims of a token that this host has issued.
+pub(super) fn read(ring: &KeyRing, token: &str) -> Result<Claims, Forged> {
+    let mut parts = token.split('.');
+    let (Some(VERSION), Some(id), Some(claims), Some(code), None) = (
+        parts.next(),
+        parts.next(),
+        parts.next(),
+        parts.next(),
+        parts.next(),
+    ) else {
+        return Err(Forged::Shape);
+    };
+    let decode = |text| URL_SAFE_NO_PAD.decode(text).map_err(|_| Forged::Shape);
+    let (claims, code) = (decode(claims)?, decode(code)?);
+    if !ring.verify(id, &claims, &code) {
+        return Err(Forged::Code);
+    }
+    serde_json::from_slice(&claims).map_err(|_| Forged::Shape)
+}

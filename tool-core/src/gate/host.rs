@@ -1,0 +1,314 @@
+//! The gate of a host: everything that stands between a call that may be seen and its body.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use slab::Slab;
+use tokio::sync::Notify;
+
+use super::approval::Approvals;
+use crate::audit::Audit;
+use crate::context::ToolContext;
+use crate::run::hooks::{Hooks, Permitted, Ran};
+use crate::store::EffectLedger;
+
+/// How long a running call holds its row in the ledger without a sign of life.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// What every call of a host passes: approvals, the effect ledger, the audit, hooks, and the way to stop.
+///
+/// Made once; [`Toolset::through`](crate::Toolset::through) puts it before the tools of a turn.
+///
+/// ```
+/// use tool_core::{Approvals, Audit, Gate, Registry, ToolContext, Rules};
+/// use tool_core::store::MemoryStore;
+/// # use tool_core::tool;
+/// # /// Tells nothing.
+/// # #[tool] fn nothing() -> u8 { 0 }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryStore::default();
+/// let gate = Gate::builder()
+///     .approvals(Approvals::builder(store.clone()).build()?)
+///     .ledger(store.clone())
+///     .audit(Audit::best_effort(store))
+///     .build();
+/// let cx = ToolContext::builder().user("ann").turn("t-1").build();
+/// let tools = Registry::linked()?.toolset(&cx, &Rules::default()).through(&gate);
+/// # let _ = tools;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Gate(Arc<Inner>);
+
+struct Inner {
+    approvals: Option<Approvals>,
+    ledger: Option<Ledger>,
+    audit: Audit,
+    hooks: Option<Hooks>,
+    retry: Retry,
+    running: Mutex<Slab<ToolContext>>,
+    /// Woken when the last running call ends.
+    idle: Notify,
+    draining: AtomicBool,
+}
+
+/// The effect ledger, and who writes into it.
+#[derive(Clone)]
+pub(crate) struct Ledger {
+    pub(crate) store: Arc<dyn EffectLedger>,
+    pub(crate) owner: Arc<str>,
+    pub(crate) lease: Duration,
+}
+
+/// How often a read-only or idempotent tool that failed is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// How often in all; 1 is no second try.
+    pub attempts: u32,
+    /// The wait before the second try; it doubles with each, and an error that says how long to wait is obeyed.
+    pub wait: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            attempts: 1,
+            wait: Duration::from_millis(200),
+        }
+    }
+}
+
+/// Makes a [`Gate`].
+#[must_use]
+#[derive(Default)]
+pub struct GateBuilder {
+    approvals: Option<Approvals>,
+    ledger: Option<Arc<dyn EffectLedger>>,
+    owner: Option<String>,
+    lease: Option<Duration>,
+    audit: Audit,
+    hooks: Option<Hooks>,
+    retry: Retry,
+}
+
+impl GateBuilder {
+    /// Where approvals are asked for. Without it, a call that needs one is refused.
+    pub fn approvals(mut self, approvals: Approvals) -> Self {
+        self.approvals = Some(approvals);
+        self
+    }
+
+    /// Where calls with effects are written down before they run. Without it, nothing keeps an effect from happening twice.
+    pub fn ledger(self, store: impl EffectLedger) -> Self {
+        self.shared_ledger(Arc::new(store))
+    }
+
+    /// A ledger that others hold as well.
+    pub fn shared_ledger(mut self, store: Arc<dyn EffectLedger>) -> Self {
+        self.ledger = Some(store);
+        self
+    }
+
+    /// Names this process in the ledger; a random name where nothing is said.
+    pub fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.owner = Some(owner.into());
+        self
+    }
+
+    /// How long a running call keeps its row in the ledger without a sign of life; 30 seconds where nothing is said. A call renews
+    /// it three times in that span; when it lapses, the effect counts as ambiguous.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = Some(lease);
+        self
+    }
+
+    /// How the audit is kept.
+    pub fn audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// How often a read-only or idempotent tool that failed is tried again.
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Puts a tower layer around every run that the gate has permitted; the last one given is the outermost.
+    ///
+    /// A layer sees the tool, the context and the arguments, and what came of the run. It can refuse, wait, measure and note; it can
+    /// neither run a call twice nor change its arguments, for a changed call would have to pass the gate again.
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: tower::Layer<Hooks>,
+        L::Service: tower::Service<Permitted, Response = Ran, Error = tower::BoxError>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        <L::Service as tower::Service<Permitted>>::Future: Send + 'static,
+    {
+        self.hooks = Some(Hooks::wrap(layer.layer(self.hooks.unwrap_or_default())));
+        self
+    }
+
+    /// The gate.
+    pub fn build(self) -> Gate {
+        let lease = self.lease.unwrap_or(LEASE).max(Duration::from_millis(30));
+        let owner = self.owner;
+        let ledger = self.ledger.map(|store| Ledger {
+            store,
+            // Without random bytes, the process and the time still tell owners apart.
+            owner: owner
+                .or_else(|| super::hash::random_id().ok())
+                .unwrap_or_else(|| {
+                    format!(
+                        "{}-{}",
+                        std::process::id(),
+                        crate::store::Timestamp::now().as_millis()
+                    )
+                })
+                .into(),
+            lease,
+        });
+        Gate(Arc::new(Inner {
+            approvals: self.approvals,
+            ledger,
+            audit: self.audit,
+            hooks: self.hooks,
+            retry: self.retry,
+            running: Mutex::default(),
+            idle: Notify::new(),
+            draining: AtomicBool::new(false),
+        }))
+    }
+}
+
+impl Gate {
+    /// Starts a gate. One without anything lets every call through that its toolset shows.
+    pub fn builder() -> GateBuilder {
+        GateBuilder::default()
+    }
+
+    /// The approvals.
+    pub fn approvals(&self) -> Option<&Approvals> {
+        self.0.approvals.as_ref()
+    }
+
+    /// The ledger of effects.
+    pub fn effects(&self) -> Option<&dyn EffectLedger> {
+        self.0.ledger.as_ref().map(|ledger| &*ledger.store)
+    }
+
+    /// The audit.
+    pub fn audit(&self) -> &Audit {
+        &self.0.audit
+    }
+
+    pub(crate) fn ledger(&self) -> Option<&Ledger> {
+        self.0.ledger.as_ref()
+    }
+
+    pub(crate) fn hooks(&self) -> Option<&Hooks> {
+        self.0.hooks.as_ref()
+    }
+
+    pub(crate) fn retry(&self) -> Retry {
+        self.0.retry
+    }
+
+    /// How many calls run now.
+    pub fn running(&self) -> usize {
+        self.0.running().len()
+    }
+
+    /// Cancels the running calls of a tool, of one workspace or of all; gives how many.
+    pub fn stop(&self, tool: &str, tenant: Option<&str>) -> usize {
+        let running = self.0.running();
+        let hit = running.iter().filter(|(_, call)| {
+            call.tool_name() == Some(tool) && (tenant.is_none() || call.workspace() == tenant)
+        });
+        hit.map(|(_, call)| call.cancel()).count()
+    }
+
+    /// Ends in an orderly way: takes no more calls, lets those that run finish until `patience` is over, cancels what is left, and
+    /// writes the audit.
+    ///
+    /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store. Gives how many
+    /// calls were cancelled.
+    pub async fn drain(&self, patience: Duration) -> usize {
+        self.0.draining.store(true, Ordering::Relaxed);
+        let _ = tokio::time::timeout(patience, self.idle()).await;
+        let cancelled = {
+            let running = self.0.running();
+            running.iter().map(|(_, call)| call.cancel()).count()
+        };
+        // A dropped body ends at once; what is awaited here is the ledger's and the audit's last word.
+        let _ = tokio::time::timeout(patience.max(Duration::from_secs(1)), self.idle()).await;
+        if let Some(buffer) = self.0.audit.buffer()
+            && let Err(error) = buffer.flush().await
+        {
+            tracing::error!(%error, waiting = buffer.waiting(), "audit rows could not be written before the end");
+        }
+        cancelled
+    }
+
+    async fn idle(&self) {
+        loop {
+            let woken = self.0.idle.notified();
+            tokio::pin!(woken);
+            woken.as_mut().enable();
+            if self.running() == 0 {
+                return;
+            }
+            woken.await;
+        }
+    }
+
+    /// Notes that a call runs; `None` where no more are taken.
+    pub(crate) fn enter(&self, cx: &ToolContext) -> Option<Entered<'_>> {
+        if self.0.draining.load(Ordering::Relaxed) {
+            return None;
+        }
+        let at = self.0.running().insert(cx.clone());
+        Some(Entered { gate: self, at })
+    }
+}
+
+impl Inner {
+    fn running(&self) -> MutexGuard<'_, Slab<ToolContext>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call counts as running while this lives.
+pub(crate) struct Entered<'a> {
+    gate: &'a Gate,
+    at: usize,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let mut running = self.gate.0.running();
+        running.remove(self.at);
+        if running.is_empty() {
+            self.gate.0.idle.notify_waiters();
+        }
+    }
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate")
+            .field("approvals", &self.0.approvals.is_some())
+            .field("ledger", &self.0.ledger.is_some())
+            .field("audit", &self.0.audit)
+            .field("hooks", &self.0.hooks.is_some())
+            .field("running", &self.running())
+            .finish()
+    }
+}

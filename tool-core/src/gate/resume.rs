@@ -1,0 +1,101 @@
+//! From a token to a call that may run.
+
+use super::approval::{Approval, Granted, Loaded};
+use super::hash::contract;
+use super::{Gate, ask};
+use crate::call::{CallResult, ToolCall};
+use crate::context::ToolContext;
+use crate::error::{ErrorKind, ToolError};
+use crate::store::{ApprovalKind, Timestamp};
+use crate::toolset::Toolset;
+
+fn invalid() -> ToolError {
+    ToolError::of(ErrorKind::Denied, "this is no valid approval")
+}
+
+/// The call that a token stands for, if its approval was given to this very caller; otherwise the result that says why not.
+pub(crate) async fn grant<'t>(
+    toolset: &'t Toolset,
+    token: &str,
+    cx: &ToolContext,
+) -> Result<(&'t Gate, ToolCall, Approval<Granted>), Box<CallResult>> {
+    let nobody = |error| Box::new(CallResult::refused(ToolCall::new("", "", ""), error));
+    let Some((gate, approvals)) = toolset
+        .gate()
+        .and_then(|gate| Some((gate, gate.approvals()?)))
+    else {
+        let error =
+            invalid().operator("the toolset has no gate with approvals: `Toolset::through`");
+        return Err(nobody(error));
+    };
+    let row = approvals.verify(token).await.map_err(|error| {
+        nobody(match error {
+            super::approval::ApprovalError::Invalid => invalid(),
+            error => ToolError::of(
+                ErrorKind::Unavailable,
+                "the approval could not be looked up, try again later",
+            )
+            .operator(error.to_string()),
+        })
+    })?;
+    let request = &row.request;
+    let own = cx.user().unwrap_or_default() == request.principal
+        && cx.workspace().unwrap_or_default() == request.tenant
+        && request.kind == ApprovalKind::Call;
+    if !own {
+        tracing::warn!(
+            approval = request.id,
+            "an approval was used by somebody whom it was not given to"
+        );
+        return Err(nobody(invalid()));
+    }
+    // The id after those of the calls that made it.
+    let id = request.call.rsplit(':').next().unwrap_or_default();
+    let id = if request.parent.is_some() {
+        id
+    } else {
+        &request.call
+    };
+    let call = ToolCall::new(id, request.tool.clone(), request.arguments.clone());
+    let refused = |error| Box::new(CallResult::refused(call.clone(), error));
+    let loaded = Loaded::read(row, Timestamp::now());
+    match loaded.map_err(|error| {
+        refused(ToolError::foreign(error).operator("the approval's row cannot be read"))
+    })? {
+        Loaded::Asked(asked) => {
+            let ticket = approvals.ticket_of(&asked.request().id).await;
+            let ticket = ticket.map_err(|error| refused(ToolError::foreign(error)))?;
+            let mut result = refused(ask::pending(&ticket));
+            result.tickets.push(ticket);
+            Err(result)
+        }
+        Loaded::Refused(answer) => Err(refused(ask::denied(answer.reason()))),
+        Loaded::Over(over) => Err(refused(ToolError::of(
+            ErrorKind::Denied,
+            format!("the approval is no longer valid: {}", over.why()),
+        ))),
+        Loaded::Spent(spent) => Err(Box::new(
+            crate::run::replay(gate, call, cx, spent.request()).await,
+        )),
+        Loaded::Granted(grant) => {
+            let same = toolset
+                .find(&call.name)
+                .is_none_or(|(_, def)| contract(def) == grant.request().contract);
+            if !same {
+                let withdrawn = approvals.store().withdraw(&grant.request().id).await;
+                if let Err(error) = withdrawn {
+                    tracing::error!(%error, "an approval of a tool that has changed could not be withdrawn");
+                }
+                return Err(refused(ToolError::of(
+                    ErrorKind::Denied,
+                    "the tool has changed since the call was approved, call it again",
+                )));
+            }
+            let call = ToolCall {
+                arguments: grant.arguments().to_owned(),
+                ..call
+            };
+            Ok((gate, call, grant))
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! A call through a host's gate: judged, approved, written down, run once, and remembered.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::future::{Either, select};
+use tower::ServiceExt as _;
+
+use super::claim::{self, Claim, Claimed};
+use super::hooks::{Permitted, Ran};
+use super::{Prepared, Progress, begin, close, enter, stored};
+use crate::args;
+use crate::audit::{Audit, End, Entry, Late, Verdicts, arrived};
+use crate::call::{CallResult, ToolCall};
+use crate::context::{Gated, ToolContext};
+use crate::error::{ErrorKind, ToolError};
+use crate::gate::approval::{Approval, Granted, Ticket};
+use crate::gate::ask::{self, Asked};
+use crate::gate::{self, Gate, Layer};
+use crate::store::{AuditRow, Timestamp};
+use crate::tool::{Finished, Job, Tool, ToolDef};
+use crate::toolset::Toolset;
+
+/// What holds from the gate to the end of a call. Dropped before the end, the call counts as cancelled.
+struct Flight<'a> {
+    gate: &'a Gate,
+    prepared: Option<Prepared>,
+    verdicts: Verdicts,
+    started: Timestamp,
+    since: Instant,
+    claim: Option<Claim>,
+}
+
+/// Where a call comes from.
+pub(super) enum From {
+    /// A model, or a host in its place.
+    Model,
+    /// A person has approved it.
+    Approval(Box<Approval<Granted>>),
+    /// A host that holds typed arguments.
+    Host(MakeJob),
+}
+
+/// Makes the run of a typed call, given its context.
+type MakeJob = Box<dyn FnOnce(ToolContext) -> Job + Send>;
+
+/// Runs a call, or refuses it.
+pub(super) async fn call(
+    gate: &Gate,
+    toolset: &Toolset,
+    call: ToolCall,
+    cx: &ToolContext,
+    progress: Progress,
+    from: From,
+) -> CallResult {
+    let (grant, made) = match from {
+        From::Model => (None, None),
+        From::Approval(grant) => (Some(*grant), None),
+        From::Host(job) => (None, Some(job)),
+    };
+    let (since, started) = (Instant::now(), Timestamp::now());
+    let gated = match Gated::open(cx, &call, grant.as_ref().map(Approval::request)) {
+        Ok(gated) => gated,
+        Err(error) => return refuse(gate, None, call, cx, error, None, started).await,
+    };
+    let (at, def) = match toolset.dispatch(&call.name) {
+        Ok(found) => found,
+        Err(layer) => {
+            let error = toolset.unknown(&call.name);
+            return refuse(gate, Some(&gated), call, cx, error, layer, started).await;
+        }
+    };
+    let (corrected, repairs) =
+        match args::admit(def.input(), &call.arguments, toolset.repair_mode()) {
+            Ok(admitted) => (
+                super::own_text(admitted.text, &call.arguments),
+                admitted.repairs,
+            ),
+            Err(issues) => {
+                let error = ToolError::invalid_arguments(issues);
+                return refuse(gate, Some(&gated), call, cx, error, None, started).await;
+            }
+        };
+    let mut prepared = enter(
+        toolset,
+        at,
+        def,
+        call,
+        cx,
+        progress,
+        since,
+        Some(Box::new(gated)),
+    );
+    (prepared.repairs, prepared.corrected) = (repairs, corrected);
+    let mut flight = Flight {
+        gate,
+        prepared: Some(prepared),
+        verdicts: Verdicts::default(),
+        started,
+        since,
+        claim: None,
+    };
+    let outcome = flight.go(toolset, def, grant, made).await;
+    let result = flight.land(toolset, outcome).await;
+    cx.wait_for(&result.tickets);
+    result
+}
+
+/// How a call got past the gate.
+enum Passed {
+    /// It ran.
+    Ran(Result<Finished, ToolError>),
+    /// It ran before; this came of it.
+    Stored(String),
+    /// It needs a person.
+    Asked(Box<Ticket>),
+}
+
+impl Flight<'_> {
+    fn prepared(&self) -> Option<&Prepared> {
+        self.prepared.as_ref()
+    }
+
+    /// Everything between the arguments and the result.
+    async fn go(
+        &mut self,
+        toolset: &Toolset,
+        def: &ToolDef,
+        grant: Option<Approval<Granted>>,
+        made: Option<MakeJob>,
+    ) -> Result<Passed, ToolError> {
+        let gate = self.gate;
+        let Some(prepared) = self.prepared.as_ref() else {
+            return Err(ToolError::new("the call is over"));
+        };
+        let cx = prepared.cx.clone();
+        super::check_secrets(def, &cx)?;
+        let once = made.is_some();
+        let job = match made {
+            Some(typed) => typed(cx.clone()),
+            None => begin(def, prepared.arguments(), cx.clone())?,
+        };
+
+        let judged = gate::judge(toolset, prepared);
+        self.verdicts.decision = judged.id;
+        self.verdicts.policy = Some(judged.policy.clone());
+        let asked = ask::pass(gate, prepared, &judged, grant).await?;
+        let mut approved = false;
+        match asked {
+            Asked::Not => {}
+            Asked::Approved { id, approver } => {
+                (self.verdicts.approval, self.verdicts.approver) = (Some(id), Some(approver));
+                approved = true;
+            }
+            Asked::Used { id } => {
+                self.verdicts.approval = Some(id);
+                return claim::replayed(gate, cx.idempotency_key().unwrap_or_default())
+                    .await
+                    .map(Passed::Stored);
+            }
+            Asked::Waits(ticket) => return Ok(Passed::Asked(ticket)),
+        }
+
+        let Some(_running) = gate.enter(&cx) else {
+            return Err(ToolError::of(
+                ErrorKind::Unavailable,
+                "the host is shutting down and takes no more calls, try again later",
+            ));
+        };
+
+        let read_only = def.hints().read_only;
+        if let Some(ledger) = gate.ledger().filter(|_| approved || !read_only) {
+            let row = self.required_row();
+            match claim::claim(ledger, prepared, row).await? {
+                Claimed::New(claim) => self.claim = Some(claim),
+                Claimed::Before(stored) => return Ok(Passed::Stored(stored)),
+            }
+        } else if let (Audit::Required(sink), Some(row)) = (gate.audit(), self.required_row()) {
+            sink.write(vec![row])
+                .await
+                .map_err(|error| unwritten(&error))?;
+        }
+        cx.tell_started();
+        let run = watched(toolset, &cx, attempts(gate, prepared, &cx, job, once));
+        let (outcome, tries) = match &self.claim {
+            Some(claim) => claim.hold(run).await,
+            None => run.await,
+        };
+        self.verdicts.attempt = tries;
+        Ok(Passed::Ran(outcome))
+    }
+
+    /// The row that has to be there before the body runs.
+    fn required_row(&self) -> Option<AuditRow> {
+        match self.gate.audit() {
+            Audit::Required(_) => self.late(None).map(Late::into_row),
+            Audit::Off | Audit::BestEffort(_) => None,
+        }
+    }
+
+    fn late(&self, end: Option<End>) -> Option<Late> {
+        let prepared = self.prepared()?;
+        Some(Late {
+            cx: prepared.cx.clone(),
+            used: prepared.corrected.clone(),
+            verdicts: self.verdicts.clone(),
+            started: self.started,
+            end,
+        })
+    }
+
+    /// The result, the ledger's end and the audit.
+    async fn land(mut self, toolset: &Toolset, passed: Result<Passed, ToolError>) -> CallResult {
+        let Some(prepared) = self.prepared.take() else {
+            return CallResult::refused(
+                ToolCall::new("", "", ""),
+                ToolError::new("the call is over"),
+            );
+        };
+        let cx = prepared.cx.clone();
+        let used = prepared.corrected.clone();
+        let mut result = match passed {
+            Ok(Passed::Stored(text)) => {
+                let (outcome, citations) = stored::read(&text);
+                let mut result = prepared.result(outcome);
+                result.citations = citations;
+                result.replayed = true;
+                // Its row is written already.
+                return result;
+            }
+            Ok(Passed::Ran(outcome)) => close(toolset, prepared, outcome),
+            Ok(Passed::Asked(ticket)) => {
+                let mut result = prepared.result(Err(ask::pending(&ticket)));
+                result.tickets.push(*ticket);
+                result
+            }
+            Err(error) => prepared.result(Err(super::redacted(error, &cx))),
+        };
+        result.tickets.extend(cx.take_asked());
+        if let Some(claim) = self.claim.take() {
+            claim.end(&result, &cx).await;
+        }
+        let end = End::of(&result, self.since.elapsed());
+        let late = Late {
+            cx,
+            used,
+            verdicts: std::mem::take(&mut self.verdicts),
+            started: self.started,
+            end: Some(end),
+        };
+        write(self.gate.audit(), late).await;
+        result
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        // Taken when the call has landed.
+        if self.prepared.is_none() {
+            return;
+        }
+        let error = ToolError::of(ErrorKind::Cancelled, "the call was dropped before its end");
+        let end = End::failed(&error, micros(self.since.elapsed()));
+        let (Some(late), claim) = (self.late(Some(end)), self.claim.take()) else {
+            return;
+        };
+        let began = late.cx.began();
+        if let Audit::BestEffort(buffer) = self.gate.audit() {
+            buffer.push(Entry::Late(Box::new(late)));
+            if let (Some(claim), Ok(runtime)) = (claim, tokio::runtime::Handle::try_current()) {
+                runtime.spawn(claim.dropped(began));
+            }
+        } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let audit = self.gate.audit().clone();
+            runtime.spawn(async move {
+                if let Some(claim) = claim {
+                    claim.dropped(began).await;
+                }
+                write(&audit, late).await;
+            });
+        }
+    }
+}
+
+/// Runs something that a kill switch of the policy cancels.
+async fn watched<R>(toolset: &Toolset, cx: &ToolContext, run: impl Future<Output = R>) -> R {
+    if !toolset.has_policy() {
+        return run.await;
+    }
+    let (tool, tenant) = (
+        cx.tool_name().unwrap_or_default(),
+        cx.workspace().unwrap_or_default(),
+    );
+    let killed = std::pin::pin!(toolset.killed(tool, tenant));
+    match select(std::pin::pin!(run), killed).await {
+        Either::Left((ended, _)) => ended,
+        Either::Right(((), run)) => {
+            cx.cancel();
+            run.await
+        }
+    }
+}
+
+/// Runs the tool; one that may be run again, and fails, is.
+async fn attempts(
+    gate: &Gate,
+    prepared: &Prepared,
+    cx: &ToolContext,
+    first: Job,
+    once: bool,
+) -> (Result<Finished, ToolError>, u32) {
+    let retry = gate.retry();
+    let def = prepared.tool();
+    let most = if def.hints().idempotent && !once {
+        retry.attempts.max(1)
+    } else {
+        1
+    };
+    let mut job = Some(first);
+    let mut wait = retry.wait;
+    let mut attempt = 1;
+    loop {
+        let next = match job.take() {
+            Some(job) => job,
+            None => match begin(def, prepared.arguments(), cx.clone()) {
+                Ok(job) => job,
+                Err(error) => return (Err(error), attempt),
+            },
+        };
+        let permitted = Permitted {
+            permit: gate::permit(prepared.again()),
+            job: next,
+        };
+        let outcome = match gate.hooks() {
+            None => innermost(permitted).await.outcome,
+            Some(hooks) => match hooks.clone().oneshot(permitted).await {
+                Ok(Ran { outcome, .. }) => outcome,
+                Err(error) => Err(ToolError::foreign(error).operator("a hook has ended the call")),
+            },
+        };
+        let Err(error) = &outcome else {
+            return (outcome, attempt);
+        };
+        if attempt >= most || error.kind() != ErrorKind::Failed || cx.is_cancelled() {
+            return (outcome, attempt);
+        }
+        let pause = error.wait().unwrap_or(wait);
+        if cx.remaining().is_some_and(|left| left <= pause) {
+            return (outcome, attempt);
+        }
+        attempt += 1;
+        tokio::time::sleep(pause).await;
+        wait = wait.saturating_mul(2);
+    }
+}
+
+/// The run itself, inside every hook.
+pub(crate) async fn innermost(permitted: Permitted) -> Ran {
+    let Permitted { permit, job } = permitted;
+    let body = permit.context().clone();
+    let job = async move {
+        body.begins();
+        job.await
+    };
+    let (_, outcome) = super::execute(permit, job).await;
+    Ran { outcome }
+}
+
+/// See [`Toolset::invoke`].
+pub(super) async fn invoke<T: Tool>(
+    gate: &Gate,
+    toolset: &Toolset,
+    input: T,
+    text: Option<String>,
+    cx: &ToolContext,
+) -> Result<T::Output, ToolError> {
+    let Some(text) = text else {
+        return Err(ToolError::of(ErrorKind::Unavailable, "the call cannot be judged").operator(format!(
+            "the arguments of `{}` cannot be written as JSON: derive `Serialize` for every type in them",
+            T::NAME
+        )));
+    };
+    let kept = Arc::new(Mutex::new(None));
+    let slot = Arc::clone(&kept);
+    let make: MakeJob = Box::new(move |cx| {
+        Box::pin(async move {
+            let returned = input.run(cx.clone(), super::Pass(())).await?;
+            let value = super::drive::settle(returned, &cx).await?;
+            let finished = super::drive::finished(&value, T::model_view, &cx)?;
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            Ok(finished)
+        })
+    });
+    // A typed call has no id of a provider's; within a call it is counted.
+    let id = if cx.call_id().is_some() {
+        String::new()
+    } else {
+        crate::gate::hash::random_id()?
+    };
+    let result = call(
+        gate,
+        toolset,
+        ToolCall::new(id, T::NAME, text),
+        cx,
+        None,
+        From::Host(make),
+    )
+    .await;
+    result.outcome?;
+    let value = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+    value.ok_or_else(|| {
+        ToolError::of(ErrorKind::Interrupted, "the call has run before").operator(
+            "a stored result is JSON and has no Rust type: use `Toolset::call` for calls that may be repeated",
+        )
+    })
+}
+
+impl End {
+    fn of(result: &CallResult, took: Duration) -> Self {
+        let micros = micros(took);
+        match &result.outcome {
+            Ok(output) => Self {
+                outcome: "ok",
+                error: None,
+                output_bytes: Some(output.payload.get().len() as u64),
+                duration_us: micros,
+            },
+            Err(error) => Self::failed(error, micros),
+        }
+    }
+}
+
+fn micros(took: Duration) -> u64 {
+    u64::try_from(took.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn unwritten(error: &crate::store::StoreError) -> ToolError {
+    ToolError::of(
+        ErrorKind::Unavailable,
+        "the call was not made, because the host could not write it down first",
+    )
+    .operator(format!(
+        "the audit is required and its row could not be written: {error}"
+    ))
+}
+
+/// Writes a row, or leaves it to the buffer. One that a required audit cannot take after the run is told to the operator.
+async fn write(audit: &Audit, late: Late) {
+    match audit {
+        Audit::Off => {}
+        Audit::BestEffort(buffer) => buffer.push(Entry::Late(Box::new(late))),
+        Audit::Required(sink) => {
+            let row = late.into_row();
+            let call = row.call.clone();
+            if let Err(error) = Arc::clone(sink).write(vec![row]).await {
+                tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
+            }
+        }
+    }
+}
+
+/// A call that never reached its tool. The model learns of a hidden tool what it learns of one that does not exist.
+async fn refuse(
+    gate: &Gate,
+    gated: Option<&Gated>,
+    call: ToolCall,
+    cx: &ToolContext,
+    error: ToolError,
+    layer: Option<Layer>,
+    started: Timestamp,
+) -> CallResult {
+    let error = super::redacted(error, cx);
+    if !gate.audit().is_off() {
+        let id = gated.map_or_else(String::new, |gated| gated.key().to_owned());
+        let mut row: AuditRow = arrived(id, &call, cx, started);
+        let end = End::failed(&error, 0);
+        row.turn = gated.map(|gated| gated.turn.clone());
+        row.layer = layer.map(|layer| layer.as_str().to_owned());
+        row.outcome = Some(end.outcome.to_owned());
+        row.error = end.error;
+        row.duration_us = Some(0);
+        match gate.audit() {
+            Audit::Off => {}
+            Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(row))),
+            Audit::Required(sink) => {
+                if let Err(error) = sink.write(vec![row]).await {
+                    tracing::error!(%error, call = call.id, "a refused call could not be written into the audit");
+                }
+            }
+        }
+    }
+    CallResult::refused(call, error)
+}

@@ -1,0 +1,436 @@
+//! A person in the loop.
+
+use std::time::Duration;
+
+use tool_core::prelude::*;
+use tool_core::store::{ApprovalFilter, ApprovalStatus, MemoryStore};
+use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, Reply, Route};
+
+use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail, ticket};
+
+// S2-11, S2-12, S3-15
+#[tokio::test]
+async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
+    let host = Host::new();
+    let result = host.tools.call(mail("c-1"), &host.ann()).await;
+    let ticket = ticket(&result);
+    assert_eq!(
+        ticket.arguments, r#"{"copies":1,"to":"bob"}"#,
+        "typed, with defaults, sorted"
+    );
+    assert_eq!(
+        (
+            ticket.tool.as_str(),
+            ticket.call.as_str(),
+            ticket.turn.as_str()
+        ),
+        ("send_mail", "c-1", "t-1")
+    );
+    assert_eq!(
+        result.model_text(),
+        "the call has to be approved by a person first"
+    );
+    assert_eq!(host.mailbox.sent(), 0);
+
+    // The predicate reads typed arguments.
+    let small = host
+        .tools
+        .call(
+            ToolCall::new("c-2", "pay", r#"{"amount":100}"#),
+            &host.ann(),
+        )
+        .await;
+    assert_eq!(small.model_text(), "100");
+    let large = host
+        .tools
+        .call(
+            ToolCall::new("c-3", "pay", r#"{"amount":101}"#),
+            &host.ann(),
+        )
+        .await;
+    assert_eq!(kind(&large), Some(ErrorKind::Pending));
+    assert_eq!(host.mailbox.sent(), 1);
+
+    // Nobody is asked about arguments that do not fit.
+    let wrong = host
+        .tools
+        .call(
+            ToolCall::new("c-4", "send_mail", r#"{"to":7,"copies":9}"#),
+            &host.ann(),
+        )
+        .await;
+    assert_eq!(kind(&wrong), Some(ErrorKind::InvalidArguments));
+    let filter = ApprovalFilter::default();
+    assert_eq!(host.approvals().list(&filter).await.unwrap().len(), 2);
+}
+
+// S3-15
+#[tokio::test]
+async fn a_tool_of_the_client_waits_as_well() {
+    let host = Host::new();
+    let tool = DynamicTool::new(
+        "remote",
+        "Runs at the client.",
+        serde_json::json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
+        |_: serde_json::Value, _| async { Ok::<_, ToolError>("ran") },
+    )
+    .approval(tool_core::Approval::Always);
+    let registry = Registry::builder().dynamic(tool).build().unwrap();
+    let tools = registry.open().through(&host.gate);
+    let result = tools
+        .call(ToolCall::new("c-1", "remote", "{}"), &host.ann())
+        .await;
+    let token = ticket(&result).token;
+    host.approvals()
+        .answer(&tools, &token, Reply::Approve, "boss", None)
+        .await
+        .unwrap();
+    assert_eq!(tools.resume(&token, &host.ann()).await.model_text(), "ran");
+}
+
+// S2-13, S2-16, M5
+#[tokio::test]
+async fn what_was_approved_runs_once() {
+    let host = Host::new();
+    let ticket = host.asked().await;
+    host.approve(&ticket).await;
+
+    let result = host.tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(result.model_text(), "sent to bob");
+    assert_eq!((result.id(), host.mailbox.sent()), ("c-1", 1));
+
+    // Again, by the token and by the call: the stored result, no second mail.
+    let again = host.tools.resume(&ticket.token, &host.ann()).await;
+    assert!(again.is_replayed());
+    assert_eq!(again.model_text(), "sent to bob");
+    let again = host.tools.call(mail("c-1"), &host.ann()).await;
+    assert!(again.is_replayed(), "{again:?}");
+    assert_eq!(host.mailbox.sent(), 1);
+
+    // The answer is single-use too.
+    let error = host
+        .approvals()
+        .answer(&host.tools, &ticket.token, Reply::Deny, "boss", None)
+        .await;
+    assert!(matches!(error, Err(ApprovalError::Store(_))), "{error:?}");
+    let error = host
+        .approvals()
+        .answer_id(&host.tools, "unknown", Reply::Approve, "boss", None)
+        .await;
+    assert!(matches!(error, Err(ApprovalError::Invalid)), "{error:?}");
+}
+
+// S2-17
+#[tokio::test]
+async fn a_denial_reaches_the_model_with_its_reason() {
+    let host = Host::new();
+    let ticket = host.asked().await;
+    let route = host
+        .approvals()
+        .answer(
+            &host.tools,
+            &ticket.token,
+            Reply::Deny,
+            "boss",
+            Some("bob has left"),
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        route,
+        Route::Call {
+            turn: "t-1".to_owned()
+        }
+    );
+    let result = host.tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(kind(&result), Some(ErrorKind::Denied));
+    assert_eq!(
+        result.model_text(),
+        "a person has denied the call: bob has left"
+    );
+    let result = host.tools.call(mail("c-1"), &host.ann()).await;
+    assert_eq!(
+        kind(&result),
+        Some(ErrorKind::Denied),
+        "the model cannot ask again within the turn"
+    );
+    assert_eq!(host.mailbox.sent(), 0);
+}
+
+#[tokio::test]
+async fn the_approver_may_change_the_arguments() {
+    let host = Host::new();
+    let ticket = host.asked().await;
+    let edit = |text: &str| Reply::Edit(text.to_owned());
+    let wrong = host
+        .approvals()
+        .answer(
+            &host.tools,
+            &ticket.token,
+            edit(r#"{"to":"eve","copies":7}"#),
+            "boss",
+            None,
+        )
+        .await;
+    let Err(ApprovalError::Edit(error)) = wrong else {
+        panic!("{wrong:?}")
+    };
+    assert_eq!(error.issues()[0].pointer, "/copies");
+
+    host.approvals()
+        .answer(
+            &host.tools,
+            &ticket.token,
+            edit(r#"{"to":"eve","copies":2}"#),
+            "boss",
+            None,
+        )
+        .await
+        .unwrap();
+    let result = host.tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(result.model_text(), "sent to eve");
+    assert_eq!(host.mailbox.sent(), 2);
+}
+
+// S2-19, S2-20
+#[tokio::test]
+async fn a_plan_is_answered_and_nothing_runs_again() {
+    let host = Host::new();
+    let ticket = host
+        .approvals()
+        .ask_plan(r#"{"steps":["look","pay"]}"#, &host.ann())
+        .await
+        .unwrap();
+    let route = host
+        .approvals()
+        .answer(&host.tools, &ticket.token, Reply::Approve, "boss", None)
+        .await
+        .unwrap();
+    assert_eq!(route, Route::Plan);
+    let row = host
+        .approvals()
+        .list(&ApprovalFilter::default())
+        .await
+        .unwrap()
+        .remove(0);
+    assert_eq!(row.status, ApprovalStatus::Approved);
+    // It is no approval of a call.
+    let result = host.tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(kind(&result), Some(ErrorKind::Denied));
+}
+
+// S2-14, S2-15
+#[tokio::test]
+async fn a_turn_goes_on_when_everything_is_answered() {
+    let host = Host::new();
+    let cx = host.ann();
+    let first = ticket(&host.tools.call(mail("c-1"), &cx).await);
+    let second = ticket(&host.tools.call(mail("c-2"), &cx).await);
+    host.approve(&first).await;
+    let waiting = host.approvals().waiting("acme", "t-1").await.unwrap();
+    assert_eq!(
+        waiting
+            .iter()
+            .map(|ticket| ticket.call.as_str())
+            .collect::<Vec<_>>(),
+        ["c-2"]
+    );
+    host.approve(&second).await;
+    assert!(
+        host.approvals()
+            .waiting("acme", "t-1")
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(
+        host.approvals()
+            .waiting("globex", "t-1")
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn an_inbox_is_listed_assigned_and_denied_in_bulk() {
+    let host = Host::new();
+    let mut ids = Vec::new();
+    for user in ["ann", "cid"] {
+        let result = host
+            .tools
+            .call(mail("c-1"), &host.of("acme", user, user))
+            .await;
+        ids.push(ticket(&result).id);
+    }
+    let approvals = host.approvals();
+    approvals.assign(&ids[0], Some("olga")).await.unwrap();
+    let olgas = ApprovalFilter {
+        assignee: Some("olga".to_owned()),
+        ..ApprovalFilter::default()
+    };
+    let rows = approvals.list(&olgas).await.unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].request.principal, "ann");
+    let tools = ApprovalFilter {
+        tool: Some("send_mail".to_owned()),
+        ..ApprovalFilter::default()
+    };
+    assert_eq!(
+        approvals
+            .deny_all(&tools, "olga", Some("not today"))
+            .await
+            .unwrap(),
+        2
+    );
+    let result = host
+        .tools
+        .call(mail("c-1"), &host.of("acme", "cid", "cid"))
+        .await;
+    assert_eq!(
+        result.model_text(),
+        "a person has denied the call: not today"
+    );
+}
+
+#[tokio::test]
+async fn an_approval_that_waits_too_long_is_worth_nothing() {
+    let store = MemoryStore::default();
+    let approvals = Approvals::builder(store)
+        .wait(Duration::from_millis(30))
+        .build()
+        .unwrap();
+    let gate = Gate::builder().approvals(approvals).build();
+    let host = Host::new();
+    let tools = toolset![send_mail, pay, count].through(&gate);
+    let ticket = ticket(&tools.call(mail("c-1"), &host.ann()).await);
+    gate.approvals()
+        .unwrap()
+        .answer(&tools, &ticket.token, Reply::Approve, "boss", None)
+        .await
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(60)).await;
+    let result = tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(
+        result.model_text(),
+        "the approval is no longer valid: it has expired"
+    );
+    assert_eq!(host.mailbox.sent(), 0);
+}
+
+#[tokio::test]
+async fn without_approvals_nobody_can_be_asked() {
+    let host = Host::new();
+    let gate = Gate::builder().build();
+    let result = toolset![send_mail]
+        .through(&gate)
+        .call(mail("c-1"), &host.ann())
+        .await;
+    assert_eq!(kind(&result), Some(ErrorKind::Pending));
+    assert!(
+        result
+            .error()
+            .unwrap()
+            .operator_text()
+            .contains("Gate::builder().approvals")
+    );
+    assert_eq!(host.mailbox.sent(), 0);
+}
+
+/// Asks another tool of the host to send a mail.
+#[tool(idempotent)]
+async fn delegate(#[context] tools: Tools, cx: &ToolContext) -> Result<String, ToolError> {
+    let inner = ToolCall::new("inner", "send_mail", r#"{"to":"bob"}"#);
+    let result = tools.0.call(inner, cx).await;
+    result
+        .into_parts()
+        .map(|(payload, _)| payload.get().to_owned())
+}
+
+#[derive(Clone)]
+struct Tools(Toolset);
+tool_core::host_value!(Tools, tool_core::Effect::WRITE);
+
+// M5
+#[tokio::test]
+async fn what_a_nested_call_waits_for_is_told_by_the_outer_one() {
+    let host = Host::new();
+    let tools = toolset![delegate, send_mail].through(&host.gate);
+    let cx = || {
+        ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .turn("t-1")
+            .with(host.mailbox.clone())
+            .with(Tools(tools.clone()))
+            .build()
+    };
+    let outer = ToolCall::new("c-1", "delegate", "{}");
+    let result = tools.call(outer.clone(), &cx()).await;
+    let ticket = ticket(&result);
+    assert_eq!(
+        (ticket.tool.as_str(), ticket.parent.as_deref()),
+        ("send_mail", Some("c-1"))
+    );
+    assert_eq!(host.mailbox.sent(), 0);
+
+    host.approve(&ticket).await;
+    let inner = tools.resume(&ticket.token, &cx()).await;
+    assert_eq!(
+        (inner.id(), inner.model_text().as_str()),
+        ("inner", "sent to bob")
+    );
+    // The outer call is run again, and finds what the inner one gave.
+    let result = tools.call(outer, &cx()).await;
+    assert_eq!(result.model_text(), r#""sent to bob""#);
+    assert_eq!(host.mailbox.sent(), 1);
+}
+
+#[tokio::test]
+async fn a_durable_store_wants_keys() {
+    use futures::future::BoxFuture;
+    use tool_core::store::{
+        Answer, ApprovalRequest, ApprovalRow, ApprovalStore, StoreError, Timestamp,
+    };
+    type Fut<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+    /// The memory, said to be durable.
+    struct Durable(MemoryStore);
+    impl ApprovalStore for Durable {
+        fn is_durable(&self) -> bool {
+            true
+        }
+        fn open(&self, request: ApprovalRequest) -> Fut<'_, ()> {
+            self.0.open(request)
+        }
+        fn get<'a>(&'a self, id: &'a str) -> Fut<'a, Option<ApprovalRow>> {
+            ApprovalStore::get(&self.0, id)
+        }
+        fn answer<'a>(&'a self, id: &'a str, answer: Answer) -> Fut<'a, ApprovalRow> {
+            self.0.answer(id, answer)
+        }
+        fn spend<'a>(&'a self, id: &'a str, nonce: &'a str, now: Timestamp) -> Fut<'a, bool> {
+            self.0.spend(id, nonce, now)
+        }
+        fn withdraw<'a>(&'a self, id: &'a str) -> Fut<'a, bool> {
+            self.0.withdraw(id)
+        }
+        fn assign<'a>(&'a self, id: &'a str, assignee: Option<String>) -> Fut<'a, ApprovalRow> {
+            self.0.assign(id, assignee)
+        }
+        fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> Fut<'a, Vec<ApprovalRow>> {
+            ApprovalStore::list(&self.0, filter)
+        }
+        fn deny_all<'a>(&'a self, filter: &'a ApprovalFilter, answer: Answer) -> Fut<'a, u64> {
+            self.0.deny_all(filter, answer)
+        }
+        fn expire(&self, now: Timestamp) -> Fut<'_, u64> {
+            ApprovalStore::expire(&self.0, now)
+        }
+    }
+    let error = Approvals::builder(Durable(MemoryStore::default()))
+        .build()
+        .unwrap_err();
+    assert!(error.to_string().contains(".keys(KeyRing::new"), "{error}");
+    let _ = Mailbox::default();
+}

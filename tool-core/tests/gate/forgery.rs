@@ -1,0 +1,275 @@
+//! Nothing runs that was not approved, whoever claims that it was.
+
+use tool_core::prelude::*;
+use tool_core::store::MemoryStore;
+use tool_core::{Approvals, ErrorKind, Gate, KeyRing, Reply, Ticket};
+
+use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail, ticket};
+
+async fn refused(host: &Host, token: &str, cx: &ToolContext, what: &str) {
+    let result = host.tools.resume(token, cx).await;
+    assert_eq!(kind(&result), Some(ErrorKind::Denied), "{what}: {result:?}");
+    assert_eq!(host.mailbox.sent(), 0, "{what}");
+}
+
+// M5, S2-16
+#[tokio::test]
+async fn tokens_that_are_not_ours_are_worth_nothing() {
+    let host = Host::new();
+    let Ticket { token, .. } = host.asked().await;
+    let ticket = host
+        .approvals()
+        .list(&tool_core::store::ApprovalFilter::default())
+        .await
+        .unwrap()
+        .remove(0);
+    host.approvals()
+        .answer_id(
+            &host.tools,
+            &ticket.request.id,
+            Reply::Approve,
+            "boss",
+            None,
+        )
+        .await
+        .unwrap();
+    let cx = host.ann();
+
+    for invented in [
+        "",
+        "ta1",
+        "ta1.process.e30.AAAA",
+        &token[..token.len() - 4],
+        &format!("{token}A"),
+        &token.replacen("ta1", "ta2", 1),
+    ] {
+        refused(&host, invented, &cx, invented).await;
+    }
+    // Every single letter changed.
+    for at in (0..token.len()).step_by(7) {
+        let mut bytes = token.clone().into_bytes();
+        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+        let changed = String::from_utf8(bytes).unwrap();
+        if changed != token {
+            refused(&host, &changed, &cx, &changed).await;
+        }
+    }
+    // The same claims under another host's key.
+    let other = Host::new();
+    let theirs = other.asked().await;
+    refused(&host, &theirs.token, &cx, "another host").await;
+
+    refused(
+        &host,
+        &token,
+        &host.of("acme", "eve", "t-1"),
+        "another principal",
+    )
+    .await;
+    refused(
+        &host,
+        &token,
+        &host.of("globex", "ann", "t-1"),
+        "another tenant",
+    )
+    .await;
+    refused(&host, &token, &ToolContext::anonymous(), "nobody").await;
+
+    // And the real one still works.
+    assert_eq!(
+        host.tools.resume(&token, &cx).await.model_text(),
+        "sent to bob"
+    );
+    assert_eq!(host.mailbox.sent(), 1);
+}
+
+// M5
+#[tokio::test]
+async fn a_row_that_was_tampered_with_is_refused() {
+    let host = Host::new();
+    let ticket = host.asked().await;
+    let filter = tool_core::store::ApprovalFilter::default();
+    let row = host.approvals().list(&filter).await.unwrap().remove(0);
+
+    // A second host with the same keys whose store holds another row under the same id.
+    let ring = || KeyRing::new("k", vec![7; 32]).unwrap();
+    let (real, forged) = (MemoryStore::default(), MemoryStore::default());
+    let approvals = |store: &MemoryStore| {
+        Approvals::builder(store.clone())
+            .keys(ring())
+            .build()
+            .unwrap()
+    };
+    let gate = Gate::builder().approvals(approvals(&real)).build();
+    let tools = toolset![send_mail, pay, count].through(&gate);
+    let own = crate::support::ticket(&tools.call(mail("c-1"), &host.ann()).await);
+    let mut request = row.request.clone();
+    request.id.clone_from(&own.id);
+    request.arguments = r#"{"copies":3,"to":"eve"}"#.to_owned();
+    tool_core::store::ApprovalStore::open(&forged, request)
+        .await
+        .unwrap();
+    let gate = Gate::builder().approvals(approvals(&forged)).build();
+    let tools = toolset![send_mail, pay, count].through(&gate);
+    gate.approvals()
+        .unwrap()
+        .answer_id(&tools, &own.id, Reply::Approve, "boss", None)
+        .await
+        .unwrap();
+    let result = tools.resume(&own.token, &host.ann()).await;
+    assert_eq!(kind(&result), Some(ErrorKind::Denied), "{result:?}");
+    assert_eq!(host.mailbox.sent(), 0);
+    let _ = ticket;
+}
+
+// M5
+#[tokio::test]
+async fn a_twins_token_runs_only_the_twin() {
+    let host = Host::new();
+    let cx = host.ann();
+    let first = ticket(&host.tools.call(mail("c-1"), &cx).await);
+    let twin = ticket(&host.tools.call(mail("c-2"), &cx).await);
+    assert_ne!(first.token, twin.token);
+    host.approve(&twin).await;
+    // The approved twin lets nothing else run, though all arguments are equal.
+    assert_eq!(
+        kind(&host.tools.call(mail("c-1"), &cx).await),
+        Some(ErrorKind::Pending)
+    );
+    assert_eq!(
+        kind(&host.tools.resume(&first.token, &cx).await),
+        Some(ErrorKind::Pending)
+    );
+    let result = host.tools.resume(&twin.token, &cx).await;
+    assert_eq!((result.id(), host.mailbox.sent()), ("c-2", 1));
+    // Another turn's call of the same id is another call.
+    let next = host
+        .tools
+        .call(mail("c-2"), &host.of("acme", "ann", "t-2"))
+        .await;
+    assert_eq!(kind(&next), Some(ErrorKind::Pending));
+}
+
+// M5
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_that_submit_at_once_one_runs() {
+    for _ in 0..20 {
+        let host = std::sync::Arc::new(Host::new());
+        let ticket = host.asked().await;
+        host.approve(&ticket).await;
+        let tasks: Vec<_> = (0..16)
+            .map(|_| {
+                let (host, token) = (std::sync::Arc::clone(&host), ticket.token.clone());
+                tokio::spawn(async move { host.tools.resume(&token, &host.ann()).await.is_error() })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(host.mailbox.sent(), 1);
+    }
+}
+
+// M5
+#[tokio::test]
+async fn a_tool_that_has_changed_is_asked_about_again() {
+    mod changed {
+        use tool_core::prelude::*;
+        /// Sends a mail to everybody.
+        #[tool(approval)]
+        pub(super) async fn send_mail(
+            mailbox: &super::Mailbox,
+            /// To whom.
+            to: String,
+            /// How often.
+            #[arg(default = 1, range = 1..=3)]
+            copies: u32,
+        ) -> Result<String, ToolError> {
+            let _ = (to, copies);
+            mailbox.send();
+            Ok("sent to all".to_owned())
+        }
+    }
+    let host = Host::new();
+    let ticket = host.asked().await;
+    host.approve(&ticket).await;
+    let tools = toolset![changed::send_mail].through(&host.gate);
+    let result = tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(
+        result.model_text(),
+        "the tool has changed since the call was approved, call it again"
+    );
+    assert_eq!(host.mailbox.sent(), 0);
+    // The old approval is dead, also for the old tool.
+    refused(&host, &ticket.token, &host.ann(), "withdrawn").await;
+}
+
+// S0-21
+#[tokio::test]
+async fn a_hidden_tool_cannot_be_resumed() {
+    let registry = Registry::builder()
+        .tool::<send_mail>()
+        .tool::<pay>()
+        .tool::<count>()
+        .build()
+        .unwrap();
+    let host = Host::new();
+    let ticket = host.asked().await;
+    host.approve(&ticket).await;
+    let rules = tool_core::Rules::default().deny(["send_mail"]);
+    let tools = registry.toolset(&host.ann(), &rules).through(&host.gate);
+    let hidden = tools.resume(&ticket.token, &host.ann()).await;
+    let unknown = tools
+        .call(ToolCall::new("c-9", "send_mall", "{}"), &host.ann())
+        .await;
+    assert_eq!(kind(&hidden), Some(ErrorKind::UnknownTool));
+    assert_eq!(kind(&unknown), Some(ErrorKind::UnknownTool));
+    assert_eq!(host.mailbox.sent(), 0);
+}
+
+#[test]
+fn keys_rotate() {
+    let old = || KeyRing::new("old", vec![1; 32]).unwrap();
+    let new = KeyRing::new("new", vec![2; 32])
+        .unwrap()
+        .keep("old", vec![1; 32])
+        .unwrap();
+    assert_eq!(format!("{new:?}"), r#"["new", "old"]"#, "never the keys");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let host = Host::new();
+        let store = MemoryStore::default();
+        let gate = |ring| {
+            let approvals = Approvals::builder(store.clone())
+                .keys(ring)
+                .build()
+                .unwrap();
+            Gate::builder()
+                .approvals(approvals)
+                .ledger(store.clone())
+                .build()
+        };
+        let before = toolset![send_mail].through(&gate(old()));
+        let asked = ticket(&before.call(mail("c-1"), &host.ann()).await);
+        let after_gate = gate(new);
+        let after = toolset![send_mail].through(&after_gate);
+        after_gate
+            .approvals()
+            .unwrap()
+            .answer(&after, &asked.token, Reply::Approve, "boss", None)
+            .await
+            .unwrap();
+        assert_eq!(
+            after.resume(&asked.token, &host.ann()).await.model_text(),
+            "sent to bob"
+        );
+        let gone = toolset![send_mail].through(&gate(KeyRing::new("newest", vec![3; 32]).unwrap()));
+        assert_eq!(
+            kind(&gone.resume(&asked.token, &host.ann()).await),
+            Some(ErrorKind::Denied)
+        );
+    });
+}

@@ -1,0 +1,16 @@
+//! Calls through a host's gate.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod approvals;
+mod audit;
+mod effects;
+mod forgery;
+mod hooks;
+mod leaks;
+mod support;

@@ -1,0 +1,136 @@
+//! Tools with a memory of what they did, and hosts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tool_core::prelude::*;
+use tool_core::store::MemoryStore;
+use tool_core::{Approvals, Audit, Effect, ErrorKind, Gate, Reply, Ticket};
+
+/// Counts what was really done.
+#[derive(Clone, Default)]
+pub(crate) struct Mailbox(Arc<AtomicUsize>);
+tool_core::host_value!(Mailbox, Effect::WRITE);
+
+impl Mailbox {
+    pub(crate) fn sent(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn send(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Sends a mail.
+#[tool(approval)]
+pub(crate) async fn send_mail(
+    mailbox: &Mailbox,
+    /// To whom.
+    to: String,
+    /// How often.
+    #[arg(default = 1, range = 1..=3)]
+    copies: u32,
+) -> Result<String, ToolError> {
+    for _ in 0..copies {
+        mailbox.send();
+    }
+    Ok(format!("sent to {to}"))
+}
+
+fn is_large(input: &pay, _cx: &ToolContext) -> bool {
+    input.amount > 100
+}
+
+/// Pays an amount.
+#[tool(approval = is_large)]
+pub(crate) async fn pay(
+    mailbox: &Mailbox,
+    /// In euros.
+    amount: u32,
+) -> Result<u32, ToolError> {
+    mailbox.send();
+    Ok(amount)
+}
+
+/// Says how many mails there are.
+#[tool(read_only)]
+pub(crate) async fn count(
+    /// Count from here.
+    from: u32,
+) -> u32 {
+    from
+}
+
+pub(crate) struct Host {
+    pub(crate) store: MemoryStore,
+    pub(crate) gate: Gate,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) tools: Toolset,
+}
+
+impl Host {
+    pub(crate) fn new() -> Self {
+        let store = MemoryStore::default();
+        let gate = Gate::builder()
+            .approvals(Approvals::builder(store.clone()).build().unwrap())
+            .ledger(store.clone())
+            .audit(Audit::required(store.clone()))
+            .build();
+        let tools = toolset![send_mail, pay, count].through(&gate);
+        Self {
+            store,
+            gate,
+            mailbox: Mailbox::default(),
+            tools,
+        }
+    }
+
+    /// A context of somebody.
+    pub(crate) fn of(&self, tenant: &str, user: &str, turn: &str) -> ToolContext {
+        ToolContext::builder()
+            .workspace(tenant)
+            .user(user)
+            .turn(turn)
+            .with(self.mailbox.clone())
+            .build()
+    }
+
+    pub(crate) fn ann(&self) -> ToolContext {
+        self.of("acme", "ann", "t-1")
+    }
+
+    pub(crate) fn approvals(&self) -> &Approvals {
+        self.gate.approvals().unwrap()
+    }
+
+    /// Asks for a mail, and gives what waits.
+    pub(crate) async fn asked(&self) -> Ticket {
+        let result = self.tools.call(mail("c-1"), &self.ann()).await;
+        ticket(&result)
+    }
+
+    pub(crate) async fn approve(&self, ticket: &Ticket) {
+        self.approvals()
+            .answer(&self.tools, &ticket.token, Reply::Approve, "boss", None)
+            .await
+            .unwrap();
+    }
+}
+
+pub(crate) fn mail(id: &str) -> ToolCall {
+    ToolCall::new(id, "send_mail", r#"{"to":"bob"}"#)
+}
+
+#[track_caller]
+pub(crate) fn ticket(result: &CallResult) -> Ticket {
+    assert_eq!(kind(result), Some(ErrorKind::Pending), "{result:?}");
+    let [ticket] = result.tickets() else {
+        panic!("one ticket: {result:?}");
+    };
+    ticket.clone()
+}
+
+pub(crate) fn kind(result: &CallResult) -> Option<ErrorKind> {
+    result.error().map(ToolError::kind)
+}
