@@ -16,7 +16,6 @@ use crate::toolset::Toolset;
 mod facts;
 mod hash;
 mod link;
-mod probe;
 
 pub(crate) use facts::{Compiled, Facts};
 use hash::BuildNameHasher;
@@ -256,9 +255,6 @@ impl RegistryBuilder {
                         }),
                 );
         }
-        if let Some(fault) = probe::fault() {
-            self.faults.push(fault);
-        }
         if !self.faults.is_empty() {
             return Err(RegistryError(self.faults));
         }
@@ -309,7 +305,6 @@ pub(crate) enum Fault {
     Empty,
     Duplicate { name: String, origins: [String; 2] },
     Tool { name: String, text: String },
-    ArbitraryPrecision,
 }
 
 impl fmt::Display for RegistryError {
@@ -333,7 +328,6 @@ impl fmt::Display for Fault {
                 "two tools are named `{name}`: in {first}, and in {second}; rename one with `#[tool(name = \"…\")]`"
             ),
             Self::Tool { name, text } => write!(f, "tool `{name}`: {text}"),
-            Self::ArbitraryPrecision => f.write_str(probe::TEXT),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::schema::{Schema, Text};
 mod dynamic;
 mod exposed;
 mod need;
+mod read;
 mod results;
 
 pub use dynamic::DynamicTool;

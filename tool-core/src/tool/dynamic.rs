@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::read::read;
 use super::{Approval, Job, SecretNeed, VariableNeed};
 use crate::context::ToolContext;
 use crate::effect::{Declared, Effect};
@@ -158,7 +159,7 @@ impl DynamicTool {
     {
         let handler = Arc::new(handler);
         let erased = move |arguments: Value, cx: ToolContext| {
-            let arguments: A = serde_json::from_value(arguments).map_err(DecodeError::new)?;
+            let arguments: A = read(arguments)?;
             let handler = Arc::clone(&handler);
             let future = async move {
                 let returned = handler(arguments, cx.clone()).await.into_returned()?;

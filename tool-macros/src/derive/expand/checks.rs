@@ -12,7 +12,10 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();
     let owner = &decided.name;
-    let mut out = TokenStream::new();
+    // First: where types hold each other, rustc tells the cycle where it is entered.
+    let ident = &decided.input.ident;
+    let whole = quote_spanned!(ident.span()=> <#ident as #private::StrictSchema>::SCHEMA);
+    let mut out = spans::check(paths, ident, "check_type", whole);
     for site in decided.sites() {
         let schema = plain(paths, site.value);
         let label = &site.value.label;
@@ -27,9 +30,6 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
             out.extend(quote!(const _: () = #call;));
         }
     }
-    let ident = &decided.input.ident;
-    let whole = quote_spanned!(ident.span()=> <#ident as #private::StrictSchema>::SCHEMA);
-    out.extend(spans::check(paths, ident, "check_type", whole));
     out
 }
 

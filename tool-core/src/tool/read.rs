@@ -1,0 +1,81 @@
+//! The arguments of a dynamic tool, as the type of its handler.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::run::DecodeError;
+
+/// A number in a type that serde reads through a buffer.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Buffered {
+    Number(#[expect(dead_code, reason = "only whether it can be read counts")] i64),
+}
+
+/// Asked once per process: whether numbers are lost between a [`Value`] and serde's buffer. They are where some crate of the program
+/// turns on `serde_json/arbitrary_precision`: in internally tagged and untagged enums and in flattened structs.
+static LOSSY: LazyLock<bool> =
+    LazyLock::new(|| serde_json::from_value::<Buffered>(Value::from(1)).is_err());
+
+/// Reads the arguments.
+pub(super) fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, DecodeError> {
+    if *LOSSY {
+        return read_text(&arguments);
+    }
+    serde_json::from_value(arguments).map_err(DecodeError::new)
+}
+
+/// By their text, with this crate's own reader: slower, and no number is lost.
+fn read_text<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
+    crate::args::decode(&arguments.to_string()).map_err(DecodeError::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(untagged)]
+    enum Amount {
+        Exact(i64),
+        About { from: f64, to: f64 },
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Order {
+        amount: Amount,
+        #[serde(flatten)]
+        more: More,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct More {
+        weight: u8,
+    }
+
+    // S1-30; run once more with `--features serde_json/arbitrary_precision`
+    #[test]
+    fn numbers_reach_types_that_serde_buffers() {
+        let orders = [
+            (json!({"amount": 3, "weight": 1}), Amount::Exact(3)),
+            (
+                json!({"amount": {"from": 0.5, "to": 2}, "weight": 1}),
+                Amount::About { from: 0.5, to: 2.0 },
+            ),
+        ];
+        for (arguments, amount) in orders {
+            let expected = Order {
+                amount,
+                more: More { weight: 1 },
+            };
+            let by_text = read_text::<Order>(&arguments).ok();
+            assert_eq!(by_text.as_ref(), Some(&expected));
+            assert_eq!(read::<Order>(arguments).ok(), Some(expected));
+        }
+    }
+}
