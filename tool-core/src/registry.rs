@@ -16,11 +16,14 @@ use crate::toolset::Toolset;
 mod facts;
 mod hash;
 mod link;
+mod listing;
 
 pub(crate) use facts::{Compiled, Facts};
 use hash::BuildNameHasher;
+use listing::Listing;
 
 pub use link::{Link, TOOLS};
+pub(crate) use listing::join;
 
 /// What exists. Made once at start-up, then frozen.
 ///
@@ -42,6 +45,8 @@ pub(crate) struct Shelf {
     compiled: Mutex<Option<Arc<Compiled>>>,
     /// Tools that were left out, and the variables of the environment that they lack.
     pub(crate) pruned: Vec<(String, String)>,
+    /// The definitions of all tools, see [`Shelf::listing`].
+    listings: [Listing; 5],
 }
 
 /// Longer outputs grow their text: what is not known to be needed should not be held.
@@ -91,6 +96,7 @@ impl Shelf {
             facts: OnceLock::new(),
             compiled: Mutex::default(),
             pruned: Vec::new(),
+            listings: Default::default(),
         }
     }
 

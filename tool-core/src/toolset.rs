@@ -14,7 +14,7 @@ use crate::error::ToolError;
 use crate::gate::Gate;
 use crate::gate::policy::{Decision, Request};
 use crate::gate::{self, Explanation, Layer, Rules, State, View};
-use crate::registry::Shelf;
+use crate::registry::{Shelf, join};
 use crate::run;
 use crate::schema::dialect::{Dialect, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
@@ -334,20 +334,11 @@ impl Toolset {
     /// The JSON array that goes into that provider's request. Tools that leave the provider out are left out, see
     /// [`left_out`](Toolset::left_out).
     pub fn definitions(&self, dialect: Dialect) -> String {
-        let texts = || {
-            self.tools()
-                .map(|def| def.definition(dialect))
-                .filter(|text| !text.is_empty())
-        };
-        let bytes: usize = texts().map(|text| text.len() + 1).sum();
-        let mut array = String::with_capacity(bytes + 2);
-        array.push('[');
-        for (i, text) in texts().enumerate() {
-            array.push_str(if i == 0 { "" } else { "," });
-            array.push_str(text);
+        if self.view.is_none() {
+            self.shelf.listing(dialect)
+        } else {
+            join(|| self.tools(), dialect)
         }
-        array.push(']');
-        array
     }
 
     /// Names of the tools that a provider is not offered, because their `providers(…)` leaves it out.

@@ -274,6 +274,23 @@ fn definitions_are_arrays() {
     );
 }
 
+// S0-05: the text is kept for the next time; another dialect, and rules that hide a tool, have a text of their own.
+#[test]
+fn definitions_stay_the_same() {
+    let (registry, cx) = (explicit(), ToolContext::anonymous());
+    let ruled = registry.toolset(&cx, &Rules::default().deny(["purge"]));
+    let mut seen: Vec<String> = Vec::new();
+    for dialect in Dialect::ALL {
+        let first = registry.open().definitions(dialect);
+        for _ in 0..3 {
+            assert_eq!(registry.open().definitions(dialect), first);
+        }
+        assert!(first.contains("purge") && !ruled.definitions(dialect).contains("purge"));
+        assert!(!seen.contains(&first), "{dialect:?}");
+        seen.push(first);
+    }
+}
+
 // S1-63, S3-14: an example stands beside the description, with its label.
 #[test]
 fn examples_reach_the_model() {
