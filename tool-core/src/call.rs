@@ -192,7 +192,7 @@ impl CallResult {
 }
 
 /// A JSON string without its quotes, and any other JSON as it is.
-fn bare_text(payload: &RawValue) -> String {
+pub(crate) fn bare_text(payload: &RawValue) -> String {
     let text = payload.get();
     if text.starts_with('"')
         && let Ok(bare) = serde_json::from_str(text)

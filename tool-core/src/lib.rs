@@ -56,6 +56,7 @@ pub mod schema;
 mod args;
 #[cfg(feature = "host")]
 mod audit;
+pub mod bounded;
 mod call;
 mod context;
 mod effect;

@@ -94,6 +94,8 @@ enum Content {
     Text(String),
     Json(Box<RawValue>),
     Parts(Vec<Part>),
+    /// The payload, as far as this many bytes reach; the pipeline makes a text of it.
+    Bounded(usize),
     /// What was to be read could not be written; the call fails with this.
     Broken(String),
 }
@@ -115,6 +117,8 @@ impl ModelOutput {
             Content::Text(text) | Content::Broken(text) => StoredModel::Text(text.clone()),
             Content::Json(json) => StoredModel::Json(json.clone()),
             Content::Parts(parts) => StoredModel::Parts(parts.clone()),
+            // Settled before anything is stored.
+            Content::Bounded(_) => StoredModel::Text(self.to_text()),
         }
     }
 
@@ -230,11 +234,25 @@ impl ModelOutput {
         Self(Content::Parts(parts.into_iter().collect()))
     }
 
+    /// The model reads the payload, but no more than this of it.
+    pub(crate) fn bounded(limit: usize) -> Self {
+        Self(Content::Bounded(limit))
+    }
+
+    /// How much of the payload the model reads, where that is bounded.
+    pub(crate) fn bound(&self) -> Option<usize> {
+        match self.0 {
+            Content::Bounded(limit) => Some(limit),
+            _ => None,
+        }
+    }
+
     /// As text alone; a part that is no text is named by its media type.
     pub fn to_text(&self) -> String {
         match &self.0 {
             Content::Text(text) | Content::Broken(text) => text.clone(),
             Content::Json(json) => json.get().to_owned(),
+            Content::Bounded(limit) => format!("[the first {limit} bytes of the output]"),
             Content::Parts(parts) => {
                 let lines: Vec<Cow<'_, str>> = parts
                     .iter()
@@ -270,6 +288,7 @@ impl ModelOutput {
             Content::Text(text) => Content::Text(redactor.own(text)),
             Content::Json(json) => Content::Json(redactor.payload(json)),
             Content::Broken(text) => Content::Broken(redactor.own(text)),
+            Content::Bounded(limit) => Content::Bounded(limit),
             Content::Parts(parts) => Content::Parts(
                 parts
                     .into_iter()

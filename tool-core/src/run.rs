@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::args::{self, RepairNote};
+use crate::bounded;
 use crate::call::{CallResult, ToolCall, ToolEvent};
 #[cfg(feature = "host")]
 use crate::context::Gated;
@@ -350,6 +351,27 @@ async fn execute<R>(
     (prepared, outcome)
 }
 
+/// The result of a run, with what a model does not read at once kept for it.
+async fn closed(
+    toolset: &Toolset,
+    prepared: Prepared,
+    outcome: Result<Finished, ToolError>,
+) -> CallResult {
+    let bounded = outcome
+        .as_ref()
+        .is_ok_and(|Finished(output)| bounded::is_bounded(output));
+    if !bounded {
+        return close(toolset, prepared, outcome);
+    }
+    let cx = prepared.cx.clone();
+    let mut result = close(toolset, prepared, outcome);
+    if let Ok(output) = &mut result.outcome {
+        // After secrets are masked. Boxed, so that other calls do not carry the room for it.
+        Box::pin(bounded::settle(output, &cx)).await;
+    }
+    result
+}
+
 /// The result of a run, with the checks on its output.
 fn close(
     toolset: &Toolset,
@@ -406,7 +428,7 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
     match gate::decide(toolset, prepared) {
         Ok(permit) => {
             let (prepared, outcome) = execute(permit, job).await;
-            close(toolset, prepared, outcome)
+            closed(toolset, prepared, outcome).await
         }
         Err((prepared, error)) => prepared.result(Err(error)),
     }
@@ -480,7 +502,7 @@ pub(crate) fn stream(
                 let _ = sender.unbounded_send(ToolEvent::Started);
                 Ok(events(steps, async move {
                     let (prepared, outcome) = execute(permit, job).await;
-                    close(&toolset, prepared, outcome)
+                    closed(&toolset, prepared, outcome).await
                 }))
             }
             Err((prepared, error)) => Err(prepared.result(Err(error))),

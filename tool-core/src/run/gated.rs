@@ -8,7 +8,7 @@ use tower::ServiceExt as _;
 
 use super::claim::{self, Claim, Claimed};
 use super::hooks::{Permitted, Ran};
-use super::{Prepared, Progress, begin, close, enter, stored};
+use super::{Prepared, Progress, begin, closed, enter, stored};
 use crate::args;
 use crate::audit::{Audit, End, Entry, Late, Verdicts, arrived};
 use crate::call::{CallResult, ToolCall};
@@ -228,7 +228,7 @@ impl Flight<'_> {
                 // Its row is written already.
                 return result;
             }
-            Ok(Passed::Ran(outcome)) => close(toolset, prepared, outcome),
+            Ok(Passed::Ran(outcome)) => closed(toolset, prepared, outcome).await,
             Ok(Passed::Asked(ticket)) => {
                 let mut result = prepared.result(Err(ask::pending(&ticket)));
                 result.tickets.push(*ticket);

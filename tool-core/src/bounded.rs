@@ -1,0 +1,303 @@
+//! Outputs that a model reads a part of, and may read on.
+//!
+//! A tool that returns [`Bounded<T, N>`](Bounded) gives the client all of its output. The model gets as much as fits: where the output
+//! has more than `N` bytes, it reads the head, how long the whole is, and a handle. The whole is kept in a
+//! [`SpillStore`] for whoever made the call, and the tool [`read_more`] reads on in it.
+//!
+//! A host adds the tool to its registry and the store to its contexts:
+//!
+//! ```
+//! use tool_core::bounded::{Bounded, Spills, read_more};
+//! use tool_core::prelude::*;
+//! use tool_core::store::MemoryStore;
+//!
+//! /// Reads the log.
+//! #[tool(read_only)]
+//! fn read_log() -> Bounded<String, 100> {
+//!     "a line\n".repeat(1_000).into()
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), tool_core::RegistryError> {
+//! let tools = Registry::builder().tool::<read_log>().dynamic(read_more()).build()?.open();
+//! let cx = ToolContext::builder().workspace("acme").user("ann").with(Spills::new(MemoryStore::default())).build();
+//! let text = tools.call(ToolCall::new("call_1", "read_log", "{}"), &cx).await.model_text();
+//! assert!(text.contains("[these are the first 100 of 7000 bytes, read on with `read_more`: handle `"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A handle works for the tenant and principal of the call only; to anybody else it does not exist. Callers without a workspace or
+//! user are one and the same. Without a store, or where it fails, the model reads the head and that the rest is not kept.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::call::bare_text;
+use crate::context::{FromContext, ToolContext};
+use crate::effect::Effect;
+use crate::error::ToolError;
+use crate::output::{IntoOutput, ModelOutput, Output, Returned, ToModelOutput};
+use crate::schema::{Schema, StrictSchema};
+use crate::store::{Spill, SpillStore, Timestamp};
+use crate::tool::DynamicTool;
+
+/// An output of which the model reads at most `N` bytes at once. See the [module](self).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounded<T, const N: usize = 4096> {
+    value: T,
+    limit: usize,
+}
+
+impl<T, const N: usize> Bounded<T, N> {
+    /// Of this value, at most so many bytes are shown, whatever `N` is.
+    pub fn at_most(value: T, limit: usize) -> Self {
+        Self { value, limit }
+    }
+
+    /// The value.
+    pub fn get(&self) -> &T {
+        &self.value
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+}
+
+impl<T, const N: usize> From<T> for Bounded<T, N> {
+    fn from(value: T) -> Self {
+        Self { value, limit: N }
+    }
+}
+
+/// As the value itself.
+impl<T: Serialize, const N: usize> Serialize for Bounded<T, N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+impl<T: StrictSchema, const N: usize> StrictSchema for Bounded<T, N> {
+    const SCHEMA: &'static Schema = T::SCHEMA;
+}
+
+impl<T: Serialize + Send + 'static, const N: usize> IntoOutput for Bounded<T, N> {
+    type Value = Self;
+
+    fn into_returned(self) -> Result<Returned<Self>, ToolError> {
+        Ok(Returned::Value(self))
+    }
+}
+
+impl<T, const N: usize> ToModelOutput for Bounded<T, N> {
+    fn to_model_output(&self) -> ModelOutput {
+        ModelOutput::bounded(self.limit)
+    }
+}
+
+/// Where long outputs are kept, and for how long: a host value.
+#[derive(Clone)]
+pub struct Spills {
+    store: Arc<dyn SpillStore>,
+    keep: Duration,
+}
+
+impl Spills {
+    /// Keeps them in this store, for an hour.
+    pub fn new(store: impl SpillStore) -> Self {
+        Self::shared(Arc::new(store))
+    }
+
+    /// Keeps them in this store, for an hour.
+    pub fn shared(store: Arc<dyn SpillStore>) -> Self {
+        Self {
+            store,
+            keep: Duration::from_hours(1),
+        }
+    }
+
+    /// Keeps them for so long. The host removes what has expired with [`SpillStore::expire`].
+    #[must_use]
+    pub fn keep(mut self, time: Duration) -> Self {
+        self.keep = time;
+        self
+    }
+}
+
+impl FromContext for Spills {
+    const EFFECT: Effect = Effect::READ;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        cx.extension()
+            .ok_or_else(|| ToolError::unavailable("a store of long outputs (`Spills`)"))
+    }
+}
+
+/// Whether there is anything to [`settle`].
+pub(crate) fn is_bounded(output: &Output) -> bool {
+    output
+        .model
+        .as_ref()
+        .is_some_and(|model| model.bound().is_some())
+}
+
+/// Settles what the model reads of a bounded output, and keeps the whole where it does not fit.
+///
+/// What is kept is what goes in: secrets have to be masked before.
+pub(crate) async fn settle(output: &mut Output, cx: &ToolContext) {
+    let Some(limit) = output.model.as_ref().and_then(ModelOutput::bound) else {
+        return;
+    };
+    output.model = None;
+    if output.payload.get().len() <= limit {
+        return;
+    }
+    let text = bare_text(&output.payload);
+    if text.len() <= limit {
+        return;
+    }
+    let (shown, total) = (text.floor_char_boundary(limit), text.len());
+    let head = text[..shown].to_owned();
+    let rest = match spill(text, cx).await {
+        Some(handle) => {
+            format!("read on with `{READ_MORE}`: handle `{handle}`, from {shown}")
+        }
+        None => "the rest is not kept: ask for less".to_owned(),
+    };
+    output.model = Some(ModelOutput::text(format!(
+        "{head}\n[these are the first {shown} of {total} bytes, {rest}]"
+    )));
+}
+
+/// Keeps a text for the caller; its handle.
+async fn spill(text: String, cx: &ToolContext) -> Option<String> {
+    let Spills { store, keep } = cx.service()?;
+    let at = Timestamp::now();
+    let spill = Spill {
+        handle: handle(),
+        tenant: cx.workspace().unwrap_or_default().to_owned(),
+        principal: cx.user().unwrap_or_default().to_owned(),
+        text,
+        at,
+        expires: at.plus(keep),
+    };
+    let handle = spill.handle.clone();
+    let put = store.put(spill);
+    let done = match cx.deadline() {
+        // The output is there; the store must not cost the call its result.
+        Some(deadline) => tokio::time::timeout_at(deadline, put).await.ok()?,
+        None => put.await,
+    };
+    match done {
+        Ok(()) => Some(handle),
+        Err(error) => {
+            tracing::warn!(tool = cx.tool_name(), %error, "a long output could not be kept");
+            None
+        }
+    }
+}
+
+/// A name that no other output has, in no process. It guards nothing: the store asks who reads.
+fn handle() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let half = || RandomState::new().hash_one((count, Timestamp::now().as_millis()));
+    format!("{:016x}{:016x}", half(), half())
+}
+
+/// Name of the tool that reads on.
+const READ_MORE: &str = "read_more";
+
+/// Most bytes that it gives at once.
+const MOST: u64 = 65_536;
+
+#[derive(Deserialize)]
+struct Ask {
+    handle: String,
+    from: u64,
+    most: u64,
+}
+
+/// A part of an output.
+#[derive(Serialize)]
+struct More {
+    text: String,
+    /// Where the text begins.
+    from: u64,
+    /// Where to read on; nothing at the end.
+    next: Option<u64>,
+    total: u64,
+}
+
+/// The tool `read_more`, which reads on in outputs of [`Bounded`] tools. A host gives it to
+/// [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), once, and [`Spills`] to its contexts.
+///
+/// It takes a handle, the byte to read from and the most bytes to read, and gives whole characters and where to read on.
+pub fn read_more() -> DynamicTool {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {
+            "handle": {
+                "type": "string",
+                "description": "The handle that the output ended with.",
+                "minLength": 1,
+                "maxLength": 64
+            },
+            "from": {
+                "type": "integer",
+                "description": "The byte to read from: where the output ended, or `next` of the part before.",
+                "minimum": 0,
+                "maximum": u32::MAX
+            },
+            "most": {
+                "type": "integer",
+                "description": "How many bytes to read at most, such as 4096.",
+                "minimum": 1,
+                "maximum": MOST
+            }
+        },
+        "required": ["handle", "from", "most"],
+        "additionalProperties": false
+    });
+    DynamicTool::new(
+        READ_MORE,
+        "Reads on in an output that was too long to be shown. Use it only with a handle that an output ended with.",
+        schema,
+        async |ask: Ask, cx: ToolContext| part(ask, &cx).await,
+    )
+    .effect(Effect::READ)
+    .read_only()
+}
+
+async fn part(ask: Ask, cx: &ToolContext) -> Result<More, ToolError> {
+    let spills: Spills = cx.get()?;
+    let part = spills
+        .store
+        .read(
+            &ask.handle,
+            cx.workspace().unwrap_or_default(),
+            cx.user().unwrap_or_default(),
+            ask.from,
+            ask.most.min(MOST),
+            Timestamp::now(),
+        )
+        .await?
+        .ok_or_else(|| {
+            ToolError::new(
+                "no output is kept under this handle, or not any more: call the tool again that gave it",
+            )
+        })?;
+    let end = part.from + part.text.len() as u64;
+    Ok(More {
+        next: (end < part.total).then_some(end),
+        from: part.from,
+        total: part.total,
+        text: part.text,
+    })
+}

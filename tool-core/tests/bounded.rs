@@ -1,0 +1,370 @@
+//! Outputs that are longer than a model should read at once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tool_core::bounded::{Bounded, Spills, read_more};
+use tool_core::prelude::*;
+use tool_core::store::{
+    MemoryStore, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp,
+};
+use tool_core::{Effect, ErrorKind};
+
+/// What the tools here give.
+#[derive(Clone)]
+struct Page(String);
+tool_core::host_value!(Page, Effect::READ);
+
+#[derive(Debug, Serialize, StrictSchema)]
+struct Hit {
+    /// What was found.
+    text: String,
+}
+
+/// Gives all hits.
+#[tool(read_only)]
+fn hits(page: &Page) -> Bounded<Vec<Hit>, 64> {
+    vec![Hit {
+        text: page.0.clone(),
+    }]
+    .into()
+}
+
+/// Gives a page as text.
+#[tool(read_only)]
+async fn page(page: &Page) -> Result<Bounded<String, 16>, ToolError> {
+    Ok(page.0.clone().into())
+}
+
+/// Gives a page of which the caller says how much is shown.
+#[tool(read_only)]
+fn some_page(
+    page: &Page,
+    /// Bytes.
+    shown: u32,
+) -> Bounded<String> {
+    Bounded::at_most(page.0.clone(), shown as usize)
+}
+
+/// Gives a page in the end.
+#[tool(read_only)]
+fn slow_page(#[context] page: Page) -> ToolStream<u32, Bounded<String, 16>> {
+    tool_stream! {
+        yield 1;
+        Bounded::from(page.0)
+    }
+}
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+    Registry::builder()
+        .tool::<hits>()
+        .tool::<page>()
+        .tool::<some_page>()
+        .tool::<slow_page>()
+        .dynamic(read_more())
+        .build()
+        .unwrap()
+});
+
+fn tools() -> Toolset {
+    REGISTRY.open()
+}
+
+fn cx(page: &str, spills: Option<Spills>, workspace: &str, user: &str) -> ToolContext {
+    let mut builder = ToolContext::builder()
+        .workspace(workspace)
+        .user(user)
+        .with(Page(page.to_owned()));
+    if let Some(spills) = spills {
+        builder = builder.with(spills);
+    }
+    builder.build()
+}
+
+async fn call(cx: &ToolContext, name: &str, arguments: &Value) -> CallResult {
+    let call = ToolCall::new("c1", name, arguments.to_string());
+    tools().call(call, cx).await
+}
+
+/// The handle that a model reads.
+fn handle(text: &str) -> String {
+    let (_, after) = text.rsplit_once("handle `").expect("names a handle");
+    after.split_once('`').unwrap().0.to_owned()
+}
+
+/// Reads on as a model would, and joins what it reads.
+async fn rest(cx: &ToolContext, handle: &str, mut from: u64, most: u64) -> String {
+    let mut text = String::new();
+    loop {
+        let result = call(
+            cx,
+            "read_more",
+            &json!({"handle": handle, "from": from, "most": most}),
+        )
+        .await;
+        assert!(!result.is_error(), "{}", result.model_text());
+        let part: Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
+        text.push_str(part["text"].as_str().unwrap());
+        match part["next"].as_u64() {
+            Some(next) => {
+                assert!(next > from, "gets on");
+                from = next;
+            }
+            None => return text,
+        }
+    }
+}
+
+// M17: what fits is shown as it is, and nothing is kept.
+#[tokio::test]
+async fn what_fits_is_shown_whole() {
+    let cx = cx("short", Some(Spills::new(Broken)), "acme", "ann");
+    assert_eq!(call(&cx, "page", &json!({})).await.model_text(), "short");
+    assert_eq!(
+        call(&cx, "hits", &json!({})).await.model_text(),
+        r#"[{"text":"short"}]"#
+    );
+    // Just so.
+    let cx = self::cx("0123456789abcdef", Some(Spills::new(Broken)), "acme", "ann");
+    assert_eq!(
+        call(&cx, "page", &json!({})).await.model_text(),
+        "0123456789abcdef"
+    );
+}
+
+// M17: the model gets the head, the size and a handle; the client gets all.
+#[tokio::test]
+async fn what_does_not_fit_is_cut_and_kept() {
+    let whole = "grün und blau ".repeat(20);
+    let cx = cx(
+        &whole,
+        Some(Spills::new(MemoryStore::default())),
+        "acme",
+        "ann",
+    );
+    let result = call(&cx, "page", &json!({})).await;
+    let text = result.model_text();
+    assert!(text.starts_with("grün und blau g\n"), "{text}");
+    assert!(text.contains("the first 16 of 300 bytes"), "{text}");
+    assert_eq!(result.output().unwrap().get(), json!(whole).to_string());
+    let handle = handle(&text);
+    assert_eq!(rest(&cx, &handle, 16, 7).await, whole[16..]);
+    assert_eq!(rest(&cx, &handle, 0, 65_536).await, whole);
+
+    // Of another type, it is the JSON that is cut.
+    let result = call(&cx, "hits", &json!({})).await;
+    let text = result.model_text();
+    let json = result.output().unwrap().get().to_owned();
+    let head = &json[..json.floor_char_boundary(64)];
+    assert!(text.starts_with(head), "{text}");
+    assert_eq!(rest(&cx, &self::handle(&text), 0, 100).await, json);
+
+    // A limit of the moment.
+    let result = call(&cx, "some_page", &json!({"shown": 5})).await;
+    assert!(
+        result.model_text().starts_with("grün\n"),
+        "{}",
+        result.model_text()
+    );
+    assert_eq!(
+        call(&cx, "some_page", &json!({"shown": 300}))
+            .await
+            .model_text(),
+        whole
+    );
+}
+
+// M17: no character is cut in two, wherever the limit lies.
+#[tokio::test]
+async fn characters_stay_whole() {
+    let whole = "🔑ü".repeat(30);
+    let cx = cx(
+        &whole,
+        Some(Spills::new(MemoryStore::default())),
+        "acme",
+        "ann",
+    );
+    for shown in 0..14 {
+        let text = call(&cx, "some_page", &json!({"shown": shown}))
+            .await
+            .model_text();
+        let head = whole.floor_char_boundary(shown);
+        assert!(text.starts_with(&format!("{}\n", &whole[..head])), "{text}");
+        assert!(text.contains(&format!("from {head}")), "{text}");
+        for most in 1..9 {
+            assert_eq!(
+                rest(&cx, &handle(&text), head as u64, most).await,
+                whole[head..]
+            );
+        }
+    }
+}
+
+// M17: generator tools too.
+#[tokio::test]
+async fn the_last_value_of_a_stream_is_bounded() {
+    let whole = "0123456789".repeat(10);
+    let cx = cx(
+        &whole,
+        Some(Spills::new(MemoryStore::default())),
+        "acme",
+        "ann",
+    );
+    let call = ToolCall::new("c1", "slow_page", "{}");
+    let events: Vec<ToolEvent> = tools().stream(call, &cx).collect().await;
+    let Some(ToolEvent::Done(result)) = events.last() else {
+        panic!("no end")
+    };
+    let text = result.model_text();
+    assert!(text.starts_with("0123456789012345\n"), "{text}");
+    assert_eq!(rest(&cx, &handle(&text), 16, 50).await, whole[16..]);
+}
+
+// M17: nobody else learns whether a handle exists.
+#[tokio::test]
+async fn a_handle_is_good_for_its_principal_only() {
+    let spills = Spills::new(MemoryStore::default());
+    let whole = "secret plans ".repeat(10);
+    let ann = cx(&whole, Some(spills.clone()), "acme", "ann");
+    let handle = handle(&call(&ann, "page", &json!({})).await.model_text());
+    let ask = json!({"handle": handle, "from": 0, "most": 100});
+    let unknown = json!({"handle": "no-such-handle", "from": 0, "most": 100});
+    let not_found = call(&ann, "read_more", &unknown).await.model_text();
+    assert!(
+        not_found.contains("no output is kept under this handle"),
+        "{not_found}"
+    );
+    for (workspace, user) in [("acme", "bob"), ("other", "ann"), ("", ""), ("acme", "")] {
+        let cx = cx("", Some(spills.clone()), workspace, user);
+        let result = call(&cx, "read_more", &ask).await;
+        assert_eq!(result.error().unwrap().kind(), ErrorKind::Failed);
+        assert_eq!(result.model_text(), not_found, "{workspace} {user}");
+    }
+    assert_eq!(rest(&ann, &handle, 0, 100).await, whole);
+}
+
+// M17, M8: what is kept holds no secret, also where the head ends within one.
+#[tokio::test]
+async fn what_is_kept_holds_no_secret() {
+    let secret = "tok-1234-abcdefgh";
+    let whole = format!("key: {secret}, and much more, and again {secret}");
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .with(Page(whole))
+        .with(Spills::new(MemoryStore::default()))
+        .secret("token", secret)
+        .build();
+    let result = call(&cx, "page", &json!({})).await;
+    let text = result.model_text();
+    assert!(text.starts_with("key: [secret:tok\n"), "{text}");
+    assert_eq!(
+        rest(&cx, &handle(&text), 0, 9).await,
+        "key: [secret:token], and much more, and again [secret:token]"
+    );
+}
+
+// M17: a kept output has its time.
+#[tokio::test]
+async fn what_is_kept_expires() {
+    let spills = Spills::new(MemoryStore::default()).keep(Duration::ZERO);
+    let cx = cx(&"x".repeat(100), Some(spills), "acme", "ann");
+    let handle = handle(&call(&cx, "page", &json!({})).await.model_text());
+    let ask = json!({"handle": handle, "from": 0, "most": 100});
+    let result = call(&cx, "read_more", &ask).await;
+    assert!(result.model_text().contains("no output is kept"));
+}
+
+// M17: without a store, or with one that fails, the model reads what it can and is told so.
+#[tokio::test]
+async fn without_a_store_the_head_is_shown() {
+    for spills in [None, Some(Spills::new(Broken))] {
+        let cx = cx(&"x".repeat(100), spills, "acme", "ann");
+        let result = call(&cx, "page", &json!({})).await;
+        assert!(!result.is_error());
+        assert_eq!(
+            result.model_text(),
+            "xxxxxxxxxxxxxxxx\n[these are the first 16 of 100 bytes, the rest is not kept: ask for less]"
+        );
+    }
+    let cx = cx("", None, "acme", "ann");
+    let ask = json!({"handle": "h", "from": 0, "most": 1});
+    let result = call(&cx, "read_more", &ask).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
+}
+
+// M17: as a value it is what it holds.
+#[tokio::test]
+async fn a_typed_call_gives_the_value() {
+    let cx = cx(&"x".repeat(100), None, "acme", "ann");
+    let page = tools().invoke(page {}, &cx).await.unwrap();
+    assert_eq!(page.get().len(), 100);
+    assert_eq!(page.into_inner(), "x".repeat(100));
+    let def = <hits as Tool>::DEF;
+    assert!(def.output_schema().unwrap().contains("What was found."));
+}
+
+// M17, M2: the tool that reads on is taken by every provider.
+#[test]
+fn read_more_is_offered_everywhere() {
+    let tools = tools();
+    let def = tools.get("read_more").unwrap();
+    for dialect in Dialect::ALL {
+        assert!(def.schema(dialect).contains("handle"), "{dialect:?}");
+    }
+    assert!(def.hints().read_only);
+}
+
+proptest! {
+    // M17: whatever is cut wherever, the parts are the whole.
+    #[test]
+    fn parts_join_to_the_whole(whole in "\\PC{0,200}", shown in 0_u32..50, most in 1_u64..40) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let cx = cx(&whole, Some(Spills::new(MemoryStore::default())), "acme", "ann");
+            let text = call(&cx, "some_page", &json!({"shown": shown})).await.model_text();
+            let head = whole.floor_char_boundary(shown as usize);
+            if head == whole.len() {
+                assert_eq!(text, whole);
+            } else {
+                assert!(text.starts_with(&whole[..head]));
+                assert_eq!(rest(&cx, &handle(&text), head as u64, most).await, whole[head..]);
+            }
+        });
+    }
+}
+
+/// A store that is away.
+struct Broken;
+
+impl SpillStore for Broken {
+    fn put(&self, _: Spill) -> StoreFuture<'_, ()> {
+        Box::pin(async { Err(StoreError::Unavailable("away".into())) })
+    }
+
+    fn read<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a str,
+        _: &'a str,
+        _: u64,
+        _: u64,
+        _: Timestamp,
+    ) -> StoreFuture<'a, Option<SpillPart>> {
+        Box::pin(async { Err(StoreError::Unavailable("away".into())) })
+    }
+
+    fn expire(&self, _: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async { Err(StoreError::Unavailable("away".into())) })
+    }
+}
