@@ -44,6 +44,7 @@ use crate::tool::ToolDef;
 
 mod condition;
 mod decision;
+mod file;
 mod glob;
 mod report;
 mod rule;
@@ -54,6 +55,7 @@ use decision::Cause;
 
 pub use condition::{Condition, Place};
 pub use decision::{Decision, DecisionId, NotAnId, Request};
+pub use file::{AgentLists, PolicyFile, Reloaded};
 pub use glob::Glob;
 pub use report::{PolicyReport, Reachable, Unknown};
 pub use rule::{PolicyVerdict, Rule};

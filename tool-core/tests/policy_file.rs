@@ -1,0 +1,285 @@
+//! Policies out of files, and putting them in force while a host runs.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use serde_json::{Value, json};
+use tool_core::policy::{PolicyFile, PolicyVerdict, Request, SharedPolicy};
+use tool_core::prelude::*;
+use tool_core::{DynamicTool, Layer, Rules};
+
+fn registry() -> Registry {
+    let schema =
+        json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+    ["read_file", "shell", "web_fetch", "write_file"]
+        .into_iter()
+        .fold(Registry::builder(), |builder, name| {
+            builder.dynamic(DynamicTool::new(
+                name,
+                "Does something.",
+                &schema,
+                |_: Value, _: ToolContext| async { Ok::<_, ToolError>(1) },
+            ))
+        })
+        .build()
+        .unwrap()
+}
+
+const JSON: &str = r#"{
+    "default": "ask",
+    "tools": {"deny": ["shell"]},
+    "agents": [
+        {"id": "reader", "tools": {"allow": ["read_file", "web_fetch"], "deny": ["web_fetch"]}},
+        {"id": "writer"}
+    ],
+    "rules": [
+        {"name": "reads", "verdict": "allow", "tools": ["read_*"], "effects": [], "dynamic": true},
+        {
+            "name": "big", "verdict": "deny", "tools": ["write_file"], "tenants": ["acme"],
+            "when": [{"pointer": "/size", "greater": 10.5}, {"pointer": "/mode", "one_of": ["a", 1]}, {"pointer": "/to", "len": {"max": 3}}],
+            "reason": "too big"
+        }
+    ]
+}"#;
+
+#[cfg(feature = "toml")]
+const TOML: &str = r#"
+default = "ask"
+
+[tools]
+deny = ["shell"]
+
+[[agents]]
+id = "reader"
+tools = { allow = ["read_file", "web_fetch"], deny = ["web_fetch"] }
+
+[[agents]]
+id = "writer"
+
+[[rules]]
+name = "reads"
+verdict = "allow"
+tools = ["read_*"]
+dynamic = true
+
+[[rules]]
+name = "big"
+verdict = "deny"
+tools = ["write_file"]
+tenants = ["acme"]
+when = [
+    { pointer = "/size", greater = 10.5 },
+    { pointer = "/mode", one_of = ["a", 1] },
+    { pointer = "/to", len = { max = 3 } },
+]
+reason = "too big"
+"#;
+
+#[cfg(feature = "yaml")]
+const YAML: &str = r#"
+default: ask
+tools:
+  deny: [shell]
+agents:
+  - id: reader
+    tools:
+      allow: [read_file, web_fetch]
+      deny:
+        - web_fetch
+  - id: writer
+rules:
+  - name: reads
+    verdict: allow
+    tools: ["read_*"]
+    dynamic: true
+  - name: big
+    verdict: deny
+    tools: [write_file]
+    tenants: [acme]
+    when:
+      - {pointer: /size, greater: 10.5}
+      - pointer: /mode
+        one_of: [a, 1]
+      - pointer: /to
+        len: {max: 3}
+    reason: too big
+"#;
+
+/// Every format that is compiled in.
+fn formats() -> Vec<(&'static str, PolicyFile)> {
+    vec![
+        ("JSON", PolicyFile::from_json(JSON).unwrap()),
+        #[cfg(feature = "toml")]
+        ("TOML", PolicyFile::from_toml(TOML).unwrap()),
+        #[cfg(feature = "yaml")]
+        ("YAML", PolicyFile::from_yaml(YAML).unwrap()),
+    ]
+}
+
+// S0-20: the same policy in every format, with the lists of each agent, the global ones and the rules.
+#[test]
+fn every_format_says_the_same() {
+    let registry = registry();
+    let json = PolicyFile::from_json(JSON).unwrap();
+    for (format, file) in formats() {
+        assert_eq!(file, json, "{format}");
+        let policy = file.build().unwrap();
+        assert_eq!(
+            policy.version(),
+            json.build().unwrap().version(),
+            "{format}"
+        );
+        let decide = |arguments| {
+            let tool = registry.get("write_file").unwrap();
+            policy
+                .decide(&Request {
+                    tool,
+                    tenant: "acme",
+                    principal: "",
+                    agent: None,
+                    arguments,
+                })
+                .verdict
+        };
+        assert_eq!(
+            decide(r#"{"size":11,"mode":1,"to":"abc"}"#),
+            PolicyVerdict::Deny
+        );
+        assert_eq!(
+            decide(r#"{"size":10,"mode":1,"to":"abc"}"#),
+            PolicyVerdict::Ask
+        );
+        let shared = SharedPolicy::new(policy);
+        let names = |agent: &str| {
+            let cx = ToolContext::builder().agent(agent).build();
+            let tools = registry.toolset(&cx, &Rules::default().policy(&shared));
+            tools.names().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(names("reader"), ["read_file"], "{format}");
+        assert_eq!(
+            names("writer"),
+            ["read_file", "web_fetch", "write_file"],
+            "{format}"
+        );
+    }
+}
+
+// S0-20: the YAML form of the document, word for word.
+#[cfg(feature = "yaml")]
+#[test]
+fn the_documents_yaml_loads() {
+    let file = PolicyFile::from_yaml(
+        "agents:\n  - id: researcher\n    tools:\n      allow: [web_fetch, read_file]\n      deny: [shel]\n",
+    )
+    .unwrap();
+    assert_eq!(file.agents[0].id, "researcher");
+    let unknown: Vec<String> = file
+        .unknown(&registry())
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        unknown,
+        ["agent `researcher`, `deny`: there is no tool `shel`, did you mean `shell`?"]
+    );
+}
+
+// S0-20: unknown keys are errors at every depth, and each format says what it is.
+#[test]
+fn unknown_keys_are_errors() {
+    for (text, key) in [
+        (r#"{"agent": []}"#, "agent"),
+        (r#"{"agents": [{"id": "a", "tool": {}}]}"#, "tool"),
+        (r#"{"tools": {"denied": []}}"#, "denied"),
+        (
+            r#"{"rules": [{"name": "a", "verdict": "deny", "tool": "x"}]}"#,
+            "tool",
+        ),
+        (
+            r#"{"rules": [{"name": "a", "verdict": "deny", "when": [{"pointer": "", "is": 1}]}]}"#,
+            "is",
+        ),
+    ] {
+        let error = PolicyFile::from_json(text).unwrap_err().to_string();
+        assert!(
+            error.starts_with("the policy is not read as JSON")
+                && error.contains(&format!("unknown field `{key}`")),
+            "{error}"
+        );
+        // JSON is YAML.
+        #[cfg(feature = "yaml")]
+        {
+            let error = PolicyFile::from_yaml(text).unwrap_err().to_string();
+            assert!(
+                error.starts_with("the policy is not read as YAML") && error.contains(key),
+                "{error}"
+            );
+        }
+    }
+    #[cfg(feature = "toml")]
+    {
+        let error = PolicyFile::from_toml("tool = 1").unwrap_err().to_string();
+        assert!(error.contains("unknown field `tool`"), "{error}");
+    }
+    assert!(PolicyFile::from_json(r#"{"rules": [{"name": "a", "verdict": "maybe"}]}"#).is_err());
+    assert!(
+        PolicyFile::from_json(
+            r#"{"rules": [{"name": "a", "verdict": "deny", "effects": ["delete"]}]}"#
+        )
+        .is_err()
+    );
+}
+
+// S0-20: everything that is wrong is told at once.
+#[test]
+fn a_file_that_makes_no_policy_says_why() {
+    let file = PolicyFile::from_json(
+        r#"{"agents": [{"id": "a"}, {"id": "a"}, {"id": ""}], "rules": [{"name": "", "verdict": "deny"}]}"#,
+    )
+    .unwrap();
+    let error = file.build().unwrap_err();
+    assert_eq!(error.faults().len(), 3, "{error}");
+}
+
+// S0-20, M14: a file is put in force while the host runs; one that is wrong leaves everything as it was.
+#[test]
+fn a_reload_takes_over_or_changes_nothing() {
+    let registry = registry();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("policy.json");
+    let shared = SharedPolicy::default();
+    std::fs::write(&path, JSON).unwrap();
+    let loaded = shared.reload_file(&path, &registry).unwrap();
+    assert!(loaded.changed && loaded.unknown.is_empty());
+    assert_eq!(&*loaded.version, shared.current().version());
+    // Another spelling of the same is the same version.
+    std::fs::write(&path, JSON.replace("    ", "")).unwrap();
+    assert!(!shared.reload_file(&path, &registry).unwrap().changed);
+    let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default().policy(&shared));
+    for wrong in [
+        "",
+        "{",
+        r#"{"agents": 1}"#,
+        r#"{"rules": [{"name": "a", "verdict": "allow", "four_eyes": true}]}"#,
+    ] {
+        std::fs::write(&path, wrong).unwrap();
+        assert!(shared.reload_file(&path, &registry).is_err(), "{wrong}");
+        assert_eq!(&*loaded.version, shared.current().version());
+        assert!(tools.explain("write_file").is_visible());
+    }
+    for path in ["no_such_file.json", "policy.ini", "policy"] {
+        assert!(
+            shared
+                .reload_file(folder.path().join(path), &registry)
+                .is_err(),
+            "{path}"
+        );
+    }
+    // A turn that runs feels the denial at its next call.
+    std::fs::write(&path, r#"{"tools": {"deny": ["write_file"]}}"#).unwrap();
+    assert!(shared.reload_file(&path, &registry).unwrap().changed);
+    assert_eq!(tools.explain("write_file").layer(), Some(Layer::Global));
+}
