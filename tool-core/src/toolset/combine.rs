@@ -350,6 +350,9 @@ impl Toolset {
         Self {
             shelf: tools,
             view: Some(Arc::new(View::new(codes, absent, None, live))),
+            // A gate that stood before some of the calls stands before all.
+            #[cfg(feature = "host")]
+            gate: self.gate.or_else(|| other.gate.clone()),
             ..self
         }
     }

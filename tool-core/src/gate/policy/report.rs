@@ -31,7 +31,8 @@ pub struct PolicyReport {
 pub struct Reachable {
     /// The tool.
     pub tool: String,
-    /// The allow rule that lets it run; `None` where the policy's default does.
+    /// The allow rule that lets it run; `None` where the policy's default does. A host's gate asks by itself before a destructive
+    /// tool that no rule allows, unless its approval is [`Approval::Never`].
     pub rule: Option<String>,
     /// For whom, as the rule has them; `*` where anybody.
     pub tenant: String,
