@@ -25,8 +25,8 @@ pub(crate) struct Gated {
     tenant: Option<String>,
     key: OnceLock<String>,
     stop: CancellationToken,
-    /// The body was polled.
-    began: AtomicBool,
+    /// The body was polled, and has not returned.
+    inside: AtomicBool,
     children: AtomicU32,
     notes: Mutex<Vec<AuditNote>>,
     /// Approvals that calls of this call wait for.
@@ -74,7 +74,7 @@ impl Gated {
             stop: cx
                 .cancellation()
                 .map_or_else(CancellationToken::new, CancellationToken::child_token),
-            began: AtomicBool::new(false),
+            inside: AtomicBool::new(false),
             children: AtomicU32::new(0),
             notes: Mutex::default(),
             asked: Mutex::default(),
@@ -170,15 +170,24 @@ impl ToolContext {
         }
     }
 
-    /// Whether the body was polled.
-    pub(crate) fn began(&self) -> bool {
-        self.gated()
-            .is_some_and(|gated| gated.began.load(Ordering::Relaxed))
+    /// Opens the scope of a call whose run has ended for another run; false where the call was cancelled.
+    pub(crate) fn runs_again(&self) -> bool {
+        let Some(scope) = &self.call else {
+            return false;
+        };
+        scope.ended.store(false, Ordering::Relaxed);
+        !self.is_cancelled()
     }
 
-    pub(crate) fn begins(&self) {
+    /// Whether the body was polled and has not returned: it was cut in between, or still runs.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.gated()
+            .is_some_and(|gated| gated.inside.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set_inside(&self, inside: bool) {
         if let Some(gated) = self.gated() {
-            gated.began.store(true, Ordering::Relaxed);
+            gated.inside.store(inside, Ordering::Relaxed);
         }
     }
 

@@ -11,8 +11,11 @@ use tokio::sync::Notify;
 use super::approval::Approvals;
 use crate::audit::Audit;
 use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::limits::Limits;
 use crate::run::hooks::{Hooks, Permitted, Ran};
-use crate::store::EffectLedger;
+use crate::run::stored;
+use crate::store::{EffectLedger, EffectRow, Resolution, Timestamp};
 
 /// How long a running call holds its row in the ledger without a sign of life.
 const LEASE: Duration = Duration::from_secs(30);
@@ -49,6 +52,7 @@ struct Inner {
     ledger: Option<Ledger>,
     audit: Audit,
     hooks: Option<Hooks>,
+    limits: Option<Limits>,
     retry: Retry,
     running: Mutex<Slab<ToolContext>>,
     /// Woken when the last running call ends.
@@ -92,6 +96,7 @@ pub struct GateBuilder {
     lease: Option<Duration>,
     audit: Audit,
     hooks: Option<Hooks>,
+    limits: Option<Limits>,
     retry: Retry,
 }
 
@@ -129,6 +134,12 @@ impl GateBuilder {
     /// How the audit is kept.
     pub fn audit(mut self, audit: Audit) -> Self {
         self.audit = audit;
+        self
+    }
+
+    /// How much everybody may call. A call that waits for an approval counts, and once more when it is resumed.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(limits);
         self
     }
 
@@ -180,6 +191,7 @@ impl GateBuilder {
             ledger,
             audit: self.audit,
             hooks: self.hooks,
+            limits: self.limits,
             retry: self.retry,
             running: Mutex::default(),
             idle: Notify::new(),
@@ -217,8 +229,37 @@ impl Gate {
         self.0.hooks.as_ref()
     }
 
+    pub(crate) fn limits(&self) -> Option<&Limits> {
+        self.0.limits.as_ref()
+    }
+
     pub(crate) fn retry(&self) -> Retry {
         self.0.retry
+    }
+
+    /// Says what became of an effect that the ledger calls ambiguous, by its idempotency key; `operator` is named in the row.
+    ///
+    /// `Succeeded` takes the output as JSON text, `Failed` the words that the model reads; a later dispatch of the same call answers
+    /// with them. `Rerun` lets it run once more.
+    pub async fn resolve(
+        &self,
+        key: &str,
+        resolution: Resolution,
+        operator: &str,
+    ) -> Result<EffectRow, ToolError> {
+        let Some(ledger) = self.ledger() else {
+            return Err(ToolError::unavailable("the effect ledger"));
+        };
+        let resolution = match resolution {
+            Resolution::Succeeded(output) => Resolution::Succeeded(stored::succeeded(&output)?),
+            Resolution::Failed(text) => Resolution::Failed(stored::failed(&text)),
+            Resolution::Rerun => Resolution::Rerun,
+        };
+        let resolved = ledger
+            .store
+            .resolve(key, resolution, operator, Timestamp::now())
+            .await;
+        resolved.map_err(ToolError::shown)
     }
 
     /// How many calls run now.

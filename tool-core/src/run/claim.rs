@@ -154,16 +154,12 @@ impl Claim {
     /// A body that was cut after it began may have taken effect: that is ambiguous, never failed. One that only waits for a nested
     /// call's approval may run again if it says that it is idempotent.
     pub(super) async fn end(self, result: &CallResult, cx: &ToolContext) {
-        let began = cx.began();
         let kind = result.error().map(ToolError::kind);
         let state = match kind {
             None => EffectState::Succeeded,
-            Some(
-                ErrorKind::TimedOut
-                | ErrorKind::Cancelled
-                | ErrorKind::Panicked
-                | ErrorKind::Pending,
-            ) if began => EffectState::Ambiguous,
+            Some(_) if cx.is_inside() => EffectState::Ambiguous,
+            // What it did before it asked for the nested call is done.
+            Some(ErrorKind::Pending) => EffectState::Ambiguous,
             Some(_) => EffectState::Failed,
         };
         let again = kind == Some(ErrorKind::Pending)
@@ -181,8 +177,8 @@ impl Claim {
     }
 
     /// Writes that the run was dropped.
-    pub(super) async fn dropped(self, began: bool) {
-        let state = if began {
+    pub(super) async fn dropped(self, inside: bool) {
+        let state = if inside {
             EffectState::Ambiguous
         } else {
             EffectState::Failed

@@ -16,7 +16,7 @@ use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::{Approval, Granted, Ticket};
 use crate::gate::ask::{self, Asked};
-use crate::gate::{self, Gate, Layer};
+use crate::gate::{self, Gate, Layer, Says};
 use crate::store::{AuditRow, Timestamp};
 use crate::tool::{Finished, Job, Tool, ToolDef};
 use crate::toolset::Toolset;
@@ -144,6 +144,17 @@ impl Flight<'_> {
         let judged = gate::judge(toolset, prepared);
         self.verdicts.decision = judged.id;
         self.verdicts.policy = Some(judged.policy.clone());
+        // Before an approval is used up: a call that is turned away here can come again.
+        let Some(_running) = gate.enter(&cx) else {
+            return Err(ToolError::of(
+                ErrorKind::Unavailable,
+                "the host is shutting down and takes no more calls, try again later",
+            ));
+        };
+        let _counted = match gate.limits() {
+            Some(limits) if judged.says != Says::Deny => Some(limits.enter(&cx, def)?),
+            _ => None,
+        };
         let asked = ask::pass(gate, prepared, &judged, grant).await?;
         let mut approved = false;
         match asked {
@@ -160,13 +171,6 @@ impl Flight<'_> {
             }
             Asked::Waits(ticket) => return Ok(Passed::Asked(ticket)),
         }
-
-        let Some(_running) = gate.enter(&cx) else {
-            return Err(ToolError::of(
-                ErrorKind::Unavailable,
-                "the host is shutting down and takes no more calls, try again later",
-            ));
-        };
 
         let read_only = def.hints().read_only;
         if let Some(ledger) = gate.ledger().filter(|_| approved || !read_only) {
@@ -264,17 +268,17 @@ impl Drop for Flight<'_> {
         let (Some(late), claim) = (self.late(Some(end)), self.claim.take()) else {
             return;
         };
-        let began = late.cx.began();
+        let inside = late.cx.is_inside();
         if let Audit::BestEffort(buffer) = self.gate.audit() {
             buffer.push(Entry::Late(Box::new(late)));
             if let (Some(claim), Ok(runtime)) = (claim, tokio::runtime::Handle::try_current()) {
-                runtime.spawn(claim.dropped(began));
+                runtime.spawn(claim.dropped(inside));
             }
         } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let audit = self.gate.audit().clone();
             runtime.spawn(async move {
                 if let Some(claim) = claim {
-                    claim.dropped(began).await;
+                    claim.dropped(inside).await;
                 }
                 write(&audit, late).await;
             });
@@ -341,7 +345,7 @@ async fn attempts(
         let Err(error) = &outcome else {
             return (outcome, attempt);
         };
-        if attempt >= most || error.kind() != ErrorKind::Failed || cx.is_cancelled() {
+        if attempt >= most || error.kind() != ErrorKind::Failed || !cx.runs_again() {
             return (outcome, attempt);
         }
         let pause = error.wait().unwrap_or(wait);
@@ -359,8 +363,10 @@ pub(crate) async fn innermost(permitted: Permitted) -> Ran {
     let Permitted { permit, job } = permitted;
     let body = permit.context().clone();
     let job = async move {
-        body.begins();
-        job.await
+        body.set_inside(true);
+        let outcome = job.await;
+        body.set_inside(false);
+        outcome
     };
     let (_, outcome) = super::execute(permit, job).await;
     Ran { outcome }

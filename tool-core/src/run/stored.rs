@@ -50,6 +50,21 @@ pub(crate) fn write(result: &CallResult) -> Option<String> {
     serde_json::to_string(&stored).ok()
 }
 
+/// The result of an output that an operator has found, given as JSON text.
+pub(crate) fn succeeded(output: &str) -> Result<String, ToolError> {
+    let output: Box<RawValue> = serde_json::from_str(output).map_err(|error| {
+        ToolError::new(format!(
+            "the output is no JSON text, write what the tool would have given: {error}"
+        ))
+    })?;
+    Ok(format!("{{\"output\":{output}}}"))
+}
+
+/// The result of a failure that an operator has found, in words for the model.
+pub(crate) fn failed(text: &str) -> String {
+    serde_json::json!({ "error": { "kind": ErrorKind::Failed.as_str(), "text": text } }).to_string()
+}
+
 /// Outcome and citations from JSON text; an error where it is none that this crate has written.
 pub(crate) fn read(text: &str) -> (Result<Output, ToolError>, Vec<Citation>) {
     match serde_json::from_str::<Stored>(text) {

@@ -1,1 +1,406 @@
-//! audit
+//! One row for each call.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tool_core::prelude::*;
+use tool_core::store::{AuditFilter, AuditRow, AuditSink, MemoryStore, StoreError, Timestamp};
+use tool_core::{Audit, ErrorKind, Gate, Rules};
+
+use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail};
+
+async fn rows(store: &MemoryStore) -> Vec<AuditRow> {
+    AuditSink::export(store, &AuditFilter::default())
+        .await
+        .unwrap()
+}
+
+async fn only(store: &MemoryStore) -> AuditRow {
+    let mut rows = rows(store).await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    rows.remove(0)
+}
+
+/// Where a parcel goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+enum Speed {
+    /// By plane.
+    Fast,
+    /// By ship.
+    Slow,
+}
+
+/// Sends a parcel.
+#[tool]
+async fn parcel(
+    cx: &ToolContext,
+    mailbox: &Mailbox,
+    /// To whom.
+    to: String,
+    /// How.
+    speed: Speed,
+    /// In grams.
+    weight: u32,
+    /// Insured.
+    insured: bool,
+    /// What is in it.
+    items: Vec<String>,
+) -> Result<String, ToolError> {
+    cx.audit("weighed", &serde_json::json!({ "grams": weight }));
+    mailbox.send();
+    let _ = (insured, items);
+    match speed {
+        Speed::Fast => Ok(to),
+        Speed::Slow => Err(ToolError::foreign(std::io::Error::other(
+            "the ship is away",
+        ))),
+    }
+}
+
+fn host(audit: Audit) -> (Gate, Toolset, ToolContext) {
+    let gate = Gate::builder().audit(audit).build();
+    let tools = toolset![parcel, send_mail, pay, count].through(&gate);
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .runtime_user("svc")
+        .agent("clerk")
+        .session("s-1")
+        .conversation("th-1")
+        .turn("t-1")
+        .with(Mailbox::default())
+        .build();
+    (gate, tools, cx)
+}
+
+const PARCEL: &str =
+    r#"{"to":"bob","speed":"fast","weight":700,"insured":true,"items":["a gift","a card"]}"#;
+
+// S1-10, S1-15, S1-16, S1-21, S1-22, S1-23, S1-25, S3-19
+#[tokio::test]
+async fn a_row_tells_who_what_and_how_but_no_text() {
+    let store = MemoryStore::default();
+    let (_, tools, cx) = host(Audit::required(store.clone()));
+    let result = tools
+        .call(ToolCall::new("c-1", "parcel", PARCEL), &cx)
+        .await;
+    assert!(!result.is_error());
+    let row = only(&store).await;
+    assert_eq!(
+        (row.call.as_str(), row.tool.as_str(), row.outcome.as_deref()),
+        ("c-1", "parcel", Some("ok"))
+    );
+    assert_eq!(
+        (
+            row.tenant.as_deref(),
+            row.principal.as_deref(),
+            row.runtime_user.as_deref(),
+            row.agent.as_deref()
+        ),
+        (Some("acme"), Some("ann"), Some("svc"), Some("clerk"))
+    );
+    assert_eq!(
+        (
+            row.session.as_deref(),
+            row.thread.as_deref(),
+            row.turn.as_deref()
+        ),
+        (Some("s-1"), Some("th-1"), Some("t-1"))
+    );
+    let arguments: serde_json::Value = serde_json::from_str(&row.arguments).unwrap();
+    assert_eq!(
+        arguments,
+        serde_json::json!({
+            "to": {"length": 3}, "speed": "fast", "weight": 700, "insured": true, "items": [{"length": 6}, {"length": 6}],
+        })
+    );
+    assert_eq!(
+        (row.notes[0].action.as_str(), row.notes[0].details.as_str()),
+        ("weighed", r#"{"grams":700}"#)
+    );
+    assert!(row.duration_us.is_some());
+    assert_eq!(row.output_bytes, Some(5));
+    assert!(!format!("{row:?}").contains("gift"));
+}
+
+// S1-21, S1-10
+#[tokio::test]
+async fn every_call_has_one_row_whatever_becomes_of_it() {
+    let store = MemoryStore::default();
+    let (_, tools, cx) = host(Audit::required(store.clone()));
+    let calls = [
+        ("c-1", "parcel", PARCEL.to_owned(), "ok"),
+        ("c-2", "parcel", PARCEL.replace("fast", "slow"), "failed"),
+        (
+            "c-3",
+            "parcel",
+            "{\"to\":1}".to_owned(),
+            "invalid_arguments",
+        ),
+        ("c-4", "parcle", "{}".to_owned(), "unknown_tool"),
+        ("c-5", "send_mail", r#"{"to":"bob"}"#.to_owned(), "pending"),
+        (
+            "c-6",
+            "parcel",
+            PARCEL.replace("\"weight\":700", "\"weight\":\"700\""),
+            "ok",
+        ),
+    ];
+    for (id, tool, arguments, outcome) in &calls {
+        tools
+            .call(ToolCall::new(*id, *tool, arguments.clone()), &cx)
+            .await;
+        let rows = rows(&store).await;
+        let of: Vec<_> = rows.iter().filter(|row| row.call == *id).collect();
+        assert_eq!(of.len(), 1, "{id}");
+        assert_eq!(of[0].outcome.as_deref(), Some(*outcome), "{id}");
+        assert_eq!(of[0].tool, *tool);
+    }
+    let rows = rows(&store).await;
+    let row = |id: &str| rows.iter().find(|row| row.call == id).unwrap();
+    assert!(
+        row("c-2")
+            .error
+            .as_deref()
+            .unwrap()
+            .contains("the ship is away"),
+        "for the operator"
+    );
+    // Repaired arguments have two hashes, right ones have one.
+    assert!(row("c-6").used_hash.is_some() && row("c-1").used_hash.is_none());
+    assert_ne!(
+        row("c-6").used_hash.as_deref(),
+        Some(row("c-6").original_hash.as_str())
+    );
+}
+
+// S0-21, S1-49
+#[tokio::test]
+async fn the_layer_that_hid_a_tool_is_in_the_row_and_not_in_the_answer() {
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let registry = Registry::builder()
+        .tool::<count>()
+        .tool::<pay>()
+        .build()
+        .unwrap();
+    let cx = ToolContext::builder().turn("t-1").build();
+    let tools = registry
+        .toolset(&cx, &Rules::default().deny(["pay"]))
+        .through(&gate);
+    let hidden = tools
+        .call(ToolCall::new("c-1", "pay", r#"{"amount":1}"#), &cx)
+        .await;
+    let absent = tools
+        .call(ToolCall::new("c-2", "fly", r#"{"amount":1}"#), &cx)
+        .await;
+    assert_eq!(kind(&hidden), Some(ErrorKind::UnknownTool));
+    assert_eq!(
+        hidden.model_text().replace("pay", "fly"),
+        absent.model_text()
+    );
+    let rows = rows(&store).await;
+    let layer = |id: &str| {
+        rows.iter()
+            .find(|row| row.call == id)
+            .unwrap()
+            .layer
+            .clone()
+    };
+    assert_eq!(
+        (layer("c-1").as_deref(), layer("c-2")),
+        (Some("deny"), None)
+    );
+}
+
+// S1-25
+#[tokio::test]
+async fn parallel_calls_keep_their_own_durations() {
+    /// Takes a while.
+    #[tool(read_only)]
+    async fn nap(
+        /// In milliseconds.
+        ms: u64,
+    ) -> u64 {
+        tokio::time::sleep(Duration::from_millis(ms)).await;
+        ms
+    }
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let tools = toolset![nap].through(&gate);
+    let cx = ToolContext::builder().turn("t-1").build();
+    let call = |id: &'static str, ms: u64| {
+        tools.call(ToolCall::new(id, "nap", format!(r#"{{"ms":{ms}}}"#)), &cx)
+    };
+    futures::future::join(call("long", 120), call("short", 5)).await;
+    let rows = rows(&store).await;
+    let took = |id: &str| {
+        rows.iter()
+            .find(|row| row.call == id)
+            .unwrap()
+            .duration_us
+            .unwrap()
+    };
+    assert!(
+        took("long") > took("short"),
+        "{} {}",
+        took("long"),
+        took("short")
+    );
+}
+
+/// A sink that can be away.
+#[derive(Clone, Default)]
+struct Flaky {
+    away: Arc<AtomicBool>,
+    rows: Arc<Mutex<Vec<AuditRow>>>,
+}
+
+impl AuditSink for Flaky {
+    fn write(&self, rows: Vec<AuditRow>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            if self.away.load(Ordering::SeqCst) {
+                return Err(StoreError::Unavailable("away".into()));
+            }
+            self.rows.lock().unwrap().extend(rows);
+            Ok(())
+        })
+    }
+    fn export<'a>(
+        &'a self,
+        _: &'a AuditFilter,
+    ) -> BoxFuture<'a, Result<Vec<AuditRow>, StoreError>> {
+        Box::pin(async move { Ok(self.rows.lock().unwrap().clone()) })
+    }
+    fn erase<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        Box::pin(async { Ok(0) })
+    }
+    fn retain(&self, _: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(async { Ok(0) })
+    }
+}
+
+// S1-26
+#[tokio::test(start_paused = true)]
+async fn a_sink_that_is_away_loses_the_oldest_rows_and_says_how_many() {
+    let sink = Flaky::default();
+    let (gate, tools, cx) = host(Audit::best_effort(sink.clone()));
+    let buffer = gate.audit().buffer().unwrap().clone();
+    let call = async |n: u32| {
+        tools
+            .call(
+                ToolCall::new(format!("c-{n}"), "count", format!(r#"{{"from":{n}}}"#)),
+                &cx,
+            )
+            .await
+    };
+
+    // Ten rows are written at once, fewer after five seconds.
+    for n in 0..10 {
+        call(n).await;
+    }
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    assert_eq!(sink.rows.lock().unwrap().len(), 10);
+    call(10).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(sink.rows.lock().unwrap().len(), 10);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(sink.rows.lock().unwrap().len(), 11);
+    sink.rows.lock().unwrap().clear();
+
+    sink.away.store(true, Ordering::SeqCst);
+    for n in 0..600 {
+        call(n).await;
+    }
+    assert!(buffer.flush().await.is_err());
+    assert_eq!((buffer.waiting(), buffer.dropped()), (500, 100));
+    sink.away.store(false, Ordering::SeqCst);
+    gate.drain(Duration::from_secs(1)).await;
+    let rows = sink.rows.lock().unwrap().clone();
+    let ids: Vec<_> = rows.iter().map(|row| row.call.clone()).collect();
+    assert_eq!(
+        ids,
+        (100..600).map(|n| format!("c-{n}")).collect::<Vec<_>>()
+    );
+}
+
+#[tokio::test]
+async fn where_the_audit_is_required_nothing_runs_without_it() {
+    let sink = Flaky::default();
+    let (_, tools, cx) = host(Audit::required(sink.clone()));
+    sink.away.store(true, Ordering::SeqCst);
+    let result = tools
+        .call(ToolCall::new("c-1", "parcel", PARCEL), &cx)
+        .await;
+    assert_eq!(kind(&result), Some(ErrorKind::Unavailable));
+    assert_eq!(cx.get::<Mailbox>().unwrap().sent(), 0);
+    sink.away.store(false, Ordering::SeqCst);
+    tools
+        .call(ToolCall::new("c-2", "parcel", PARCEL), &cx)
+        .await;
+    let outcomes: Vec<_> = sink
+        .rows
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|row| row.outcome.clone())
+        .collect();
+    assert_eq!(outcomes.last().unwrap().as_deref(), Some("ok"));
+    assert!(outcomes.contains(&None), "the row was there before the end");
+}
+
+// S1-21
+#[tokio::test]
+async fn a_call_that_is_dropped_has_its_row() {
+    /// Never ends.
+    #[tool(read_only)]
+    async fn forever() -> u8 {
+        std::future::pending().await
+    }
+    for audit in [0, 1] {
+        let store = MemoryStore::default();
+        let audit = if audit == 0 {
+            Audit::required(store.clone())
+        } else {
+            Audit::best_effort(store.clone())
+        };
+        let gate = Gate::builder().audit(audit).build();
+        let tools = toolset![forever].through(&gate);
+        let cx = ToolContext::builder().turn("t-1").build();
+        let call = tools.call(ToolCall::new("c-1", "forever", "{}"), &cx);
+        assert!(
+            tokio::time::timeout(Duration::from_millis(5), call)
+                .await
+                .is_err()
+        );
+        gate.drain(Duration::from_millis(5)).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert_eq!(only(&store).await.outcome.as_deref(), Some("cancelled"));
+    }
+}
+
+#[tokio::test]
+async fn an_approved_call_names_its_approval_and_its_approver() {
+    let host = Host::new();
+    let ticket = host.asked().await;
+    host.approve(&ticket).await;
+    host.tools.resume(&ticket.token, &host.ann()).await;
+    let row = only(&host.store).await;
+    assert_eq!(
+        (row.approval.as_deref(), row.approver.as_deref()),
+        (Some(ticket.id.as_str()), Some("boss"))
+    );
+    assert_eq!(
+        row.outcome.as_deref(),
+        Some("ok"),
+        "the row of the call that waited is the row of the call that ran"
+    );
+    let _ = mail("x");
+}

@@ -1,1 +1,434 @@
-//! effects
+//! No effect happens twice, and none is claimed that did not happen.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use tool_core::prelude::*;
+use tool_core::store::{EffectLedger, EffectRow, EffectState, MemoryStore, Resolution};
+use tool_core::{ErrorKind, Gate, Retry};
+
+use crate::support::{Mailbox, kind};
+
+/// Sends a letter.
+#[tool]
+async fn post(
+    mailbox: &Mailbox,
+    cx: &ToolContext,
+    /// What happens on the way: `well`, `fails`, `panics`, `hangs` or `slow`.
+    way: String,
+) -> Result<String, ToolError> {
+    mailbox.send();
+    match way.as_str() {
+        "fails" => Err(ToolError::new("the post office is closed")),
+        "panics" => panic!("the letter burns"),
+        "hangs" => std::future::pending().await,
+        "slow" => {
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            Ok("late".to_owned())
+        }
+        _ => Ok(cx.idempotency_key().unwrap_or_default().to_owned()),
+    }
+}
+
+/// Only looks.
+#[tool(read_only)]
+async fn look(window: &Window) -> usize {
+    window.0.sent()
+}
+
+/// Sees the mailbox and cannot post.
+#[derive(Clone)]
+struct Window(Mailbox);
+tool_core::host_value!(Window, tool_core::Effect::READ);
+
+struct Office {
+    store: MemoryStore,
+    gate: Gate,
+    mailbox: Mailbox,
+    tools: Toolset,
+}
+
+impl Office {
+    fn new() -> Self {
+        Self::with(Duration::from_secs(30))
+    }
+
+    fn with(lease: Duration) -> Self {
+        let store = MemoryStore::default();
+        let gate = Gate::builder().ledger(store.clone()).lease(lease).build();
+        Self {
+            tools: toolset![post, look].through(&gate),
+            store,
+            gate,
+            mailbox: Mailbox::default(),
+        }
+    }
+
+    fn cx(&self) -> tool_core::ToolContextBuilder {
+        ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .turn("t-1")
+            .with(self.mailbox.clone())
+            .with(Window(self.mailbox.clone()))
+    }
+
+    async fn post(&self, id: &str, way: &str, cx: &ToolContext) -> CallResult {
+        let arguments = serde_json::json!({ "way": way }).to_string();
+        self.tools
+            .call(ToolCall::new(id, "post", arguments), cx)
+            .await
+    }
+
+    async fn rows(&self) -> Vec<EffectRow> {
+        EffectLedger::list(&self.store, Some("acme"), None)
+            .await
+            .unwrap()
+    }
+
+    async fn only(&self) -> EffectRow {
+        let mut rows = self.rows().await;
+        assert_eq!(rows.len(), 1, "{rows:?}");
+        rows.remove(0)
+    }
+}
+
+// M6
+#[tokio::test]
+async fn an_effect_is_written_down_and_its_repetition_answers_with_it() {
+    let office = Office::new();
+    let cx = office.cx().build();
+    let first = office.post("c-1", "well", &cx).await;
+    let row = office.only().await;
+    assert_eq!(row.state, EffectState::Succeeded);
+    assert_eq!(
+        first.model_text(),
+        row.intent.key,
+        "the tool was handed the key"
+    );
+    assert_eq!(
+        (row.intent.tool.as_str(), row.intent.principal.as_str()),
+        ("post", "ann")
+    );
+
+    let again = office.post("c-1", "well", &cx).await;
+    assert!(again.is_replayed() && !first.is_replayed());
+    assert_eq!(again.model_text(), first.model_text());
+    assert_eq!(office.mailbox.sent(), 1);
+
+    // Another call, another turn and another workspace have effects of their own.
+    office.post("c-2", "well", &cx).await;
+    office
+        .post("c-1", "well", &office.cx().turn("t-2").build())
+        .await;
+    office
+        .post("c-1", "well", &office.cx().workspace("globex").build())
+        .await;
+    assert_eq!(office.mailbox.sent(), 4);
+
+    // A call that says something else under the same id is no repetition.
+    let other = office.post("c-1", "slow", &cx).await;
+    assert_eq!(kind(&other), Some(ErrorKind::Denied));
+    assert!(
+        other
+            .model_text()
+            .contains("give each call an id of its own")
+    );
+    assert_eq!(office.mailbox.sent(), 4);
+}
+
+// M6
+#[tokio::test]
+async fn reading_writes_no_row() {
+    let office = Office::new();
+    let cx = office.cx().build();
+    office
+        .tools
+        .call(ToolCall::new("c-1", "look", "{}"), &cx)
+        .await;
+    assert!(office.rows().await.is_empty());
+}
+
+// M6
+#[tokio::test]
+async fn without_a_turn_every_call_is_its_own() {
+    let office = Office::new();
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .with(office.mailbox.clone())
+        .build();
+    office.post("call_0", "well", &cx).await;
+    office.post("call_0", "well", &cx).await;
+    assert_eq!(
+        office.mailbox.sent(),
+        2,
+        "ids of calls repeat from turn to turn"
+    );
+}
+
+// M6
+#[tokio::test]
+async fn a_tool_that_says_it_failed_has_failed() {
+    let office = Office::new();
+    let cx = office.cx().build();
+    office.post("c-1", "fails", &cx).await;
+    assert_eq!(office.only().await.state, EffectState::Failed);
+    let again = office.post("c-1", "fails", &cx).await;
+    assert!(again.is_replayed());
+    assert_eq!(
+        (again.model_text().as_str(), office.mailbox.sent()),
+        ("the post office is closed", 1)
+    );
+}
+
+// M6
+#[tokio::test(start_paused = true)]
+async fn what_was_cut_is_ambiguous_and_not_repeated() {
+    for way in ["panics", "deadline", "cancel", "dropped"] {
+        let office = Office::new();
+        let cx = office.cx().build();
+        match way {
+            "panics" => {
+                assert_eq!(
+                    kind(&office.post("c-1", "panics", &cx).await),
+                    Some(ErrorKind::Panicked)
+                );
+            }
+            "deadline" => {
+                let cx = office.cx().deadline(Duration::from_secs(2)).build();
+                let result = office
+                    .tools
+                    .call(ToolCall::new("c-1", "post", r#"{"way":"hangs"}"#), &cx)
+                    .await;
+                assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
+            }
+            "cancel" => {
+                let token = tool_core::CancellationToken::new();
+                let cx = office.cx().cancellation(token.clone()).build();
+                let mut call = Box::pin(office.post("c-1", "hangs", &cx));
+                assert!(
+                    call.as_mut()
+                        .poll(&mut Context::from_waker(Waker::noop()))
+                        .is_pending()
+                );
+                token.cancel();
+                assert_eq!(kind(&call.await), Some(ErrorKind::Cancelled));
+            }
+            _ => {
+                let mut call = Box::pin(office.post("c-1", "hangs", &cx));
+                assert!(
+                    call.as_mut()
+                        .poll(&mut Context::from_waker(Waker::noop()))
+                        .is_pending()
+                );
+                drop(call);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        assert_eq!(office.only().await.state, EffectState::Ambiguous, "{way}");
+        assert_eq!(office.mailbox.sent(), 1);
+        let state = if way == "panics" { "panics" } else { "hangs" };
+        let again = office.post("c-1", state, &cx).await;
+        assert_eq!(kind(&again), Some(ErrorKind::Interrupted), "{way}");
+        assert_eq!(office.mailbox.sent(), 1, "{way}");
+    }
+}
+
+// M6
+#[tokio::test]
+async fn a_call_that_never_began_has_failed() {
+    let office = Office::new();
+    let cx = office.cx().deadline(Duration::ZERO).build();
+    assert_eq!(
+        kind(&office.post("c-1", "well", &cx).await),
+        Some(ErrorKind::TimedOut)
+    );
+    assert_eq!(office.only().await.state, EffectState::Failed);
+    assert_eq!(office.mailbox.sent(), 0);
+}
+
+// M6
+#[tokio::test(start_paused = true)]
+async fn an_operator_settles_what_is_ambiguous() {
+    let office = Office::new();
+    let late = || office.cx().deadline(Duration::from_secs(1)).build();
+    let cx = office.cx().build();
+    for id in ["c-1", "c-2", "c-3"] {
+        office.post(id, "hangs", &late()).await;
+    }
+    let rows = office.rows().await;
+    let key = |call: &str| {
+        rows.iter()
+            .find(|row| row.intent.call == call)
+            .unwrap()
+            .intent
+            .key
+            .clone()
+    };
+
+    office
+        .gate
+        .resolve(
+            &key("c-1"),
+            Resolution::Succeeded(r#""arrived""#.to_owned()),
+            "olga",
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        office.post("c-1", "hangs", &cx).await.model_text(),
+        "arrived"
+    );
+    office
+        .gate
+        .resolve(
+            &key("c-2"),
+            Resolution::Failed("it was lost".to_owned()),
+            "olga",
+        )
+        .await
+        .unwrap();
+    let lost = office.post("c-2", "hangs", &cx).await;
+    assert_eq!(
+        (kind(&lost), lost.model_text().as_str()),
+        (Some(ErrorKind::Failed), "it was lost")
+    );
+    assert_eq!(office.mailbox.sent(), 3);
+    office
+        .gate
+        .resolve(&key("c-3"), Resolution::Rerun, "olga")
+        .await
+        .unwrap();
+    office.post("c-3", "hangs", &late()).await;
+    assert_eq!(office.mailbox.sent(), 4);
+    assert_eq!(
+        office
+            .rows()
+            .await
+            .iter()
+            .find(|row| row.intent.call == "c-3")
+            .unwrap()
+            .attempt,
+        2
+    );
+
+    let settled = office
+        .gate
+        .resolve(&key("c-1"), Resolution::Rerun, "olga")
+        .await
+        .unwrap_err();
+    assert!(
+        settled.operator_text().contains("ambiguous") || settled.model_text().contains("ambiguous"),
+        "{settled:?}"
+    );
+    let wrong = office
+        .gate
+        .resolve(&key("c-3"), Resolution::Succeeded("{".to_owned()), "olga")
+        .await
+        .unwrap_err();
+    assert!(wrong.model_text().contains("no JSON"), "{wrong}");
+}
+
+// M6
+#[tokio::test]
+async fn a_long_run_keeps_its_lease_and_a_lapsed_one_is_late() {
+    let office = Office::with(Duration::from_millis(60));
+    let result = office.post("c-1", "slow", &office.cx().build()).await;
+    assert_eq!(result.model_text(), "late");
+    let row = office.only().await;
+    assert_eq!(
+        (row.state, row.late),
+        (EffectState::Succeeded, false),
+        "it was renewed on the way"
+    );
+}
+
+// M6
+#[tokio::test]
+async fn two_at_once_run_once() {
+    let office = Arc::new(Office::new());
+    let cx = office.cx().build();
+    let (first, second) = futures::future::join(
+        office.post("c-1", "slow", &cx),
+        office.post("c-1", "slow", &cx),
+    )
+    .await;
+    assert_eq!(office.mailbox.sent(), 1);
+    assert_eq!(first.model_text(), "late");
+    assert_eq!(kind(&second), Some(ErrorKind::Interrupted));
+    assert!(second.model_text().contains("running already"));
+}
+
+static TRIES: AtomicUsize = AtomicUsize::new(0);
+
+/// Works the third time.
+#[tool(read_only)]
+async fn shaky() -> Result<usize, ToolError> {
+    match TRIES.fetch_add(1, Ordering::SeqCst) {
+        tries @ 0..=1 => Err(ToolError::new(format!("not yet, {tries}"))),
+        tries => Ok(tries),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_may_be_repeated_is_tried_again() {
+    let retry = Retry {
+        attempts: 3,
+        wait: Duration::from_millis(50),
+    };
+    let gate = Gate::builder().retry(retry).build();
+    let tools = toolset![shaky, post].through(&gate);
+    let result = tools
+        .call(
+            ToolCall::new("c-1", "shaky", "{}"),
+            &ToolContext::anonymous(),
+        )
+        .await;
+    assert_eq!(result.model_text(), "2");
+
+    let mailbox = Mailbox::default();
+    let cx = ToolContext::builder().with(mailbox.clone()).build();
+    tools
+        .call(ToolCall::new("c-2", "post", r#"{"way":"fails"}"#), &cx)
+        .await;
+    assert_eq!(mailbox.sent(), 1);
+}
+
+// S2-07
+#[tokio::test]
+async fn a_typed_call_passes_the_same_gate() {
+    let office = Office::new();
+    let cx = office.cx().build();
+    let way = "well".to_owned();
+    let key = office.tools.invoke(post { way }, &cx).await.unwrap();
+    assert_eq!(office.only().await.intent.key, key);
+    let sent = office.tools.invoke(look {}, &cx).await.unwrap();
+    assert_eq!(sent, 1);
+    assert_eq!(office.gate.drain(Duration::from_millis(10)).await, 0);
+    let error = office.tools.invoke(look {}, &cx).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+}
+
+// M6
+#[tokio::test]
+async fn a_host_that_drains_waits_and_then_cancels() {
+    let office = Arc::new(Office::new());
+    let run = |id: &'static str, way: &'static str| {
+        let office = Arc::clone(&office);
+        tokio::spawn(async move { office.post(id, way, &office.cx().build()).await })
+    };
+    let (slow, hangs) = (run("c-1", "slow"), run("c-2", "hangs"));
+    while office.gate.running() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(office.gate.drain(Duration::from_millis(400)).await, 1);
+    assert_eq!(slow.await.unwrap().model_text(), "late");
+    assert_eq!(kind(&hangs.await.unwrap()), Some(ErrorKind::Cancelled));
+    let mut rows = office.rows().await;
+    rows.sort_by(|a, b| a.intent.call.cmp(&b.intent.call));
+    let states: Vec<_> = rows.iter().map(|row| row.state).collect();
+    assert_eq!(states, [EffectState::Succeeded, EffectState::Ambiguous]);
+    assert_eq!(office.gate.running(), 0);
+}

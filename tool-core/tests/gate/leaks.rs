@@ -1,1 +1,116 @@
-//! leaks
+//! What is secret stays here.
+
+use futures::StreamExt;
+use tool_core::prelude::*;
+use tool_core::store::{AuditFilter, AuditSink, EffectLedger, MemoryStore};
+use tool_core::{Audit, ExposeSecret, Gate};
+
+const SENTINEL: &str = "s3nt!nel \"quoted\" /key+ü";
+
+/// Says its secret in every way there is.
+#[tool]
+async fn leak(
+    cx: &ToolContext,
+    #[secret("api_key")] key: SecretString,
+    /// How: `output`, `error`, `foreign`, `panic`, `note` or `progress`.
+    way: String,
+    /// What the model says.
+    said: String,
+) -> Result<String, ToolError> {
+    let key = key.expose_secret();
+    cx.audit("said", &serde_json::json!({ "key": key, "said": said }));
+    cx.progress(&serde_json::json!({ "step": key }));
+    match way.as_str() {
+        "output" => Ok(format!("the key is {key}")),
+        "error" => Err(ToolError::new(format!("no access with {key}"))),
+        "foreign" => Err(ToolError::shown(std::io::Error::other(format!(
+            "GET /?key={key}"
+        )))),
+        "hidden" => Err(std::io::Error::other(format!("GET /?key={key}")).into()),
+        "panic" => panic!("the key was {key}"),
+        _ => Ok("nothing".to_owned()),
+    }
+}
+
+fn spellings() -> Vec<String> {
+    let json = serde_json::to_string(SENTINEL).unwrap();
+    vec![
+        SENTINEL.to_owned(),
+        json[1..json.len() - 1].to_owned(),
+        "s3nt!nel".to_owned(),
+    ]
+}
+
+#[track_caller]
+fn clean(text: &str, what: &str) {
+    for spelling in spellings() {
+        assert!(!text.contains(&spelling), "{what}: {text}");
+    }
+}
+
+// M8, S1-22, S1-24
+#[tokio::test]
+async fn a_secret_is_in_no_result_row_or_event() {
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .ledger(store.clone())
+        .build();
+    let tools = toolset![leak].through(&gate);
+    let cx = ToolContext::builder()
+        .turn("t-1")
+        .secret("api_key", SecretString::from(SENTINEL))
+        .build();
+    for way in ["output", "error", "foreign", "hidden", "panic", "note"] {
+        let arguments = serde_json::json!({ "way": way, "said": SENTINEL }).to_string();
+        let mut events = Box::pin(tools.stream(ToolCall::new(way, "leak", arguments), &cx));
+        let mut steps = 0;
+        while let Some(event) = events.next().await {
+            match event {
+                ToolEvent::Started => {}
+                ToolEvent::Progress(step) => {
+                    clean(step.get(), "progress");
+                    steps += 1;
+                }
+                ToolEvent::Done(result) => {
+                    clean(&result.model_text(), way);
+                    clean(result.output().map_or("", |output| output.get()), way);
+                    clean(
+                        &result
+                            .error()
+                            .map_or(String::new(), ToolError::operator_text),
+                        way,
+                    );
+                    clean(&result.envelope(), way);
+                    if way == "output" {
+                        assert_eq!(result.model_text(), "the key is [secret:api_key]");
+                    }
+                }
+            }
+        }
+        assert_eq!(steps, 1);
+    }
+    let rows = store.export(&AuditFilter::default()).await.unwrap();
+    assert_eq!(rows.len(), 6);
+    clean(&serde_json::to_string(&rows).unwrap(), "audit");
+    clean(&format!("{rows:?}"), "audit");
+    let effects = EffectLedger::list(&store, None, None).await.unwrap();
+    assert_eq!(effects.len(), 6);
+    clean(&serde_json::to_string(&effects).unwrap(), "ledger");
+}
+
+#[tokio::test]
+async fn a_secret_that_cannot_be_masked_is_not_given_out() {
+    let cx = ToolContext::builder()
+        .secret("api_key", SecretString::from("short"))
+        .build();
+    let call = ToolCall::new("c-1", "leak", r#"{"way":"output","said":""}"#);
+    let result = toolset![leak].call(call, &cx).await;
+    let error = result.error().unwrap();
+    assert_eq!(error.kind(), tool_core::ErrorKind::Unavailable);
+    assert!(
+        error.operator_text().contains("at least 6 bytes"),
+        "{}",
+        error.operator_text()
+    );
+}
