@@ -47,7 +47,7 @@ pub(crate) async fn pass(
     gate: &Gate,
     prepared: &Prepared,
     judged: &Judged,
-    grant: Option<Approval<Granted>>,
+    grant: Option<Box<Approval<Granted>>>,
 ) -> Result<Asked, ToolError> {
     let now = Timestamp::now();
     if judged.says == Says::Deny {
@@ -114,7 +114,7 @@ pub(crate) async fn pass(
             .map_err(|error| failed(&error))?;
         return ask(approvals, prepared, judged, now).await;
     }
-    spend(approvals, grant, now).await
+    spend(approvals, *grant, now).await
 }
 
 async fn spend(

@@ -1,5 +1,6 @@
 //! A call through a host's gate: judged, approved, written down, run once, and remembered.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::{Approval, Granted, Ticket};
 use crate::gate::ask::{self, Asked};
 use crate::gate::{self, Gate, Layer, Says};
-use crate::store::{AuditRow, Timestamp};
+use crate::store::{AuditRow, AuditSink, Timestamp};
 use crate::tool::{Finished, Job, Tool, ToolDef};
 use crate::toolset::Toolset;
 
@@ -55,19 +56,19 @@ pub(super) async fn call(
 ) -> CallResult {
     let (grant, made) = match from {
         From::Model => (None, None),
-        From::Approval(grant) => (Some(*grant), None),
+        From::Approval(grant) => (Some(grant), None),
         From::Host(job) => (None, Some(job)),
     };
     let (since, started) = (Instant::now(), Timestamp::now());
-    let gated = match Gated::open(cx, &call, grant.as_ref().map(Approval::request)) {
+    let gated = match Gated::open(cx, &call, grant.as_deref().map(Approval::request)) {
         Ok(gated) => gated,
-        Err(error) => return refuse(gate, None, call, cx, error, None, started).await,
+        Err(error) => return Box::pin(refuse(gate, None, call, cx, error, None, started)).await,
     };
     let (at, def) = match toolset.dispatch(&call.name) {
         Ok(found) => found,
         Err(layer) => {
             let error = toolset.unknown(&call.name);
-            return refuse(gate, Some(&gated), call, cx, error, layer, started).await;
+            return Box::pin(refuse(gate, Some(&gated), call, cx, error, layer, started)).await;
         }
     };
     let (corrected, repairs) =
@@ -78,7 +79,7 @@ pub(super) async fn call(
             ),
             Err(issues) => {
                 let error = ToolError::invalid_arguments(issues);
-                return refuse(gate, Some(&gated), call, cx, error, None, started).await;
+                return Box::pin(refuse(gate, Some(&gated), call, cx, error, None, started)).await;
             }
         };
     let mut prepared = enter(
@@ -126,7 +127,7 @@ impl Flight<'_> {
         &mut self,
         toolset: &Toolset,
         def: &ToolDef,
-        grant: Option<Approval<Granted>>,
+        grant: Option<Box<Approval<Granted>>>,
         made: Option<MakeJob>,
     ) -> Result<Passed, ToolError> {
         let gate = self.gate;
@@ -155,7 +156,10 @@ impl Flight<'_> {
             Some(limits) if judged.says != Says::Deny => Some(limits.enter(&cx, def)?),
             _ => None,
         };
-        let asked = ask::pass(gate, prepared, &judged, grant).await?;
+        let asked = match grant {
+            None if judged.says == Says::Allow => Asked::Not,
+            grant => Box::pin(ask::pass(gate, prepared, &judged, grant)).await?,
+        };
         let mut approved = false;
         match asked {
             Asked::Not => {}
@@ -175,7 +179,7 @@ impl Flight<'_> {
         let read_only = def.hints().read_only;
         if let Some(ledger) = gate.ledger().filter(|_| approved || !read_only) {
             let row = self.required_row();
-            match claim::claim(ledger, prepared, row).await? {
+            match Box::pin(claim::claim(ledger, prepared, row)).await? {
                 Claimed::New(claim) => self.claim = Some(claim),
                 Claimed::Before(stored) => return Ok(Passed::Stored(stored)),
             }
@@ -185,10 +189,24 @@ impl Flight<'_> {
                 .map_err(|error| unwritten(&error))?;
         }
         cx.tell_started();
-        let run = watched(toolset, &cx, attempts(gate, prepared, &cx, job, once));
+        // Built here and passed on by reference: a future that is moved from fn to fn is kept once for each.
+        let mut run = pin!(attempts(gate, prepared, &cx, job, once));
+        let watched = async {
+            if !toolset.has_policy() {
+                return run.as_mut().await;
+            }
+            let (tool, tenant) = (def.name(), cx.workspace().unwrap_or_default());
+            match select(run.as_mut(), pin!(toolset.killed(tool, tenant))).await {
+                Either::Left((ended, _)) => ended,
+                Either::Right(((), run)) => {
+                    cx.cancel();
+                    run.await
+                }
+            }
+        };
         let (outcome, tries) = match &self.claim {
-            Some(claim) => claim.hold(run).await,
-            None => run.await,
+            Some(claim) => Box::pin(claim.hold(watched)).await,
+            None => watched.await,
         };
         self.verdicts.attempt = tries;
         Ok(Passed::Ran(outcome))
@@ -242,7 +260,7 @@ impl Flight<'_> {
         };
         result.tickets.extend(cx.take_asked());
         if let Some(claim) = self.claim.take() {
-            claim.end(&result, &cx).await;
+            Box::pin(claim.end(&result, &cx)).await;
         }
         let end = End::of(&result, self.since.elapsed());
         let late = Late {
@@ -252,7 +270,11 @@ impl Flight<'_> {
             started: self.started,
             end: Some(end),
         };
-        write(self.gate.audit(), late).await;
+        match self.gate.audit() {
+            Audit::Off => {}
+            Audit::BestEffort(buffer) => buffer.push(Entry::Late(Box::new(late))),
+            Audit::Required(sink) => Box::pin(write(sink, late)).await,
+        }
         result
     }
 }
@@ -280,27 +302,10 @@ impl Drop for Flight<'_> {
                 if let Some(claim) = claim {
                     claim.dropped(inside).await;
                 }
-                write(&audit, late).await;
+                if let Audit::Required(sink) = audit {
+                    write(&sink, late).await;
+                }
             });
-        }
-    }
-}
-
-/// Runs something that a kill switch of the policy cancels.
-async fn watched<R>(toolset: &Toolset, cx: &ToolContext, run: impl Future<Output = R>) -> R {
-    if !toolset.has_policy() {
-        return run.await;
-    }
-    let (tool, tenant) = (
-        cx.tool_name().unwrap_or_default(),
-        cx.workspace().unwrap_or_default(),
-    );
-    let killed = std::pin::pin!(toolset.killed(tool, tenant));
-    match select(std::pin::pin!(run), killed).await {
-        Either::Left((ended, _)) => ended,
-        Either::Right(((), run)) => {
-            cx.cancel();
-            run.await
         }
     }
 }
@@ -450,18 +455,12 @@ fn unwritten(error: &crate::store::StoreError) -> ToolError {
     ))
 }
 
-/// Writes a row, or leaves it to the buffer. One that a required audit cannot take after the run is told to the operator.
-async fn write(audit: &Audit, late: Late) {
-    match audit {
-        Audit::Off => {}
-        Audit::BestEffort(buffer) => buffer.push(Entry::Late(Box::new(late))),
-        Audit::Required(sink) => {
-            let row = late.into_row();
-            let call = row.call.clone();
-            if let Err(error) = Arc::clone(sink).write(vec![row]).await {
-                tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
-            }
-        }
+/// Writes the row of a call that has ended. That it cannot be written is told to the operator.
+async fn write(sink: &Arc<dyn AuditSink>, late: Late) {
+    let row = late.into_row();
+    let call = row.call.clone();
+    if let Err(error) = sink.write(vec![row]).await {
+        tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
     }
 }
 

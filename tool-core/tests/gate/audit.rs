@@ -402,5 +402,15 @@ async fn an_approved_call_names_its_approval_and_its_approver() {
         Some("ok"),
         "the row of the call that waited is the row of the call that ran"
     );
-    let _ = mail("x");
+}
+
+#[test]
+fn the_future_of_a_call_stays_small() {
+    let host = Host::new();
+    let cx = host.ann();
+    let bytes = size_of_val(&host.tools.call(mail("c-1"), &cx));
+    assert!(
+        bytes <= 4096,
+        "{bytes} bytes: clippy would warn the users of two calls at once"
+    );
 }

@@ -103,7 +103,7 @@ async fn towers_own_layers_fit_and_their_errors_are_results() {
     /// Takes a minute.
     #[tool(read_only)]
     async fn slow() -> u8 {
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
         1
     }
     let gate = Gate::builder()
@@ -140,7 +140,7 @@ async fn an_effect_that_a_hook_cuts_short_is_ambiguous() {
     #[tool]
     async fn send_slowly(mailbox: &Mailbox) -> u8 {
         mailbox.send();
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
         1
     }
     let host = Host::new();
