@@ -27,7 +27,7 @@ pub use open::OpenError;
 /// did not happen and the error is [`StoreError::Unavailable`]. Readers wait for nobody.
 ///
 /// The file, its `-wal` and its `-shm` belong together, and lie on a disk of this machine: SQLite's locks do not hold over network
-/// file systems. Clones share the connections.
+/// file systems. Clones share the connections. Methods run within a tokio runtime that has its timer on.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     writer: SqlitePool,

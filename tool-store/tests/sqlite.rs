@@ -112,6 +112,26 @@ async fn what_is_no_database_is_told_with_its_name() {
     ));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_make_a_file_at_once() {
+    for _ in 0..10 {
+        let (_folder, file) = folder();
+        let start = std::sync::Arc::new(tokio::sync::Barrier::new(16));
+        let opened: Vec<_> = (0..16)
+            .map(|_| {
+                let (file, start) = (file.clone(), start.clone());
+                tokio::spawn(async move {
+                    start.wait().await;
+                    SqliteStore::open(file).await
+                })
+            })
+            .collect();
+        for store in opened {
+            store.await.unwrap().unwrap();
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_file_of_a_later_program_is_left_alone() {
     let (_folder, file) = folder();
