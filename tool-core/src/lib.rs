@@ -3,7 +3,7 @@
 //! An async fn becomes a tool; whatever a provider's strict mode, an operator or an auditor would object to later is a compile
 //! error at the right token now.
 //!
-//! ```
+//! ```standalone_crate
 //! use tool_core::prelude::*;
 //!
 //! /// Language of a repository.

@@ -24,7 +24,7 @@ const LEASE: Duration = Duration::from_secs(30);
 ///
 /// Made once; [`Toolset::through`](crate::Toolset::through) puts it before the tools of a turn.
 ///
-/// ```
+/// ```standalone_crate
 /// use tool_core::{Approvals, Audit, Gate, Registry, ToolContext, Rules};
 /// use tool_core::store::MemoryStore;
 /// # use tool_core::tool;
