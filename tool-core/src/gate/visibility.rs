@@ -77,6 +77,9 @@ impl View {
     }
 }
 
+/// Looking a name up costs about as much as passing so many.
+const WALKED: usize = 8;
+
 /// Marks by position. Layers are numbered in the order in which they are asked, so the smallest mark is the first.
 struct Marks(Vec<u8>);
 
@@ -101,27 +104,55 @@ impl Names<'_> {
         self.shelf.tools.len() + self.agents.map_or(0, |agents| agents.tools.len())
     }
 
-    /// Calls back with every position that a name stands for.
-    fn each(&self, name: &str, mut found: impl FnMut(usize)) {
-        // As it travels.
-        let at = match name.split_once(':') {
+    /// Where a name stands among the registry's, as it travels.
+    fn own(&self, name: &str) -> Option<usize> {
+        match name.split_once(':') {
             None => self.shelf.position(name),
             Some((space, name)) => self.shelf.position(&format!("{space}__{name}")),
-        };
-        if let Some(at) = at {
-            found(at);
         }
-        let Some(agents) = self.agents else { return };
+    }
+
+    /// The agent tools of which one of the names holds, their own or that of their row.
+    fn agents(&self, holds: impl Fn(&str) -> bool, found: impl FnMut(usize)) {
         let after = self.shelf.tools.len();
-        for (at, def) in agents.tools.iter().enumerate() {
-            let row = self
-                .rows
-                .iter()
-                .find(|tool| tool.def.wire_name() == def.wire_name());
-            if def.name() == name || row.is_some_and(|tool| tool.row == name) {
-                found(after + at);
+        let agents = self
+            .agents
+            .into_iter()
+            .flat_map(|agents| agents.tools.iter().enumerate());
+        agents
+            .filter(|(_, def)| {
+                let mut rows = self.rows.iter();
+                let row = rows.find(|tool| tool.def.wire_name() == def.wire_name());
+                holds(def.name()) || row.is_some_and(|tool| holds(&tool.row))
+            })
+            .map(|(at, _)| after + at)
+            .for_each(found);
+    }
+
+    /// Calls back with every position that a name stands for.
+    fn each(&self, name: &str, mut found: impl FnMut(usize)) {
+        self.own(name).into_iter().for_each(&mut found);
+        self.agents(|known| known == name, found);
+    }
+
+    /// The same for every name of a set. A set that names a good part of the tools is walked beside them, as both are sorted.
+    fn set(&self, names: &BTreeSet<String>, mut found: impl FnMut(usize)) {
+        if names.len() * WALKED < self.shelf.tools.len() {
+            return self.all(names, found);
+        }
+        let mut tools = self.shelf.facts().names().enumerate().peekable();
+        for name in names {
+            // One that does not travel as it is stands elsewhere.
+            if name.contains(':') {
+                self.own(name).into_iter().for_each(&mut found);
+                continue;
+            }
+            while tools.next_if(|(_, tool)| *tool < name.as_str()).is_some() {}
+            if let Some((at, _)) = tools.next_if(|(_, tool)| tool == name) {
+                found(at);
             }
         }
+        self.agents(|known| names.contains(known), found);
     }
 
     fn all(&self, names: impl IntoIterator<Item = impl AsRef<str>>, mut found: impl FnMut(usize)) {
@@ -163,7 +194,7 @@ impl Rules {
         let subject = self.subject(cx);
         let mut marks = self.mark_kinds(names, cx, absent);
         if let Some(view) = &self.disables {
-            names.all(view.names.iter(), |at| marks.hide(at, Layer::Disabled));
+            names.set(&view.names, |at| marks.hide(at, Layer::Disabled));
         }
         for (tool, flag) in &self.optional {
             if !self.is_on(flag) {
@@ -258,7 +289,7 @@ impl Rules {
         }
         if let Some(rows) = rows {
             let mut set = |names_of: &BTreeSet<String>, which: usize| {
-                names.all(names_of, |at| {
+                names.set(names_of, |at| {
                     marks[at] = match facts.of.get(at) {
                         Some(kind) => kinds[*kind as usize][which],
                         None if which == 2 => Layer::Disabled.code(),
@@ -371,12 +402,12 @@ impl Rules {
 fn mark_list(lists: &Lists, names: &Names<'_>, marks: &mut Marks, [allow, deny]: [Layer; 2]) {
     if !lists.allow.is_empty() {
         let mut listed = vec![false; names.len()];
-        names.all(&lists.allow, |at| listed[at] = true);
+        names.set(&lists.allow, |at| listed[at] = true);
         for (at, listed) in listed.into_iter().enumerate() {
             if !listed {
                 marks.hide(at, allow);
             }
         }
     }
-    names.all(&lists.deny, |at| marks.hide(at, deny));
+    names.set(&lists.deny, |at| marks.hide(at, deny));
 }

@@ -14,6 +14,10 @@ pub(crate) struct Facts {
     pub(crate) of: Box<[u32]>,
     /// Keys of secrets that some tool cannot do without.
     pub(crate) secrets: Vec<String>,
+    /// The names of all tools in their order, one after the other, so that a long list is compared without leaving the cache.
+    names: String,
+    /// Where each name ends.
+    ends: Box<[usize]>,
 }
 
 /// What a layer asks that does not go by name.
@@ -56,7 +60,29 @@ impl Facts {
                     })
             })
             .collect();
-        Self { kinds, of, secrets }
+        let mut names = String::new();
+        let ends = tools.iter().map(|def| {
+            names.push_str(def.wire_name());
+            names.len()
+        });
+        let ends = ends.collect();
+        Self {
+            kinds,
+            of,
+            secrets,
+            names,
+            ends,
+        }
+    }
+
+    /// The tools' names, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let name = &self.names[start..*end];
+            start = *end;
+            name
+        })
     }
 }
 

@@ -259,6 +259,13 @@ async fn a_namespaced_id_travels() {
         ),
         ["github__search"]
     );
+    let both = Enablement::default()
+        .manual("github:search")
+        .manual("search");
+    assert_eq!(
+        names(&registry, &Rules::default().enablement(both)),
+        ["github__search", "search"]
+    );
     let policy = Policy::builder()
         .rule(Rule::deny("gh").tools(["github:*"]))
         .share()
