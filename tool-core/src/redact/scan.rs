@@ -11,12 +11,15 @@ use super::forms::{self, Bits};
 /// As much of a form as the first look asks for.
 const GLANCE: usize = 12;
 
+/// Up to so many forms aho-corasick is a table, which is quicker than a thorough look; beyond, it is not.
+const GLANCES: usize = 100;
+
 /// Every form of every secret, as one tree of bytes.
 pub(super) struct Scanner {
     nodes: Vec<Node>,
     ends: Vec<End>,
     /// Finds where a form may begin that no escape interrupts.
-    glance: AhoCorasick,
+    glance: Option<AhoCorasick>,
     /// Whether a form may begin with this byte, escaped or not.
     begins: [bool; 256],
     /// Whether a form begins with these two bytes, a bit for each pair.
@@ -94,12 +97,15 @@ impl Scanner {
                 }
             }
         }
-        // Only too many bytes for its automaton make it fail; then every look is a thorough one.
-        let glance = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(&glances)
-            .or_else(|_| AhoCorasick::new([""]))
-            .ok()?;
+        // Without it, every look is a thorough one.
+        let glance = (glances.len() <= GLANCES)
+            .then(|| {
+                AhoCorasick::builder()
+                    .match_kind(MatchKind::LeftmostFirst)
+                    .build(&glances)
+                    .ok()
+            })
+            .flatten();
         if ends.is_empty() {
             return None;
         }
@@ -160,10 +166,10 @@ impl Scanner {
         } else {
             memchr::memchr2(b'\\', b'%', text)
         };
-        if escape.is_some() {
+        let Some(glance) = self.glance.as_ref().filter(|_| escape.is_none()) else {
             return Some(0);
-        }
-        let hit = self.glance.find(text).map(|hit| hit.start());
+        };
+        let hit = glance.find(text).map(|hit| hit.start());
         if last {
             return hit;
         }

@@ -173,3 +173,58 @@ fn a_mask_waits_for_what_may_reach_into_it() {
     assert_eq!(joined, redactor.redact(text));
     assert_eq!(joined, "[secret:key][secret:key]");
 }
+
+// M8: two secrets in one base64 text share a character.
+#[test]
+fn neighbours_in_base64_are_masked_as_one() {
+    let redactor = redactor(&[("user", "user-42"), ("pass", "pass-word")]);
+    let text = STANDARD_NO_PAD.encode("user-42pass-word");
+    assert_eq!(redactor.redact(&text), "[secret:user]");
+    let mut stream = redactor.stream();
+    let mut joined = stream.push(&text[..10]);
+    joined.push_str(&stream.push(&text[10..]));
+    joined.push_str(&stream.finish());
+    assert_eq!(joined, "[secret:user]");
+}
+
+// M8: what only the string within a string spells.
+#[test]
+fn escapes_of_escapes_are_read_in_json() {
+    let redactor = redactor(&[("key", "line-1\nline-2")]);
+    let inner = serde_json::json!(["line-1\nline-2"]).to_string();
+    let outer = serde_json::to_string(&inner).unwrap();
+    assert_eq!(redactor.redact_json(&outer), r#""[\"[secret:key]\"]""#);
+}
+
+// M8: more secrets than a first look is made for.
+#[test]
+fn many_secrets_are_all_found() {
+    let secrets: Vec<(String, String)> = (0..40)
+        .map(|n| (format!("key_{n}"), format!("value-{n:02}")))
+        .collect();
+    let named: Vec<(&str, &str)> = secrets
+        .iter()
+        .map(|(name, secret)| (name.as_str(), secret.as_str()))
+        .collect();
+    let redactor = redactor(&named);
+    let text: String = named
+        .iter()
+        .map(|(_, secret)| format!("<{secret}>"))
+        .collect();
+    let masked: String = named
+        .iter()
+        .map(|(name, _)| format!("<[secret:{name}]>"))
+        .collect();
+    assert_eq!(redactor.redact(&text), masked);
+    let mut stream = redactor.stream();
+    let mut joined: String = text
+        .chars()
+        .map(|piece| stream.push(&piece.to_string()))
+        .collect();
+    joined.push_str(&stream.finish());
+    assert_eq!(joined, masked);
+    assert!(matches!(
+        redactor.redact("value-4 value-40"),
+        std::borrow::Cow::Borrowed(_)
+    ));
+}
