@@ -66,7 +66,7 @@ pub struct ToolContext {
 }
 
 /// What holds for the whole turn.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Host {
     agent: Option<String>,
     user: Option<String>,
@@ -119,6 +119,17 @@ impl ToolContext {
             host: Arc::new(host),
             call: None,
             open: true,
+        }
+    }
+
+    /// The same caller in another turn: the next message of the model.
+    #[must_use]
+    pub fn with_turn(&self, turn: impl Into<String>) -> Self {
+        let mut host = Host::clone(&self.host);
+        host.turn = Some(turn.into());
+        Self {
+            host: Arc::new(host),
+            ..self.clone()
         }
     }
 

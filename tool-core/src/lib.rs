@@ -76,6 +76,8 @@ mod stream;
 pub mod testing;
 mod tool;
 mod toolset;
+#[cfg(feature = "host")]
+pub mod turn;
 
 pub use args::{Issue, Repair, RepairNote};
 #[cfg(feature = "host")]

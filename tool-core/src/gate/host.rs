@@ -1,7 +1,7 @@
 //! The gate of a host: everything that stands between a call that may be seen and its body.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -64,8 +64,20 @@ struct Inner {
 #[derive(Clone)]
 pub(crate) struct Ledger {
     pub(crate) store: Arc<dyn EffectLedger>,
-    pub(crate) owner: Arc<str>,
+    owner: Arc<str>,
+    runs: Arc<AtomicU64>,
     pub(crate) lease: Duration,
+}
+
+impl Ledger {
+    /// A name for one run of one call.
+    pub(crate) fn run(&self) -> String {
+        format!(
+            "{}/{}",
+            self.owner,
+            self.runs.fetch_add(1, Ordering::Relaxed)
+        )
+    }
 }
 
 /// How often a read-only or idempotent tool that failed is tried again.
@@ -184,6 +196,7 @@ impl GateBuilder {
                     )
                 })
                 .into(),
+            runs: Arc::default(),
             lease,
         });
         Gate(Arc::new(Inner {

@@ -19,6 +19,8 @@ use crate::store::{
 pub(super) struct Claim {
     ledger: Ledger,
     key: String,
+    /// This run, so that the end of an earlier run of the call cannot be taken for this one's.
+    owner: String,
 }
 
 pub(super) enum Claimed {
@@ -70,6 +72,7 @@ pub(super) async fn claim(
     let (cx, scope) = (&prepared.cx, &prepared.scope);
     let key = cx.idempotency_key().unwrap_or_default().to_owned();
     let now = Timestamp::now();
+    let owner = ledger.run();
     let arguments = canonical::canonical(prepared.arguments());
     let intent = Intent {
         key: key.clone(),
@@ -83,7 +86,7 @@ pub(super) async fn claim(
         arguments_hash: hash::sha256(&[arguments
             .as_deref()
             .unwrap_or_else(|| prepared.arguments())]),
-        owner: ledger.owner.to_string(),
+        owner: owner.clone(),
         at: now,
         lease_until: now.plus(ledger.lease),
     };
@@ -96,6 +99,7 @@ pub(super) async fn claim(
         Begun::New => Ok(Claimed::New(Claim {
             ledger: ledger.clone(),
             key,
+            owner,
         })),
         Begun::Replay(row) => before(row).map(Claimed::Before),
     }
@@ -126,10 +130,7 @@ impl Claim {
                 Either::Left((ended, _)) => return ended,
                 Either::Right(((), _)) => {
                     let until = Timestamp::now().plus(self.ledger.lease);
-                    let renewed = self
-                        .ledger
-                        .store
-                        .renew(&self.key, &self.ledger.owner, until);
+                    let renewed = self.ledger.store.renew(&self.key, &self.owner, until);
                     // The run must not wait for a slow store.
                     match select(run.as_mut(), renewed).await {
                         Either::Left((ended, _)) => return ended,
@@ -194,12 +195,7 @@ impl Claim {
             result,
             at: Timestamp::now(),
         };
-        match self
-            .ledger
-            .store
-            .end(&self.key, &self.ledger.owner, end)
-            .await
-        {
+        match self.ledger.store.end(&self.key, &self.owner, end).await {
             Ok(Ended::InTime) => {}
             Ok(Ended::Late) => tracing::warn!(
                 key = self.key,

@@ -24,6 +24,10 @@ async fn post(
         "fails" => Err(ToolError::new("the post office is closed")),
         "panics" => panic!("the letter burns"),
         "hangs" => std::future::pending().await,
+        "long" => {
+            tokio::time::sleep(Duration::from_millis(1200)).await;
+            Ok("at last".to_owned())
+        }
         "slow" => {
             tokio::time::sleep(Duration::from_millis(150)).await;
             Ok("late".to_owned())
@@ -334,9 +338,9 @@ async fn an_operator_settles_what_is_ambiguous() {
 // M6
 #[tokio::test]
 async fn a_long_run_keeps_its_lease_and_a_lapsed_one_is_late() {
-    let office = Office::with(Duration::from_millis(60));
-    let result = office.post("c-1", "slow", &office.cx().build()).await;
-    assert_eq!(result.model_text(), "late");
+    let office = Office::with(Duration::from_millis(800));
+    let result = office.post("c-1", "long", &office.cx().build()).await;
+    assert_eq!(result.model_text(), "at last");
     let row = office.only().await;
     assert_eq!(
         (row.state, row.late),

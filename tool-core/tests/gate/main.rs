@@ -14,3 +14,4 @@ mod forgery;
 mod hooks;
 mod leaks;
 mod support;
+mod turns;

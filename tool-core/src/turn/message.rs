@@ -1,0 +1,103 @@
+//! What a thread keeps of a turn.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::call::{CallResult, ToolCall};
+use crate::error::ErrorKind;
+use crate::output::Citation;
+
+/// What a model said in one message: text, calls, or both.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelMessage {
+    /// The text; empty where it only calls.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// The calls, in the order in which they stand in the message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// The message was cut off: by the limit on its length, or because the connection broke. None of its calls is run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// Names of tools that the provider runs itself. A call of one that arrives here is answered with an error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provider_tools: Vec<String>,
+}
+
+impl ModelMessage {
+    /// Only text: the end of a run.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Only calls.
+    pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        Self {
+            calls: calls.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The result of a call, as the thread keeps it: what the model reads beside the whole payload.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ToolMessage {
+    /// The provider's id of the call.
+    pub id: String,
+    /// Name of the tool, as the model wrote it.
+    pub name: String,
+    /// What the model reads.
+    pub text: String,
+    /// The word of the [`ErrorKind`], where there is no output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The payload, for the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Box<RawValue>>,
+    /// Where the output comes from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub citations: Vec<Citation>,
+}
+
+impl ToolMessage {
+    pub(super) fn of(result: &CallResult) -> Self {
+        Self {
+            id: result.id().to_owned(),
+            name: result.name().to_owned(),
+            text: result.model_text(),
+            error: result.error().map(|error| error.kind().as_str().to_owned()),
+            output: result.output().map(ToOwned::to_owned),
+            citations: result.citations().to_vec(),
+        }
+    }
+
+    /// Whether there is no output.
+    pub fn is_error(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// Whether the call was of no use for a reason of this kind.
+    pub fn is_of(&self, kind: ErrorKind) -> bool {
+        self.error.as_deref() == Some(kind.as_str())
+    }
+
+    /// What the tool has said to the user in the model's place: it has an output with `"replyHandled": true`.
+    ///
+    /// The text is that of `replyText`, empty where there is none.
+    pub fn reply(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Reply {
+            reply_handled: bool,
+            #[serde(default)]
+            reply_text: Option<String>,
+        }
+        let reply: Reply = serde_json::from_str(self.output.as_ref()?.get()).ok()?;
+        reply
+            .reply_handled
+            .then(|| reply.reply_text.unwrap_or_default())
+    }
+}

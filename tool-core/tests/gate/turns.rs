@@ -1,0 +1,532 @@
+//! The calls of a model's messages, stored one by one.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tool_core::prelude::*;
+use tool_core::store::{
+    MemoryStore, Message, NewMessage, Role, StoreError, StoreFuture, ThreadStore,
+};
+use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, TurnError, Turns};
+use tool_core::{Gate, Reply};
+
+use crate::support::{Host, Mailbox, mail};
+
+/// What ran, and how many at once.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>, Arc<AtomicUsize>);
+tool_core::host_value!(Log, tool_core::Effect::READ);
+
+/// Writes into the log.
+#[derive(Clone)]
+struct Pen(Log);
+tool_core::host_value!(Pen, tool_core::Effect::WRITE);
+
+impl Log {
+    async fn run(&self, name: &str) {
+        let now = self.1.fetch_add(1, Ordering::SeqCst) + 1;
+        self.2.fetch_max(now, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        self.0.lock().unwrap().push(name.to_owned());
+        self.1.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn most(&self) -> usize {
+        self.2.load(Ordering::SeqCst)
+    }
+}
+
+/// Notes a name.
+#[tool]
+async fn note(
+    pen: &Pen,
+    /// The name; `bad` fails.
+    name: String,
+) -> Result<String, ToolError> {
+    pen.0.run(&name).await;
+    if name == "bad" {
+        Err(ToolError::new("that was bad"))
+    } else {
+        Ok(name)
+    }
+}
+
+/// Reads a name.
+#[tool(read_only)]
+async fn glance(
+    log: &Log,
+    /// The name.
+    name: String,
+) -> String {
+    log.run(&name).await;
+    name
+}
+
+/// Reads alone.
+#[tool(read_only, sequential)]
+async fn stare(log: &Log) -> u8 {
+    log.run("stare").await;
+    1
+}
+
+fn call(tool: &str, id: &str) -> ToolCall {
+    ToolCall::new(id, tool, serde_json::json!({ "name": id }).to_string())
+}
+
+fn cx(log: &Log) -> ToolContext {
+    ToolContext::builder()
+        .conversation("th-1")
+        .turn("t-1")
+        .user("ann")
+        .workspace("acme")
+        .with(log.clone())
+        .with(Pen(log.clone()))
+        .build()
+}
+
+fn results(turn: Turn) -> Vec<(String, Option<String>)> {
+    let Turn::Complete(results) = turn else {
+        panic!("{turn:?}")
+    };
+    results
+        .into_iter()
+        .map(|result| (result.text, result.error))
+        .collect()
+}
+
+// S4-62, S4-64
+#[tokio::test]
+async fn calls_run_one_after_the_other_and_errors_are_messages() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let tools = toolset![note, glance, stare];
+    let message = ModelMessage::calls([
+        call("note", "a"),
+        call("note", "bad"),
+        call("glance", "c"),
+        call("fly", "d"),
+    ]);
+    let turn = Turns::new(store.clone())
+        .run(&tools, &message, &cx(&log))
+        .await
+        .unwrap();
+    let results = results(turn);
+    let texts: Vec<_> = results.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(texts, ["a", "that was bad", "c", "there is no tool `fly`"]);
+    assert_eq!(results[1].1.as_deref(), Some("failed"));
+    assert_eq!(
+        (log.names(), log.most()),
+        (vec!["a".into(), "bad".into(), "c".into()], 1)
+    );
+    let stored = store.read("th-1", None).await.unwrap();
+    let calls: Vec<_> = stored
+        .iter()
+        .map(|message| message.call.as_deref().unwrap())
+        .collect();
+    assert_eq!(
+        calls,
+        ["a", "bad", "c", "d"],
+        "errors are stored like any result"
+    );
+}
+
+/// A store that fails at the n-th message, as a process does that dies.
+#[derive(Clone)]
+struct Dying(MemoryStore, Arc<AtomicUsize>);
+
+impl ThreadStore for Dying {
+    fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            if self.1.fetch_sub(1, Ordering::SeqCst) == 0 {
+                return Err(StoreError::Unavailable("gone".into()));
+            }
+            self.0.append(message).await
+        })
+    }
+    fn read<'a>(&'a self, thread: &'a str, after: Option<u64>) -> StoreFuture<'a, Vec<Message>> {
+        ThreadStore::read(&self.0, thread, after)
+    }
+    fn erase<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, u64> {
+        ThreadStore::erase(&self.0, thread)
+    }
+}
+
+// S4-63
+#[tokio::test]
+async fn what_is_stored_is_not_run_again() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let gate = Gate::builder().ledger(store.clone()).build();
+    let tools = toolset![note].through(&gate);
+    let message = ModelMessage::calls([call("note", "a"), call("note", "b"), call("note", "c")]);
+    let dying = Turns::new(Dying(store.clone(), Arc::new(AtomicUsize::new(1))));
+    let error = dying.run(&tools, &message, &cx(&log)).await.unwrap_err();
+    assert!(matches!(error, TurnError::Store(_)), "{error}");
+    assert_eq!(
+        log.names(),
+        ["a", "b"],
+        "the second ran and could not be stored"
+    );
+
+    let turn = Turns::new(store)
+        .run(&tools, &message, &cx(&log))
+        .await
+        .unwrap();
+    assert_eq!(results(turn).len(), 3);
+    assert_eq!(
+        log.names(),
+        ["a", "b", "c"],
+        "the first came from the thread, the second from the ledger"
+    );
+}
+
+#[tokio::test]
+async fn only_reading_runs_side_by_side_and_only_where_it_is_wished() {
+    let calls = || {
+        ModelMessage::calls([
+            call("glance", "a"),
+            call("glance", "b"),
+            call("stare", "c"),
+            call("note", "d"),
+            call("glance", "e"),
+        ])
+    };
+    for (most, expected) in [(1, 1), (4, 2)] {
+        let log = Log::default();
+        let turns = Turns::new(MemoryStore::default()).parallel(most);
+        let mut calls = calls();
+        calls.calls[2].arguments = "{}".to_owned();
+        let turn = turns
+            .run(&toolset![note, glance, stare], &calls, &cx(&log))
+            .await
+            .unwrap();
+        let texts: Vec<_> = results(turn).into_iter().map(|(text, _)| text).collect();
+        assert_eq!(texts, ["a", "b", "1", "d", "e"], "in the model's order");
+        assert_eq!(log.most(), expected);
+    }
+}
+
+#[tokio::test]
+async fn calls_of_a_message_that_was_cut_off_do_not_run() {
+    let log = Log::default();
+    let message = ModelMessage {
+        truncated: true,
+        ..ModelMessage::calls([call("note", "a")])
+    };
+    let turn = Turns::new(MemoryStore::default())
+        .run(&toolset![note], &message, &cx(&log))
+        .await
+        .unwrap();
+    assert!(results(turn)[0].0.contains("cut off"));
+    assert!(log.names().is_empty());
+}
+
+// S4-65
+#[tokio::test]
+async fn what_cannot_be_called_here_is_answered() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&seen);
+    let turns = Turns::new(store).observe(move |message| {
+        told.lock()
+            .unwrap()
+            .push((message.id.clone(), message.is_error()));
+    });
+    let token = tool_core::CancellationToken::new();
+    let message = ModelMessage {
+        provider_tools: vec!["web_search".to_owned()],
+        ..ModelMessage::calls([
+            call("web_search", "a"),
+            call("nowhere", "b"),
+            call("note", "c"),
+        ])
+    };
+    let turn = turns
+        .run(&toolset![note], &message, &cx(&log))
+        .await
+        .unwrap();
+    let texts = results(turn);
+    assert!(texts[0].0.contains("the provider runs this tool itself"));
+    assert!(texts[1].0.contains("there is no tool `nowhere`"));
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [
+            ("a".to_owned(), true),
+            ("b".to_owned(), true),
+            ("c".to_owned(), false)
+        ]
+    );
+
+    // A turn that is stopped answers what is left without running it.
+    token.cancel();
+    let stopped = ToolContext::builder()
+        .conversation("th-1")
+        .turn("t-2")
+        .cancellation(token)
+        .with(log.clone())
+        .with(Pen(log.clone()))
+        .build();
+    let message = ModelMessage::calls([call("note", "d"), call("note", "e")]);
+    let turn = turns
+        .run(&toolset![note], &message, &stopped)
+        .await
+        .unwrap();
+    assert!(
+        results(turn)
+            .iter()
+            .all(|(_, error)| error.as_deref() == Some("cancelled"))
+    );
+    assert_eq!(log.names(), ["c"]);
+}
+
+#[tokio::test]
+async fn a_turn_without_a_name_says_what_is_missing() {
+    let error = Turns::new(MemoryStore::default())
+        .run(
+            &toolset![note],
+            &ModelMessage::default(),
+            &ToolContext::anonymous(),
+        )
+        .await;
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("`ToolContext::builder().conversation(…)`")
+    );
+}
+
+// S2-14, S2-15
+#[tokio::test]
+async fn a_turn_waits_for_all_answers_and_runs_the_rest_meanwhile() {
+    let host = Host::new();
+    let turns = Turns::new(host.store.clone());
+    let cx = || {
+        ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .conversation("th-1")
+            .turn("t-1")
+            .with(host.mailbox.clone())
+            .build()
+    };
+    let message = ModelMessage::calls([
+        mail("c-1"),
+        ToolCall::new("c-2", "count", r#"{"from":5}"#),
+        mail("c-3"),
+    ]);
+    let Turn::Waiting(tickets) = turns.run(&host.tools, &message, &cx()).await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(
+        tickets
+            .iter()
+            .map(|ticket| ticket.call.as_str())
+            .collect::<Vec<_>>(),
+        ["c-1", "c-3"]
+    );
+    assert_eq!(host.store.read("th-1", None).await.unwrap().len(), 1);
+
+    host.approve(&tickets[0]).await;
+    let Turn::Waiting(left) = turns.run(&host.tools, &message, &cx()).await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(left.len(), 1, "one answer is not all");
+    let answer = host.approvals().answer(
+        &host.tools,
+        &tickets[1].token,
+        Reply::Deny,
+        "boss",
+        Some("enough"),
+    );
+    answer.await.unwrap();
+    let texts: Vec<_> = results(turns.run(&host.tools, &message, &cx()).await.unwrap())
+        .into_iter()
+        .map(|(text, _)| text)
+        .collect();
+    assert_eq!(
+        texts,
+        ["sent to bob", "5", "a person has denied the call: enough"]
+    );
+    assert_eq!(host.mailbox.sent(), 1);
+}
+
+/// A model that says what is written for it.
+struct Script(Vec<ModelMessage>, Vec<usize>);
+
+impl Model for Script {
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        self.1.push(request.messages.len());
+        let message = if self.0.is_empty() {
+            ModelMessage::calls([call("note", &format!("again-{}", request.step))])
+        } else {
+            self.0.remove(0)
+        };
+        Box::pin(std::future::ready(Ok(message)))
+    }
+}
+
+// S0-24
+#[tokio::test]
+async fn a_failure_goes_back_to_the_model_and_the_run_completes() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let mut model = Script(
+        vec![
+            ModelMessage::calls([call("note", "bad")]),
+            ModelMessage::calls([call("note", "good")]),
+            ModelMessage::text("done"),
+        ],
+        Vec::new(),
+    );
+    let turns = Turns::new(store.clone());
+    let outcome = turns
+        .drive(&mut model, |_| toolset![note], &cx(&log))
+        .await
+        .unwrap();
+    assert!(
+        matches!(&outcome, Outcome::Said(text) if text == "done"),
+        "{outcome:?}"
+    );
+    assert_eq!(
+        model.1,
+        [0, 2, 4],
+        "each result was there before the model was asked again"
+    );
+    let roles: Vec<_> = store
+        .read("th-1", None)
+        .await
+        .unwrap()
+        .iter()
+        .map(|message| message.role)
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            Role::Assistant,
+            Role::Tool,
+            Role::Assistant,
+            Role::Tool,
+            Role::Assistant
+        ]
+    );
+    // Driving a run that is over asks nobody.
+    let mut silent = Script(Vec::new(), Vec::new());
+    let outcome = turns
+        .drive(&mut silent, |_| toolset![note], &cx(&log))
+        .await
+        .unwrap();
+    assert!(matches!(outcome, Outcome::Said(_)) && silent.1.is_empty());
+}
+
+// S1-100
+#[tokio::test]
+async fn an_endless_caller_stops_after_fifteen_steps() {
+    let log = Log::default();
+    let mut model = Script(Vec::new(), Vec::new());
+    let turns = Turns::new(MemoryStore::default());
+    let outcome = turns
+        .drive(&mut model, |_| toolset![note], &cx(&log))
+        .await
+        .unwrap();
+    assert!(matches!(outcome, Outcome::StepLimit));
+    assert_eq!((model.1.len(), log.names().len()), (15, 15));
+    let mut short = Script(Vec::new(), Vec::new());
+    let sub = cx(&log).with_turn("t-2");
+    turns
+        .most_steps(10)
+        .drive(&mut short, |_| toolset![note], &sub)
+        .await
+        .unwrap();
+    assert_eq!(short.1.len(), 10);
+}
+
+/// Sends a message to the user.
+#[tool]
+async fn answer_user(mailbox: &Mailbox) -> Sent {
+    mailbox.send();
+    Sent {
+        reply_handled: true,
+        reply_text: Some("on its way".to_owned()),
+    }
+}
+
+/// What was sent.
+#[derive(Debug, Serialize, StrictSchema)]
+#[serde(rename_all = "camelCase")]
+struct Sent {
+    /// The user has been answered.
+    reply_handled: bool,
+    /// With this.
+    reply_text: Option<String>,
+}
+
+// S1-101
+#[tokio::test]
+async fn a_tool_may_answer_in_the_models_place() {
+    let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
+    let mut model = Script(
+        vec![
+            ModelMessage::calls([ToolCall::new("c-1", "answer_user", "{}")]),
+            ModelMessage::text("twice"),
+        ],
+        Vec::new(),
+    );
+    let cx = ToolContext::builder()
+        .conversation("th-1")
+        .turn("t-1")
+        .with(mailbox.clone())
+        .build();
+    let turns = Turns::new(store.clone());
+    let outcome = turns
+        .drive(&mut model, |_| toolset![answer_user], &cx)
+        .await
+        .unwrap();
+    assert!(
+        matches!(&outcome, Outcome::Replied(text) if text == "on its way"),
+        "{outcome:?}"
+    );
+    assert_eq!((model.1.len(), mailbox.sent()), (1, 1));
+    let last = store.read("th-1", None).await.unwrap().pop().unwrap();
+    assert!(last.role == Role::Assistant && last.content.contains("on its way"));
+}
+
+// S1-03
+#[tokio::test]
+async fn rules_may_change_between_two_steps() {
+    let log = Log::default();
+    let registry = Registry::builder()
+        .tool::<note>()
+        .tool::<glance>()
+        .build()
+        .unwrap();
+    let steps = AtomicUsize::new(0);
+    let mut model = Script(
+        vec![
+            ModelMessage::calls([call("glance", "a")]),
+            ModelMessage::calls([call("glance", "b")]),
+            ModelMessage::text("done"),
+        ],
+        Vec::new(),
+    );
+    let tools = |cx: &ToolContext| {
+        // Twice a step: before the model is asked, and before its calls run.
+        let rules = if steps.fetch_add(1, Ordering::SeqCst) < 2 {
+            tool_core::Rules::default()
+        } else {
+            tool_core::Rules::default().deny(["glance"])
+        };
+        registry.toolset(cx, &rules)
+    };
+    Turns::new(MemoryStore::default())
+        .drive(&mut model, tools, &cx(&log))
+        .await
+        .unwrap();
+    assert_eq!(log.names(), ["a"]);
+}
