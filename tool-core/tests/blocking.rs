@@ -200,3 +200,42 @@ async fn a_panic_frees_the_slot() {
     }
     assert_eq!(pool.running(), 0);
 }
+
+// M13: neither does one that has its slot and waits for a thread.
+#[test]
+fn a_call_that_leaves_before_its_thread_never_begins() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (door, keeper) = door();
+        let pool = BlockingPool::new(2);
+        let cx = ToolContext::builder()
+            .with(door.clone())
+            .with(pool.clone())
+            .build();
+        let first = tokio::spawn(async move { tools().call(call("wait"), &cx).await.is_error() });
+        keeper.begun(1);
+
+        let token = CancellationToken::new();
+        let cx = ToolContext::builder()
+            .with(door)
+            .with(pool.clone())
+            .cancellation(token.clone())
+            .build();
+        let second = tokio::spawn(async move { tools().call(call("wait"), &cx).await });
+        until(|| pool.running() == 2).await;
+        token.cancel();
+        let second = second.await.unwrap();
+        let error = second.error().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        assert!(!error.operator_text().contains("background"));
+        keeper.let_go(1);
+        assert!(!first.await.unwrap());
+        until(|| pool.running() == 0).await;
+        assert_eq!(keeper.bodies.load(Ordering::SeqCst), 1);
+    });
+}
