@@ -27,6 +27,7 @@ mod extract;
 mod gated;
 mod services;
 mod slug;
+mod uses;
 
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};
@@ -37,6 +38,7 @@ pub use services::{
     OAuth, OAuthToken, Said, Speaker, StatePlace, StateStore, TokenSource,
 };
 pub use slug::{InstanceSlug, Instances, ResolveInstance, SlugError};
+pub use uses::{At, UsedTools, Uses, UsesTool};
 
 /// Who is asking, for how long, and with what: one per turn, cheap to clone.
 ///

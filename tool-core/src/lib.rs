@@ -84,10 +84,10 @@ pub use args::{Issue, Repair, RepairNote};
 pub use audit::{Audit, AuditBuffer};
 pub use call::{CallResult, ToolCall, ToolEvent};
 pub use context::{
-    ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, Deadline,
-    FromContext, FromSecret, FromVariable, History, InstanceSlug, Instances, OAuth, OAuthToken,
-    ResolveInstance, Said, SlugError, Speaker, StatePlace, StateStore, TokenSource, ToolContext,
-    ToolContextBuilder,
+    ApiKeys, At, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState,
+    Deadline, FromContext, FromSecret, FromVariable, History, InstanceSlug, Instances, OAuth,
+    OAuthToken, ResolveInstance, Said, SlugError, Speaker, StatePlace, StateStore, TokenSource,
+    ToolContext, ToolContextBuilder, UsedTools, Uses, UsesTool,
 };
 pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};

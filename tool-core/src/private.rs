@@ -9,7 +9,7 @@ pub use serde;
 pub use serde_json;
 
 pub use crate::context::{FromSecret, FromVariable};
-pub use crate::effect::Declared;
+pub use crate::effect::{Declared, Effect};
 pub use crate::output::{IntoOutput, Returned, Step};
 pub use crate::registry::{Link, TOOLS};
 pub use crate::run::{DecodeError, Pass, Ticket, blocking, start};

@@ -43,6 +43,8 @@ pub trait Tool: HasSpec + Sized + Send + 'static {
     const NAME: &'static str;
     /// Everything else about it.
     const DEF: ToolDef;
+    /// What it may do.
+    const EFFECT: Effect;
     /// What it gives.
     type Output: Serialize + Send + 'static;
 

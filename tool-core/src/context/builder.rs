@@ -13,6 +13,7 @@ use super::services::{
 };
 use super::{Host, InstanceSlug, ResolveInstance, ToolContext};
 use crate::schema::dialect::Dialect;
+use crate::toolset::Toolset;
 
 /// A point in time, for [`ToolContextBuilder::deadline`].
 pub struct Deadline(Option<Instant>);
@@ -131,6 +132,11 @@ impl ToolContextBuilder {
     /// Where tokens of other services come from; see [`OAuth`](crate::OAuth).
     pub fn oauth(self, source: Arc<dyn TokenSource>) -> Self {
         self.with(Tokens(source))
+    }
+
+    /// The toolset that tools may call in turn; see [`Uses`](crate::Uses).
+    pub fn tools(self, tools: &Toolset) -> Self {
+        self.with(super::uses::Callable(tools.clone()))
     }
 
     /// The provider whose model asks.

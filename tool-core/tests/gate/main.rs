@@ -13,5 +13,6 @@ mod effects;
 mod forgery;
 mod hooks;
 mod leaks;
+mod nested;
 mod support;
 mod turns;

@@ -93,6 +93,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
         impl #private::Tool for #input {
             const NAME: &'static ::core::primitive::str = #name;
             const DEF: #private::ToolDef = #private::ToolDef::linked(&__TOOL_CORE_DEF);
+            const EFFECT: #private::Effect = __TOOL_CORE_DEF.effect;
             #output
             #run
             #view

@@ -1,0 +1,163 @@
+//! Tools that call tools.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::{FromContext, ToolContext};
+use crate::call::{CallResult, ToolCall};
+use crate::effect::Effect;
+use crate::error::ToolError;
+use crate::tool::Tool;
+use crate::toolset::Toolset;
+
+/// The right to call the tools named in `T`, as a host value: `uses: &Uses<(send_mail, search_docs)>`.
+///
+/// What a tool calls is part of its type: it can call nothing else, and its effect includes theirs. Every call passes the same gate
+/// as a model's, with its own visibility, policy, approval and audit row; an approval that it waits for is told by the outer call's
+/// result. Nested results are no messages of the thread.
+///
+/// The host says which toolset is called: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools).
+///
+/// ```
+/// use tool_core::prelude::*;
+/// use tool_core::Uses;
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(
+///     /// The first.
+///     a: i32,
+///     /// The second.
+///     b: i32,
+/// ) -> i64 {
+///     i64::from(a) + i64::from(b)
+/// }
+///
+/// /// Doubles a number.
+/// #[tool]
+/// async fn double(
+///     #[context] uses: Uses<(add,)>,
+///     /// The number.
+///     n: i32,
+/// ) -> Result<i64, ToolError> {
+///     uses.invoke(add { a: n, b: n }).await
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let tools = toolset![add, double];
+/// let cx = ToolContext::builder().tools(&tools).build();
+/// let result = tools.call(ToolCall::new("c-1", "double", r#"{"n":4}"#), &cx).await;
+/// assert_eq!(result.model_text(), "8");
+/// # }
+/// ```
+pub struct Uses<T> {
+    cx: ToolContext,
+    tools: Toolset,
+    named: PhantomData<fn() -> T>,
+}
+
+/// A tuple of tools.
+pub trait UsedTools: Send + 'static {
+    /// Their names.
+    const NAMES: &'static [&'static str];
+    /// What they may do together.
+    const EFFECT: Effect;
+}
+
+/// `A` is one of a tuple of tools. `I` is its place, which the compiler finds.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name `{A}` among the tools that it uses",
+    label = "cannot call `{A}`",
+    note = "add it to the tuple: `Uses<(…, {A})>`"
+)]
+pub trait UsesTool<A, I> {}
+
+/// The place of a tool in a tuple.
+pub struct At<const PLACE: usize>(());
+
+macro_rules! tuples {
+    ($($($tool:ident $place:literal),+;)+) => {$(
+        impl<$($tool: Tool),+> UsedTools for ($($tool,)+) {
+            const NAMES: &'static [&'static str] = &[$($tool::NAME),+];
+            const EFFECT: Effect = {
+                let mut effect = Effect::NONE;
+                $(effect = effect.union($tool::EFFECT);)+
+                effect
+            };
+        }
+        tuples!(@each ($($tool),+) $($tool $place),+);
+    )+};
+    (@each $all:tt $($tool:ident $place:literal),+) => {$(
+        tuples!(@one $all $tool $place);
+    )+};
+    (@one ($($all:ident),+) $tool:ident $place:literal) => {
+        impl<$($all: Tool),+> UsesTool<$tool, At<$place>> for ($($all,)+) {}
+    };
+}
+
+tuples! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
+}
+
+/// The toolset that tools may call.
+#[derive(Clone)]
+pub(super) struct Callable(pub(super) Toolset);
+
+impl<T: UsedTools> Uses<T> {
+    /// A typed call.
+    pub async fn invoke<A, I>(&self, input: A) -> Result<A::Output, ToolError>
+    where
+        A: Tool,
+        T: UsesTool<A, I>,
+    {
+        Box::pin(self.tools.invoke(input, &self.cx)).await
+    }
+
+    /// A call by name. A tool that `T` does not name is unknown here.
+    pub async fn call(&self, call: ToolCall) -> CallResult {
+        if !T::NAMES.contains(&call.name.as_str()) {
+            let error = crate::gate::unknown(T::NAMES.iter().copied(), &call.name);
+            return CallResult::refused(call, error);
+        }
+        Box::pin(self.tools.call(call, &self.cx)).await
+    }
+}
+
+impl<T: UsedTools> FromContext for Uses<T> {
+    const EFFECT: Effect = T::EFFECT;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        let Callable(tools) = cx
+            .extension()
+            .ok_or_else(|| ToolError::unavailable("a toolset that tools may call"))?;
+        Ok(Self {
+            cx: ToolContext::from_context(cx)?,
+            tools,
+            named: PhantomData,
+        })
+    }
+}
+
+impl<T> Clone for Uses<T> {
+    fn clone(&self) -> Self {
+        Self {
+            cx: self.cx.clone(),
+            tools: self.tools.clone(),
+            named: PhantomData,
+        }
+    }
+}
+
+impl<T: UsedTools> fmt::Debug for Uses<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Uses").field(&T::NAMES).finish()
+    }
+}

@@ -1,0 +1,85 @@
+//! Tools that call tools.
+
+use tool_core::prelude::*;
+use tool_core::store::{AuditFilter, AuditSink};
+use tool_core::turn::{ModelMessage, Turn, Turns};
+use tool_core::{Effect, ErrorKind, Uses};
+
+use crate::support::{Host, count, kind, pay, send_mail};
+
+/// Counts twice.
+#[tool]
+async fn count_twice(#[context] uses: Uses<(count,)>) -> Result<u32, ToolError> {
+    let first = uses.invoke(count { from: 3 }).await?;
+    let second = uses
+        .call(ToolCall::new("second", "count", r#"{"from":4}"#))
+        .await;
+    let refused = uses
+        .call(ToolCall::new("third", "pay", r#"{"amount":1}"#))
+        .await;
+    assert_eq!(kind(&refused), Some(ErrorKind::UnknownTool));
+    Ok(first + second.model_text().parse::<u32>().unwrap_or(0))
+}
+
+/// Pays and counts.
+#[tool]
+async fn spend(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError> {
+    uses.invoke(pay { amount: 5 }).await
+}
+
+// M4, M18
+#[test]
+fn what_a_tool_calls_is_part_of_its_effect() {
+    let tools = toolset![count_twice, spend, count, pay];
+    assert_eq!(
+        tools.get("count_twice").unwrap().effect(),
+        tools.get("count").unwrap().effect()
+    );
+    assert!(tools.get("spend").unwrap().effect().contains(Effect::WRITE));
+}
+
+// S4-65
+#[tokio::test]
+async fn a_nested_call_is_limited_gated_and_no_message() {
+    let host = Host::new();
+    let tools = toolset![count_twice, count, pay, spend, send_mail].through(&host.gate);
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .conversation("th-1")
+        .turn("t-1")
+        .with(host.mailbox.clone())
+        .tools(&tools)
+        .build();
+    let message = ModelMessage::calls([
+        ToolCall::new("c-1", "count_twice", "{}"),
+        ToolCall::new("c-2", "spend", "{}"),
+    ]);
+    let turn = Turns::new(host.store.clone())
+        .run(&tools, &message, &cx)
+        .await
+        .unwrap();
+    let Turn::Complete(results) = turn else {
+        panic!("{turn:?}")
+    };
+    assert_eq!(
+        results
+            .iter()
+            .map(|result| result.text.as_str())
+            .collect::<Vec<_>>(),
+        ["7", "5"]
+    );
+    assert_eq!(host.mailbox.sent(), 1);
+    let messages = tool_core::store::ThreadStore::read(&host.store, "th-1", None)
+        .await
+        .unwrap();
+    assert_eq!(messages.len(), 2, "nested results are no messages");
+    let rows = AuditSink::export(&host.store, &AuditFilter::default())
+        .await
+        .unwrap();
+    let of = |tool: &str| rows.iter().filter(|row| row.tool == tool).count();
+    assert_eq!(
+        (of("count"), of("pay"), of("spend"), of("count_twice")),
+        (2, 1, 1, 1),
+        "{rows:#?}"
+    );
+}

@@ -1,0 +1,9 @@
+//! A hook would make a permitted call of its own.
+
+use tool_core::{Permit, Permitted};
+
+fn made(permit: Permit) -> Permitted {
+    Permitted { permit, job: Box::pin(std::future::pending()) }
+}
+
+fn main() {}

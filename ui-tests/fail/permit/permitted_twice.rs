@@ -1,0 +1,9 @@
+//! A hook would run a permitted call twice.
+
+use tool_core::Permitted;
+
+fn twice(permitted: Permitted) -> (Permitted, Permitted) {
+    (permitted.clone(), permitted)
+}
+
+fn main() {}

@@ -1,0 +1,27 @@
+//! A tool that only reads calls one that writes.
+
+use tool_core::prelude::*;
+use tool_core::{Effect, Uses};
+
+#[derive(Clone)]
+struct Store;
+tool_core::host_value!(Store, Effect::WRITE);
+
+/// Saves a number.
+#[tool]
+fn save(
+    #[context] store: Store,
+    /// The number.
+    n: i32,
+) -> i32 {
+    let _ = store;
+    n
+}
+
+/// Looks at a number.
+#[tool(read_only)]
+async fn look(#[context] uses: Uses<(save,)>) -> Result<i32, ToolError> {
+    uses.invoke(save { n: 1 }).await
+}
+
+fn main() {}
