@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
 use crate::gate::approval::Ticket;
 use crate::output::{Citation, ModelOutput, Output};
+use crate::tool::VariableNeed;
 
 /// What a model asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,7 +152,7 @@ impl CallResult {
     }
 
     /// The result as one JSON object: `{"success":true,…payload}` or `{"success":false,"error":"…"}`. A payload that is no object
-    /// stands under `result`.
+    /// stands under `result`; where variables are missing, they are listed under `variables_required`.
     ///
     /// A payload with a key `success` or `error` of its own is put under `result` as well, so that the two can be told apart.
     pub fn envelope(&self) -> String {
@@ -212,6 +213,11 @@ impl Serialize for Envelope<'_> {
             Err(error) => {
                 map.serialize_entry("success", &false)?;
                 map.serialize_entry("error", &error.model_text())?;
+                let missing = error.missing_variables();
+                if !missing.is_empty() {
+                    let missing: Vec<_> = missing.iter().map(MissingVariable::of).collect();
+                    map.serialize_entry("variables_required", &missing)?;
+                }
             }
             Ok(output) => {
                 map.serialize_entry("success", &true)?;
@@ -226,6 +232,26 @@ impl Serialize for Envelope<'_> {
             }
         }
         map.end()
+    }
+}
+
+/// A variable that somebody has to supply, as the envelope lists it.
+#[derive(Serialize)]
+struct MissingVariable<'a> {
+    name: &'a str,
+    r#type: &'static str,
+    description: Option<&'a str>,
+    scoped: bool,
+}
+
+impl<'a> MissingVariable<'a> {
+    fn of(need: &'a VariableNeed) -> Self {
+        Self {
+            name: &need.name,
+            r#type: need.kind.as_str(),
+            description: need.description.as_deref(),
+            scoped: need.scoped,
+        }
     }
 }
 

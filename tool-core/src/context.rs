@@ -20,14 +20,17 @@ use crate::output::Citation;
 use crate::redact::Redactor;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
+use variables::Value;
 
 mod builder;
+mod env;
 mod extract;
 #[cfg(feature = "host")]
 mod gated;
 mod services;
 mod slug;
 mod uses;
+pub mod variables;
 
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};
@@ -83,7 +86,7 @@ pub(crate) struct Host {
     cancellation: Option<CancellationToken>,
     deadline: Option<Instant>,
     secrets: HashMap<String, SecretString>,
-    variables: HashMap<String, String>,
+    variables: HashMap<String, Value>,
     extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     redactor: OnceLock<Redactor>,
 }
@@ -147,11 +150,13 @@ impl ToolContext {
     /// Masks the secrets of the turn.
     pub(crate) fn redactor(&self) -> &Redactor {
         self.host.redactor.get_or_init(|| {
-            let long = self
-                .host
-                .secrets
-                .iter()
-                .filter(|(_, secret)| secret.expose_secret().len() >= Redactor::SHORTEST);
+            let variables = self.host.variables.iter();
+            let variables = variables.filter_map(|(name, value)| match value {
+                Value::Secret(secret) => Some((name, secret)),
+                Value::Text(_) => None,
+            });
+            let all = self.host.secrets.iter().chain(variables);
+            let long = all.filter(|(_, secret)| secret.expose_secret().len() >= Redactor::SHORTEST);
             Redactor::new(long.map(|(key, secret)| (key.clone(), secret.clone())))
                 .unwrap_or_default()
         })
@@ -253,18 +258,6 @@ impl ToolContext {
     pub(crate) fn holds_secret(&self, key: &str) -> bool {
         let secret = self.host.secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty())
-    }
-
-    /// A variable that the running tool has declared; `None` where it has not, or the host has none.
-    pub fn variable(&self, name: &str) -> Option<&str> {
-        let declared = self
-            .call
-            .as_ref()
-            .is_none_or(|scope| scope.def.variables().iter().any(|need| need.name == name));
-        declared
-            .then(|| self.host.variables.get(name))
-            .flatten()
-            .map(String::as_str)
     }
 
     /// A host value, if the running tool's effect covers that of the value.

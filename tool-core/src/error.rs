@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::args::Issue;
 use crate::redact::Redactor;
+use crate::tool::VariableNeed;
 
 /// Why a call did not give an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +19,7 @@ pub enum ErrorKind {
     InvalidArguments,
     /// Policy refuses the call.
     Denied,
-    /// The call waits for an approval.
+    /// The call waits for a person: for an approval, or for variables.
     Pending,
     /// The tool itself failed.
     Failed,
@@ -106,6 +107,7 @@ struct Inner {
     operator: Option<String>,
     source: Option<Box<dyn StdError + Send + Sync + 'static>>,
     issues: Vec<Issue>,
+    variables: Vec<VariableNeed>,
     audit_id: u64,
     retry_after: Option<Duration>,
 }
@@ -164,6 +166,33 @@ impl ToolError {
         this
     }
 
+    /// Required variables have no value, so the call waits until somebody has supplied them.
+    ///
+    /// ```
+    /// use tool_core::{ErrorKind, ToolError, VariableNeed};
+    ///
+    /// let error = ToolError::variables_required(vec![VariableNeed::new("REGION")]);
+    /// assert_eq!(error.kind(), ErrorKind::Pending);
+    /// assert_eq!(error.missing_variables()[0].name, "REGION");
+    /// assert!(error.model_text().starts_with("variables_required: `REGION`"));
+    /// ```
+    pub fn variables_required(missing: Vec<VariableNeed>) -> Self {
+        let mut text = String::from("variables_required: ");
+        for (i, need) in missing.iter().enumerate() {
+            let _ = write!(text, "{}`{}`", if i == 0 { "" } else { ", " }, need.name);
+            if let Some(description) = &need.description {
+                let _ = write!(text, " ({})", description.trim_end_matches('.'));
+            }
+        }
+        text.push_str(match missing.len() {
+            1 => " has no value, the call can be made when the user has supplied it",
+            _ => " have no value, the call can be made when the user has supplied them",
+        });
+        let mut this = Self::of(ErrorKind::Pending, text);
+        this.0.variables = missing;
+        this
+    }
+
     fn with_face(kind: ErrorKind, model: Face) -> Self {
         let audit_id = if matches!(model, Face::General) {
             audit::next()
@@ -176,6 +205,7 @@ impl ToolError {
             operator: None,
             source: None,
             issues: Vec::new(),
+            variables: Vec::new(),
             audit_id,
             retry_after: None,
         }))
@@ -212,6 +242,11 @@ impl ToolError {
     /// Every problem with the arguments; empty for other kinds.
     pub fn issues(&self) -> &[Issue] {
         &self.0.issues
+    }
+
+    /// The variables that somebody has to supply before the call can run; empty for other errors.
+    pub fn missing_variables(&self) -> &[VariableNeed] {
+        &self.0.variables
     }
 
     /// When another try may work.

@@ -83,6 +83,7 @@ pub use args::{Issue, Repair, RepairNote};
 #[cfg(feature = "host")]
 pub use audit::{Audit, AuditBuffer};
 pub use call::{CallResult, ToolCall, ToolEvent};
+pub use context::variables;
 pub use context::{
     ApiKeys, At, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState,
     Deadline, FromContext, FromSecret, FromVariable, History, InstanceSlug, Instances, OAuth,

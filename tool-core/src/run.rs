@@ -231,19 +231,38 @@ fn prepare(
     }
 }
 
-/// A secret that cannot be masked is not given out.
+/// A secret that cannot be masked is not given out, be it a variable.
 fn check_secrets(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolError> {
     let short = def
         .secrets()
         .iter()
         .find(|need| need.kind == SecretKind::Text && cx.is_short_secret(&need.key));
-    match short {
-        None => Ok(()),
-        Some(need) => Err(ToolError::unavailable(format_args!(
+    if let Some(need) = short {
+        return Err(ToolError::unavailable(format_args!(
             "a secret `{}` that has at least 6 bytes",
             need.key
-        ))),
+        )));
     }
+    match cx.open_variable(def) {
+        None => Ok(()),
+        Some((name, why)) => Err(ToolError::of(
+            ErrorKind::Unavailable,
+            "the tool is not available here: the host has not set it up",
+        )
+        .operator(format!("the variable `{name}` {why}"))),
+    }
+}
+
+/// A tool whose required variables have no values waits for them.
+pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolError> {
+    if def.variables().is_empty() {
+        return Ok(());
+    }
+    let missing = cx.missing_variables(def);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(ToolError::variables_required(missing))
 }
 
 /// What the tool reads, where it is not what the model wrote. Empty text is read as `{}`, which is neither.
@@ -553,6 +572,7 @@ pub(crate) async fn invoke<T: Tool>(
     if let Some(text) = &text {
         args::admit(def.input(), text, args::Repair::Off).map_err(ToolError::invalid_arguments)?;
     }
+    check_secrets(def, cx)?;
     let call = ToolCall::new("", T::NAME, text.unwrap_or_default());
     let prepared = enter(
         toolset,

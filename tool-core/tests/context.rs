@@ -139,11 +139,7 @@ async fn dynamic_secrets_are_scoped() {
 #[tokio::test]
 async fn absent_needs_are_results() {
     let cx = ToolContext::anonymous();
-    for (name, what) in [
-        ("peek", "the secret `own`"),
-        ("region", "the variable `REGION`"),
-        ("look", "`Index`"),
-    ] {
+    for (name, what) in [("peek", "the secret `own`"), ("look", "`Index`")] {
         let result = run(name, &cx).await;
         let error = result.error().unwrap();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{name}");

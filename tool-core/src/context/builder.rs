@@ -4,13 +4,14 @@ use std::any::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::services::{
     ApiKeys, Attachment, Attachments, History, Said, StateStore, States, TokenSource, Tokens,
 };
+use super::variables::{Resolved, Value};
 use super::{Host, InstanceSlug, ResolveInstance, ToolContext};
 use crate::schema::dialect::Dialect;
 use crate::toolset::Toolset;
@@ -163,9 +164,29 @@ impl ToolContextBuilder {
         self
     }
 
-    /// A variable; a tool sees it only if it declares the name.
+    /// A plain variable; a tool sees it only if it declares the name.
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.0.variables.insert(name.into(), value.into());
+        let value = Value::Text(value.into());
+        self.0.variables.insert(name.into(), value);
+        self
+    }
+
+    /// A secret variable: masked in whatever leaves a call. One that is empty is none.
+    pub fn secret_variable(
+        mut self,
+        name: impl Into<String>,
+        value: impl Into<SecretString>,
+    ) -> Self {
+        let value: SecretString = value.into();
+        if !value.expose_secret().is_empty() {
+            self.0.variables.insert(name.into(), Value::Secret(value));
+        }
+        self
+    }
+
+    /// The variables of the turn, looked up in the tree of threads.
+    pub fn variables(mut self, resolved: Resolved) -> Self {
+        self.0.variables.extend(resolved.values);
         self
     }
 

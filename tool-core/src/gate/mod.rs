@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::call::ToolCall;
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
-use crate::run::Prepared;
+use crate::run::{self, Prepared};
 use crate::tool::{Approval, ToolDef};
 use crate::toolset::Toolset;
 use policy::{Decision, PolicyVerdict, Request};
@@ -105,6 +105,9 @@ pub(crate) fn decide(
     if let Some(decision) = decision(toolset, &prepared)
         && let Some(error) = refusal(&decision)
     {
+        return Err((prepared, error));
+    }
+    if let Err(error) = run::check_variables(prepared.tool(), prepared.context()) {
         return Err((prepared, error));
     }
     if needs_approval(&prepared) {

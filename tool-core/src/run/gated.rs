@@ -152,6 +152,9 @@ impl Flight<'_> {
                 "the host is shutting down and takes no more calls, try again later",
             ));
         };
+        if judged.says != Says::Deny {
+            super::check_variables(def, &cx)?;
+        }
         let _counted = match gate.limits() {
             Some(limits) if judged.says != Says::Deny => Some(limits.enter(&cx, def)?),
             _ => None,

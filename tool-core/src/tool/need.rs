@@ -63,6 +63,16 @@ pub enum VariableKind {
     Secret,
 }
 
+impl VariableKind {
+    /// The kind as a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Secret => "secret",
+        }
+    }
+}
+
 impl VariableNeed {
     /// A required plain variable.
     pub const fn new(name: &'static str) -> Self {

@@ -1,0 +1,89 @@
+//! The variables of a turn, as calls see them.
+
+use secrecy::ExposeSecret;
+
+use super::ToolContext;
+use super::variables::Value;
+use crate::error::{ErrorKind, ToolError};
+use crate::redact::Redactor;
+use crate::tool::{ToolDef, VariableKind, VariableNeed};
+
+impl ToolContext {
+    /// A variable that the running tool has declared; `None` where it has not, or the host has none.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.value_of(name).map(Value::expose)
+    }
+
+    fn value_of(&self, name: &str) -> Option<&Value> {
+        let declared = self
+            .call
+            .as_ref()
+            .is_none_or(|scope| scope.def.variables().iter().any(|need| need.name == name));
+        declared.then(|| self.host.variables.get(name)).flatten()
+    }
+
+    /// A variable that the running tool has declared, as a value that never prints.
+    ///
+    /// It holds what stood there when the turn began.
+    ///
+    /// # Errors
+    ///
+    /// Says that the name has no value and asks for one, or that the tool does not declare it.
+    ///
+    /// ```
+    /// use tool_core::ToolContext;
+    ///
+    /// let cx = ToolContext::builder().variable("REGION", "eu").build();
+    /// let region = cx.env("REGION").unwrap();
+    /// assert_eq!((region.expose(), &*format!("{region:?}")), ("eu", "Text(…)"));
+    /// assert_eq!(cx.env("ZONE").unwrap_err().missing_variables()[0].name, "ZONE");
+    /// ```
+    pub fn env(&self, name: &str) -> Result<&Value, ToolError> {
+        if let Some(value) = self.value_of(name) {
+            return Ok(value);
+        }
+        let need = match &self.call {
+            None => VariableNeed {
+                name: name.to_owned().into(),
+                ..VariableNeed::new("")
+            },
+            Some(scope) => {
+                let mut needs = scope.def.variables().iter();
+                let need = needs.find(|need| need.name == name);
+                need.cloned().ok_or_else(|| {
+                    ToolError::of(ErrorKind::Denied, "the tool asked for more than it may do")
+                        .operator(format!(
+                            "`{}` asked for the variable `{name}`, which it does not declare",
+                            scope.def.name()
+                        ))
+                })?
+            }
+        };
+        Err(ToolError::variables_required(vec![need]))
+    }
+
+    /// Required variables of a tool that have no value.
+    pub(crate) fn missing_variables(&self, def: &ToolDef) -> Vec<VariableNeed> {
+        let required = def.variables().iter().filter(|need| need.required);
+        required
+            .filter(|need| !self.host.variables.contains_key(&*need.name))
+            .cloned()
+            .collect()
+    }
+
+    /// A variable that a tool declares secret and that could not be masked, and why.
+    pub(crate) fn open_variable<'a>(&self, def: &'a ToolDef) -> Option<(&'a str, &'static str)> {
+        def.variables().iter().find_map(|need| {
+            let why = match (self.host.variables.get(&*need.name)?, need.kind) {
+                (Value::Text(_), VariableKind::Secret) => {
+                    "is declared secret: give it with `ToolContextBuilder::secret_variable`"
+                }
+                (Value::Secret(secret), _) if secret.expose_secret().len() < Redactor::SHORTEST => {
+                    "is secret and has fewer than 6 bytes: give one that can be masked"
+                }
+                _ => return None,
+            };
+            Some((&*need.name, why))
+        })
+    }
+}

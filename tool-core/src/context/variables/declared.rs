@@ -1,0 +1,134 @@
+//! What is declared over a graph of agents, prompts and tools.
+
+use std::collections::BTreeMap;
+
+use crate::tool::{ToolDef, VariableKind, VariableNeed};
+
+/// A name that is declared with two types.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the variable `{name}` is {} in {first} and {} in {second}, declare it with one type or name one of them differently",
+    .kind.as_str(),
+    other(*.kind).as_str()
+)]
+pub struct VariableClash {
+    /// The name.
+    pub name: String,
+    /// Who declared it first.
+    pub first: String,
+    /// Its type there.
+    pub kind: VariableKind,
+    /// Who declares it with the other type.
+    pub second: String,
+}
+
+fn other(kind: VariableKind) -> VariableKind {
+    match kind {
+        VariableKind::Text => VariableKind::Secret,
+        VariableKind::Secret => VariableKind::Text,
+    }
+}
+
+/// What an agent, its prompts, its tools and all that these reach declare: each name once.
+///
+/// A name is required where one of them requires it, and scoped where one of them scopes it. The first description is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Declarations(BTreeMap<String, (VariableNeed, String)>);
+
+impl Declarations {
+    /// Nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds what somebody declares; `owner` stands in messages, such as ``prompt `triage` ``.
+    ///
+    /// # Errors
+    ///
+    /// Where a name has two types. What stood before is unchanged then.
+    pub fn add<'a>(
+        &mut self,
+        owner: &str,
+        needs: impl IntoIterator<Item = &'a VariableNeed>,
+    ) -> Result<(), VariableClash> {
+        let mut all = self.0.clone();
+        for need in needs {
+            join(&mut all, need, owner)?;
+        }
+        self.0 = all;
+        Ok(())
+    }
+
+    /// Adds what tools declare, such as those of [`Toolset::tools`](crate::Toolset::tools).
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
+    pub fn tools<'a>(
+        &mut self,
+        tools: impl IntoIterator<Item = &'a ToolDef>,
+    ) -> Result<(), VariableClash> {
+        let mut all = self.0.clone();
+        for tool in tools {
+            if tool.variables().is_empty() {
+                continue;
+            }
+            let owner = format!("tool `{}`", tool.name());
+            for need in tool.variables() {
+                join(&mut all, need, &owner)?;
+            }
+        }
+        self.0 = all;
+        Ok(())
+    }
+
+    /// Adds everything that another part of the graph declares, such as a sub-agent.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
+    pub fn join(&mut self, other: &Self) -> Result<(), VariableClash> {
+        let mut all = self.0.clone();
+        for (need, owner) in other.0.values() {
+            join(&mut all, need, owner)?;
+        }
+        self.0 = all;
+        Ok(())
+    }
+
+    /// Every declared variable, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &VariableNeed> {
+        self.0.values().map(|(need, _)| need)
+    }
+
+    /// The declaration of a name.
+    pub fn get(&self, name: &str) -> Option<&VariableNeed> {
+        self.0.get(name).map(|(need, _)| need)
+    }
+}
+
+fn join(
+    all: &mut BTreeMap<String, (VariableNeed, String)>,
+    need: &VariableNeed,
+    owner: &str,
+) -> Result<(), VariableClash> {
+    let Some((known, first)) = all.get_mut(&*need.name) else {
+        let name = need.name.clone().into_owned();
+        all.insert(name, (need.clone(), owner.to_owned()));
+        return Ok(());
+    };
+    if known.kind != need.kind {
+        return Err(VariableClash {
+            name: need.name.clone().into_owned(),
+            first: first.clone(),
+            kind: known.kind,
+            second: owner.to_owned(),
+        });
+    }
+    known.required |= need.required;
+    known.scoped |= need.scoped;
+    if known.description.is_none() {
+        known.description.clone_from(&need.description);
+    }
+    Ok(())
+}

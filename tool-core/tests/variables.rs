@@ -1,0 +1,400 @@
+//! Values that people supply: how they come down a tree of threads, and what happens where one is absent.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tool_core::prelude::*;
+use tool_core::store::MemoryStore;
+use tool_core::variables::{Declarations, Level, PromptError, Thread, Variables};
+use tool_core::{
+    Approvals, Audit, Effect, ErrorKind, ExposeSecret, Gate, VariableKind, VariableNeed,
+};
+
+const SECRET: &str = "correct horse battery";
+
+fn need(name: &'static str) -> VariableNeed {
+    VariableNeed::new(name)
+}
+
+fn optional(name: &'static str) -> VariableNeed {
+    VariableNeed {
+        required: false,
+        ..need(name)
+    }
+}
+
+fn scoped(name: &'static str) -> VariableNeed {
+    VariableNeed {
+        scoped: true,
+        ..need(name)
+    }
+}
+
+fn secret(name: &'static str) -> VariableNeed {
+    VariableNeed {
+        kind: VariableKind::Secret,
+        ..need(name)
+    }
+}
+
+fn declared(needs: &[VariableNeed]) -> Declarations {
+    let mut all = Declarations::new();
+    all.add("the test", needs).unwrap();
+    all
+}
+
+/// The value of `X` where the thread declares this.
+fn seen(thread: &Thread, need: VariableNeed) -> Option<String> {
+    let turn = thread.resolve(&declared(&[need]));
+    turn.get("X").map(|value| value.expose().to_owned())
+}
+
+// S4-20: every pair of levels, both ways round: thread before agent, prompt, user, instance.
+#[test]
+fn levels_have_one_order() {
+    assert_eq!(
+        Level::ORDER,
+        [
+            Level::Thread,
+            Level::Agent,
+            Level::Prompt,
+            Level::User,
+            Level::Instance
+        ]
+    );
+    for set in 1_usize..32 {
+        let [agent, prompt, user, instance] = std::array::from_fn(|_| Variables::new());
+        let thread = Thread::new()
+            .agent(&agent)
+            .prompt(&prompt)
+            .user(&user)
+            .instance(&instance);
+        for (at, values) in [thread.own(), &agent, &prompt, &user, &instance]
+            .into_iter()
+            .enumerate()
+        {
+            if set & (1 << at) != 0 {
+                values.set("X", format!("{:?}", Level::ORDER[at]));
+            }
+        }
+        let first = Level::ORDER[set.trailing_zeros() as usize];
+        let (level, value) = thread.find("X").unwrap();
+        assert_eq!(
+            (level, value.expose()),
+            (first, &*format!("{first:?}")),
+            "{set:05b}"
+        );
+    }
+    assert!(Thread::new().find("X").is_none());
+}
+
+// S4-15: parent X = 1, child declares a scoped X: unresolved.
+#[test]
+fn a_scoped_name_is_not_inherited() {
+    let parent = Thread::new();
+    parent.own().set("X", "1");
+    let child = parent.child(&declared(&[scoped("X")]));
+    assert_eq!(seen(&child, scoped("X")), None);
+    let turn = child.resolve(&declared(&[scoped("X")]));
+    assert_eq!(turn.missing(), [scoped("X")]);
+    // Another child inherits it.
+    assert_eq!(
+        seen(&parent.child(&declared(&[need("X")])), need("X")).as_deref(),
+        Some("1")
+    );
+    // Nor is what the parent's agent and prompt say; user and instance are not the parent's.
+    let (agent, user) = (Variables::new(), Variables::new());
+    agent.set("X", "of the agent");
+    let parent = Thread::new().agent(&agent).user(&user);
+    let child = parent.child(&declared(&[scoped("X")]));
+    assert_eq!(seen(&child, scoped("X")), None);
+    user.set("X", "of the user");
+    assert_eq!(seen(&child, scoped("X")).as_deref(), Some("of the user"));
+}
+
+// S4-16: the child provides X = 2, and a grandchild that does not scope it sees 2.
+#[test]
+fn a_scoped_value_flows_down() {
+    let parent = Thread::new();
+    parent.own().set("X", "1");
+    let child = parent.child(&declared(&[scoped("X")]));
+    let plain = child.child(&declared(&[need("X")]));
+    let strict = child.child(&declared(&[scoped("X")]));
+    assert_eq!(seen(&plain, need("X")), None, "not past the child");
+    child.own().set("X", "2");
+    assert_eq!(seen(&plain, need("X")).as_deref(), Some("2"));
+    assert_eq!(seen(&strict, scoped("X")), None);
+}
+
+/// Scopes a variable.
+#[tool(variable("OF_TOOL", scoped, optional))]
+async fn scoping() {}
+
+// S4-17: what blocks is gathered over the whole graph; a child's own value wins; later edits of the parent are seen with the same
+// filter.
+#[test]
+fn edits_reach_the_living_with_the_same_filter() {
+    let mut nested = Declarations::new();
+    nested
+        .add("sub-agent `clerk`", &[scoped("OF_NESTED")])
+        .unwrap();
+    let mut all = Declarations::new();
+    all.add("agent `desk`", &[scoped("OF_AGENT")]).unwrap();
+    all.add("prompt `human`", &[scoped("OF_PROMPT")]).unwrap();
+    all.add("prompt `dual`", &[scoped("OF_DUAL"), optional("FREE")])
+        .unwrap();
+    all.tools(toolset![scoping].tools()).unwrap();
+    all.join(&nested).unwrap();
+
+    let parent = Thread::new();
+    let child = parent.child(&all);
+    let below = child.child(&Declarations::new());
+    let names = [
+        "OF_AGENT",
+        "OF_PROMPT",
+        "OF_DUAL",
+        "OF_TOOL",
+        "OF_NESTED",
+        "FREE",
+    ];
+    for round in ["1", "2"] {
+        for name in names {
+            parent.own().set(name, round);
+        }
+        for thread in [&child, &below] {
+            let found = names.map(|name| thread.find(name).map(|(_, v)| v.expose().to_owned()));
+            assert_eq!(
+                found,
+                [None, None, None, None, None, Some(round.to_owned())]
+            );
+        }
+    }
+    child.own().set("FREE", "own");
+    parent.own().set("FREE", "3");
+    assert_eq!(below.find("FREE").unwrap().1.expose(), "own");
+    assert!(child.own().remove("FREE"));
+    assert_eq!(below.find("FREE").unwrap().1.expose(), "3");
+    parent.own().remove("FREE");
+    assert!(below.find("FREE").is_none());
+}
+
+// S4-11, S4-19: the union has each name once; one name with two types is refused, and the error names both places.
+#[test]
+fn each_name_is_declared_once() {
+    let mut all = Declarations::new();
+    let described = VariableNeed {
+        description: Some("Where it runs.".into()),
+        ..optional("X")
+    };
+    all.add("prompt `a`", &[described, optional("Y")]).unwrap();
+    all.tools(toolset![deploy].tools()).unwrap();
+    all.add("agent `b`", &[scoped("X")]).unwrap();
+    let names: Vec<_> = all.iter().map(|need| &*need.name).collect();
+    assert_eq!(names, ["REGION", "TOKEN", "X", "Y"]);
+    let x = all.get("X").unwrap();
+    assert_eq!(
+        (x.required, x.scoped, x.description.as_deref()),
+        (true, true, Some("Where it runs."))
+    );
+    assert!(!all.get("Y").unwrap().required);
+
+    let clash = all
+        .add("prompt `c`", &[need("Z"), need("TOKEN")])
+        .unwrap_err();
+    assert_eq!(
+        clash.to_string(),
+        "the variable `TOKEN` is secret in tool `deploy` and text in prompt `c`, declare it with one type or name one of them \
+         differently"
+    );
+    assert!(all.get("Z").is_none(), "nothing was added");
+    let mut one = Declarations::new();
+    assert!(one.add("prompt `d`", &[need("X"), secret("X")]).is_err());
+}
+
+// S4-12: text goes into a prompt part; S4-13: a secret and what nobody declares do not.
+#[test]
+fn prompts_show_text_and_nothing_else() {
+    let thread = Thread::new();
+    thread.own().set("X", "{{TOKEN}}");
+    thread.own().set("TOKEN", SecretString::from(SECRET));
+    thread.own().set("PLAIN", SECRET);
+    thread.own().set("STRAY", "not declared");
+    let turn = thread.resolve(&declared(&[
+        need("X"),
+        need("TOKEN"),
+        secret("PLAIN"),
+        optional("EMPTY"),
+        need("GONE"),
+        secret("GONE_TOO"),
+    ]));
+    assert_eq!(
+        turn.prompt("a {{X}} b {{ X }}{{EMPTY}} {{").unwrap(),
+        "a {{TOKEN}} b {{TOKEN}} {{"
+    );
+    for name in ["TOKEN", "PLAIN", "GONE_TOO"] {
+        assert_eq!(
+            turn.prompt(&format!("{{{{{name}}}}}")),
+            Err(PromptError::Secret(name.to_owned()))
+        );
+    }
+    assert_eq!(
+        turn.prompt("{{STRAY}}"),
+        Err(PromptError::Undeclared("STRAY".to_owned()))
+    );
+    assert_eq!(
+        turn.prompt("{{GONE}}"),
+        Err(PromptError::Missing(Box::new(need("GONE"))))
+    );
+    let printed = format!("{turn:?} {thread:?}");
+    assert!(!printed.contains(SECRET) && !printed.contains("not declared"));
+}
+
+// S4-18: the query for what is missing gives the description to whoever supplies the value.
+#[test]
+fn what_is_missing_is_described() {
+    let mut all = Declarations::new();
+    all.tools(toolset![deploy].tools()).unwrap();
+    let thread = Thread::new();
+    thread.own().set("TOKEN", SecretString::from(""));
+    let turn = thread.resolve(&all);
+    let missing: Vec<_> = turn
+        .missing()
+        .iter()
+        .map(|need| (&*need.name, need.description.as_deref().unwrap_or("")))
+        .collect();
+    assert_eq!(
+        missing,
+        [
+            ("REGION", "Where it runs."),
+            ("TOKEN", "A deploy token. The console shows it.")
+        ]
+    );
+}
+
+#[derive(Clone, Default)]
+struct Runs(Arc<AtomicUsize>);
+tool_core::host_value!(Runs, Effect::WRITE);
+
+/// Deploys.
+#[tool(approval)]
+async fn deploy(
+    runs: &Runs,
+    #[variable("REGION", description = "Where it runs.")] region: String,
+    #[variable("TOKEN", secret, description = "A deploy token. The console shows it.")]
+    token: SecretString,
+) -> String {
+    runs.0.fetch_add(1, Ordering::SeqCst);
+    format!("to {region} with {}", token.expose_secret())
+}
+
+/// Tells what it reads.
+#[tool(
+    read_only,
+    variable("TOKEN", secret, optional),
+    variable("REGION", optional)
+)]
+async fn tell(cx: &ToolContext) -> Result<Vec<String>, ToolError> {
+    let foreign = cx.env("FOREIGN").unwrap_err();
+    assert_eq!(foreign.kind(), ErrorKind::Denied);
+    let region = cx.env("REGION")?;
+    let token = cx.env("TOKEN")?;
+    Ok(vec![
+        region.expose().to_owned(),
+        token.expose().to_owned(),
+        format!("{token:?}"),
+    ])
+}
+
+fn call(name: &str) -> ToolCall {
+    ToolCall::new("c-1", name, "{}")
+}
+
+// S4-14: with a required variable missing the body does not run, nobody is asked to approve, and the error says which.
+#[tokio::test]
+async fn a_missing_variable_asks() {
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .approvals(Approvals::builder(store.clone()).build().unwrap())
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .build();
+    let open = toolset![deploy];
+    for tools in [open.clone(), open.through(&gate)] {
+        let runs = Runs::default();
+        let cx = ToolContext::builder()
+            .turn("t-1")
+            .with(runs.clone())
+            .build();
+        let result = tools.call(call("deploy"), &cx).await;
+        let error = result.error().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Pending);
+        assert_eq!(error.missing_variables(), deploy::DEF.variables());
+        assert_eq!(
+            result.model_text(),
+            "variables_required: `REGION` (Where it runs), `TOKEN` (A deploy token. The console shows it) have no value, the call can be \
+             made when the user has supplied them"
+        );
+        let envelope: serde_json::Value = serde_json::from_str(&result.envelope()).unwrap();
+        assert_eq!(
+            envelope["variables_required"],
+            serde_json::json!([
+                {"name": "REGION", "type": "text", "description": "Where it runs.", "scoped": false},
+                {"name": "TOKEN", "type": "secret", "description": "A deploy token. The console shows it.", "scoped": false},
+            ])
+        );
+        assert_eq!(
+            tools.invoke(deploy {}, &cx).await.unwrap_err().kind(),
+            ErrorKind::Pending
+        );
+        assert_eq!(runs.0.load(Ordering::SeqCst), 0);
+    }
+    let filter = tool_core::store::ApprovalFilter::default();
+    let asked = tool_core::store::ApprovalStore::list(&store, &filter).await;
+    assert_eq!(asked.unwrap(), [], "nobody was asked to approve");
+}
+
+// S4-13, S4-09: a secret variable reaches the tool that declares it and nothing that leaves the call.
+#[tokio::test]
+async fn a_secret_variable_stays_inside() {
+    let thread = Thread::new();
+    thread.own().set("REGION", "eu");
+    // Stored as text: the declaration makes it a secret.
+    thread.own().set("TOKEN", SECRET);
+    let mut all = Declarations::new();
+    all.tools(toolset![tell].tools()).unwrap();
+    let cx = ToolContext::builder()
+        .variables(thread.resolve(&all))
+        .build();
+    let result = toolset![tell].call(call("tell"), &cx).await;
+    assert_eq!(
+        result.output().unwrap().get(),
+        r#"["eu","[secret:TOKEN]","Secret(…)"]"#
+    );
+    let cx = ToolContext::builder().variable("REGION", "eu").build();
+    let result = toolset![tell].call(call("tell"), &cx).await;
+    assert_eq!(result.error().unwrap().missing_variables()[0].name, "TOKEN");
+}
+
+// S4-13: what could not be masked is not given out.
+#[tokio::test]
+async fn a_secret_variable_that_cannot_be_masked_is_refused() {
+    let plain = ToolContext::builder().variable("TOKEN", SECRET).build();
+    let short = ToolContext::builder()
+        .secret_variable("TOKEN", "short")
+        .build();
+    for (cx, why) in [(plain, "secret_variable"), (short, "fewer than 6 bytes")] {
+        let result = toolset![tell].call(call("tell"), &cx).await;
+        let error = result.error().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.operator_text().contains(why), "{error:?}");
+        let error = toolset![tell].invoke(tell {}, &cx).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+    }
+}
