@@ -477,6 +477,20 @@ pub(crate) async fn resume(
     }
 }
 
+/// Whether the ledger has begun a call whose approval was used already. Where it cannot tell, it counts as begun.
+#[cfg(feature = "host")]
+pub(crate) async fn is_begun(
+    gate: &gate::Gate,
+    call: &ToolCall,
+    cx: &ToolContext,
+    request: &ApprovalRequest,
+) -> bool {
+    let (Some(ledger), Ok(gated)) = (gate.effects(), Gated::open(cx, call, Some(request))) else {
+        return true;
+    };
+    !matches!(ledger.get(gated.key()).await, Ok(None))
+}
+
 /// The result of a call whose approval was used already.
 #[cfg(feature = "host")]
 pub(crate) async fn replay(

@@ -1,6 +1,6 @@
 //! Whether a judged call may go on: at once, by an approval, or not yet.
 
-use super::approval::{Approval, Approvals, Granted, Loaded, Ticket};
+use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent, Ticket};
 use super::hash::{contract, random_id};
 use super::{Gate, Judged, Says, canonical};
 use crate::error::{ErrorKind, ToolError};
@@ -11,10 +11,12 @@ use crate::store::{ApprovalFilter, ApprovalKind, ApprovalRequest, StoreError, Ti
 pub(crate) enum Asked {
     /// There was none.
     Not,
-    /// A person has said yes, and this call has used that up.
+    /// A person has said yes, and that is used up: for this call now, or by a run of which only the ledger knows whether it has begun.
     Approved { id: String, approver: String },
-    /// A person has said yes, and the call has run already.
+    /// A person has said yes, and nothing may begin on it any more: what the ledger has stored is all there is.
     Used { id: String },
+    /// A person has said yes to other arguments: the call is to be made with those.
+    Edited(Box<Grant>),
     /// A person has to say something.
     Waits(Box<Ticket>),
 }
@@ -47,7 +49,7 @@ pub(crate) async fn pass(
     gate: &Gate,
     prepared: &Prepared,
     judged: &Judged,
-    grant: Option<Box<Approval<Granted>>>,
+    grant: Option<Box<Grant>>,
 ) -> Result<Asked, ToolError> {
     let now = Timestamp::now();
     if judged.says == Says::Deny {
@@ -89,13 +91,15 @@ pub(crate) async fn pass(
                 })?;
                 Ok(Asked::Waits(Box::new(ticket)))
             }
-            Some(Loaded::Granted(grant)) if !grant.is_edited() => {
-                spend(approvals, grant, now).await
+            Some(Loaded::Granted(grant)) if grant.is_edited() => {
+                Ok(Asked::Edited(Box::new(Grant::Open(grant))))
             }
+            Some(Loaded::Granted(grant)) => spend(gate, approvals, grant, now).await,
             Some(Loaded::Refused(refused)) => Err(denied(refused.reason())),
-            Some(Loaded::Spent(spent)) => Ok(Asked::Used {
-                id: spent.request().id.clone(),
-            }),
+            Some(Loaded::Spent(spent)) if spent.is_edited() => {
+                Ok(Asked::Edited(Box::new(Grant::Used(spent))))
+            }
+            Some(Loaded::Spent(spent)) => Ok(used(gate, &spent, now)),
             _ => ask(approvals, prepared, judged, now).await,
         };
     };
@@ -114,28 +118,56 @@ pub(crate) async fn pass(
             .map_err(|error| failed(&error))?;
         return ask(approvals, prepared, judged, now).await;
     }
-    spend(approvals, *grant, now).await
+    match *grant {
+        Grant::Open(grant) => spend(gate, approvals, grant, now).await,
+        Grant::Used(spent) => Ok(used(gate, &spent, now)),
+    }
+}
+
+/// Whether a call may still begin on an approval that was used up: the process died before it began, or an operator has told it to run
+/// again. The ledger lets one begin, so it has to live as long as the approvals.
+pub(crate) fn may_begin(gate: &Gate, spent: &Approval<Spent>, now: Timestamp) -> bool {
+    let lasts = |approvals: &Approvals| {
+        let ledger = gate.effects();
+        ledger.is_some_and(|ledger| ledger.is_durable() || !approvals.store().is_durable())
+    };
+    spent.request().expires > now && gate.approvals().is_some_and(lasts)
+}
+
+fn used(gate: &Gate, spent: &Approval<Spent>, now: Timestamp) -> Asked {
+    let id = spent.request().id.clone();
+    if may_begin(gate, spent, now) {
+        let approver = spent.approver().to_owned();
+        Asked::Approved { id, approver }
+    } else {
+        Asked::Used { id }
+    }
 }
 
 async fn spend(
+    gate: &Gate,
     approvals: &Approvals,
     grant: Approval<Granted>,
     now: Timestamp,
 ) -> Result<Asked, ToolError> {
     let id = grant.request().id.clone();
-    Ok(
-        match grant
-            .spend(approvals.store(), now)
-            .await
-            .map_err(|error| failed(&error))?
-        {
-            Some(spent) => Asked::Approved {
-                id,
-                approver: spent.approver().to_owned(),
-            },
-            None => Asked::Used { id },
-        },
-    )
+    let spent = grant.spend(approvals.store(), now).await;
+    if let Some(spent) = spent.map_err(|error| failed(&error))? {
+        return Ok(Asked::Approved {
+            id,
+            approver: spent.approver().to_owned(),
+        });
+    }
+    // Somebody else has used it, or has ended it.
+    let row = approvals.store().get(&id).await;
+    match row.and_then(|row| row.map(|row| Loaded::read(row, now)).transpose()) {
+        Ok(Some(Loaded::Spent(spent))) => Ok(used(gate, &spent, now)),
+        Ok(_) => Err(ToolError::of(
+            ErrorKind::Denied,
+            "the approval is no longer valid",
+        )),
+        Err(error) => Err(failed(&error)),
+    }
 }
 
 /// The call's arguments, as an approval is bound to them.

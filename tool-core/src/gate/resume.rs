@@ -1,6 +1,6 @@
 //! From a token to a call that may run.
 
-use super::approval::{Approval, Granted, Loaded};
+use super::approval::{Grant, Loaded};
 use super::hash::contract;
 use super::{Gate, ask};
 use crate::call::{CallResult, ToolCall};
@@ -18,7 +18,7 @@ pub(crate) async fn grant<'t>(
     toolset: &'t Toolset,
     token: &str,
     cx: &ToolContext,
-) -> Result<(&'t Gate, ToolCall, Approval<Granted>), Box<CallResult>> {
+) -> Result<(&'t Gate, ToolCall, Grant), Box<CallResult>> {
     let nobody = |error| Box::new(CallResult::refused(ToolCall::new("", "", ""), error));
     let Some((gate, approvals)) = toolset
         .gate()
@@ -58,7 +58,8 @@ pub(crate) async fn grant<'t>(
     };
     let call = ToolCall::new(id, request.tool.clone(), request.arguments.clone());
     let refused = |error| Box::new(CallResult::refused(call.clone(), error));
-    let loaded = Loaded::read(row, Timestamp::now());
+    let now = Timestamp::now();
+    let loaded = Loaded::read(row, now);
     match loaded.map_err(|error| {
         refused(ToolError::foreign(error).operator("the approval's row cannot be read"))
     })? {
@@ -74,28 +75,47 @@ pub(crate) async fn grant<'t>(
             ErrorKind::Denied,
             format!("the approval is no longer valid: {}", over.why()),
         ))),
+        Loaded::Spent(spent)
+            if ask::may_begin(gate, &spent, now)
+                && !crate::run::is_begun(gate, &call, cx, spent.request()).await =>
+        {
+            same(toolset, gate, call, Grant::Used(spent)).await
+        }
         Loaded::Spent(spent) => Err(Box::new(
             crate::run::replay(gate, call, cx, spent.request()).await,
         )),
-        Loaded::Granted(grant) => {
-            let same = toolset
-                .find(&call.name)
-                .is_none_or(|(_, def)| contract(def) == grant.request().contract);
-            if !same {
-                let withdrawn = approvals.store().withdraw(&grant.request().id).await;
-                if let Err(error) = withdrawn {
-                    tracing::error!(%error, "an approval of a tool that has changed could not be withdrawn");
-                }
-                return Err(refused(ToolError::of(
-                    ErrorKind::Denied,
-                    "the tool has changed since the call was approved, call it again",
-                )));
-            }
-            let call = ToolCall {
-                arguments: grant.arguments().to_owned(),
-                ..call
-            };
-            Ok((gate, call, grant))
-        }
+        Loaded::Granted(grant) => same(toolset, gate, call, Grant::Open(grant)).await,
     }
+}
+
+/// The call as it was approved, unless its tool has changed since.
+async fn same<'t>(
+    toolset: &Toolset,
+    gate: &'t Gate,
+    call: ToolCall,
+    grant: Grant,
+) -> Result<(&'t Gate, ToolCall, Grant), Box<CallResult>> {
+    let request = grant.request();
+    let same = toolset
+        .find(&call.name)
+        .is_none_or(|(_, def)| contract(def) == request.contract);
+    if !same {
+        if let Some(approvals) = gate.approvals()
+            && let Err(error) = approvals.store().withdraw(&request.id).await
+        {
+            tracing::error!(%error, "an approval of a tool that has changed could not be withdrawn");
+        }
+        return Err(Box::new(CallResult::refused(
+            call,
+            ToolError::of(
+                ErrorKind::Denied,
+                "the tool has changed since the call was approved, call it again",
+            ),
+        )));
+    }
+    let call = ToolCall {
+        arguments: grant.arguments().to_owned(),
+        ..call
+    };
+    Ok((gate, call, grant))
 }

@@ -15,7 +15,7 @@ use crate::audit::{Audit, End, Entry, Late, Verdicts, arrived};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::approval::{Approval, Granted, Ticket};
+use crate::gate::approval::{Grant, Ticket};
 use crate::gate::ask::{self, Asked};
 use crate::gate::{self, Gate, Layer, Says};
 use crate::store::{AuditRow, AuditSink, Timestamp};
@@ -37,7 +37,7 @@ pub(super) enum From {
     /// A model, or a host in its place.
     Model,
     /// A person has approved it.
-    Approval(Box<Approval<Granted>>),
+    Approval(Box<Grant>),
     /// A host that holds typed arguments.
     Host(MakeJob),
 }
@@ -60,7 +60,7 @@ pub(super) async fn call(
         From::Host(job) => (None, Some(job)),
     };
     let (since, started) = (Instant::now(), Timestamp::now());
-    let gated = match Gated::open(cx, &call, grant.as_deref().map(Approval::request)) {
+    let gated = match Gated::open(cx, &call, grant.as_deref().map(Grant::request)) {
         Ok(gated) => gated,
         Err(error) => return Box::pin(refuse(gate, None, call, cx, error, None, started)).await,
     };
@@ -101,7 +101,13 @@ pub(super) async fn call(
         since,
         claim: None,
     };
-    let outcome = flight.go(toolset, def, grant, made).await;
+    let typed = made.is_some();
+    let outcome = match flight.go(toolset, def, grant, made).await {
+        Ok(Passed::Edited(grant)) if !typed => {
+            return Box::pin(flight.edited(toolset, grant, cx)).await;
+        }
+        outcome => outcome,
+    };
     let result = flight.land(toolset, outcome).await;
     cx.wait_for(&result.tickets);
     result
@@ -115,6 +121,8 @@ enum Passed {
     Stored(String),
     /// It needs a person.
     Asked(Box<Ticket>),
+    /// A person has approved it with other arguments.
+    Edited(Box<Grant>),
 }
 
 impl Flight<'_> {
@@ -127,7 +135,7 @@ impl Flight<'_> {
         &mut self,
         toolset: &Toolset,
         def: &ToolDef,
-        grant: Option<Box<Approval<Granted>>>,
+        grant: Option<Box<Grant>>,
         made: Option<MakeJob>,
     ) -> Result<Passed, ToolError> {
         let gate = self.gate;
@@ -177,6 +185,7 @@ impl Flight<'_> {
                     .map(Passed::Stored);
             }
             Asked::Waits(ticket) => return Ok(Passed::Asked(ticket)),
+            Asked::Edited(grant) => return Ok(Passed::Edited(grant)),
         }
 
         let read_only = def.hints().read_only;
@@ -234,6 +243,27 @@ impl Flight<'_> {
         })
     }
 
+    /// Makes the call with the arguments that were approved; they pass the gate like any others.
+    async fn edited(
+        mut self,
+        toolset: &Toolset,
+        grant: Box<Grant>,
+        cx: &ToolContext,
+    ) -> CallResult {
+        let scope = self.prepared.take().map(|prepared| prepared.scope);
+        let (name, id, progress) = match &scope {
+            Some(scope) => (
+                scope.call.name.clone(),
+                scope.call.id.clone(),
+                scope.progress.clone(),
+            ),
+            None => (grant.request().tool.clone(), String::new(), None),
+        };
+        let edited = ToolCall::new(id, name, grant.arguments());
+        let from = From::Approval(grant);
+        call(self.gate, toolset, edited, cx, progress, from).await
+    }
+
     /// The result, the ledger's end and the audit.
     async fn land(mut self, toolset: &Toolset, passed: Result<Passed, ToolError>) -> CallResult {
         let Some(prepared) = self.prepared.take() else {
@@ -254,6 +284,13 @@ impl Flight<'_> {
                 return result;
             }
             Ok(Passed::Ran(outcome)) => closed(toolset, prepared, outcome).await,
+            Ok(Passed::Edited(_)) => prepared.result(Err(ToolError::of(
+                ErrorKind::Denied,
+                "the call was approved with other arguments",
+            )
+            .operator(
+                "a typed call keeps its arguments: run the approval with `Toolset::resume`",
+            ))),
             Ok(Passed::Asked(ticket)) => {
                 let mut result = prepared.result(Err(ask::pending(&ticket)));
                 result.tickets.push(*ticket);

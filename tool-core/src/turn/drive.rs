@@ -6,7 +6,7 @@ use super::{ModelMessage, Place, ToolMessage, Turn, TurnError, Turns, read};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::gate::approval::Ticket;
-use crate::store::{Message, Role};
+use crate::store::{EffectRow, Message, Role};
 use crate::toolset::Toolset;
 
 /// Something that answers a thread: a provider's model, or a script.
@@ -38,6 +38,8 @@ pub enum Outcome {
     Replied(String),
     /// Calls wait for a person. Drive the thread again when all are answered.
     Waiting(Vec<Ticket>),
+    /// A call was begun before and its end is not known, as in [`Turn::Unsettled`]. Drive the thread again when its row is settled.
+    Unsettled(Box<EffectRow>),
     /// The run has taken as many steps as it may.
     StepLimit,
 }
@@ -87,6 +89,7 @@ impl Turns {
                 }
                 match Box::pin(self.run(&tools(&cx), &message, &cx)).await? {
                     Turn::Waiting(tickets) => return Ok(Outcome::Waiting(tickets)),
+                    Turn::Unsettled(row) => return Ok(Outcome::Unsettled(row)),
                     Turn::Complete(results) => {
                         if let Some(reply) = results.iter().find_map(ToolMessage::reply) {
                             return self.replied(&thread, &run, step + 1, reply).await;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use futures::stream::{FuturesOrdered, StreamExt};
 
 use crate::call::{CallResult, ToolCall};
-use crate::context::ToolContext;
+use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
-use crate::store::{NewMessage, Role, StoreError, ThreadStore, Timestamp};
+use crate::store::{EffectRow, EffectState, NewMessage, Role, StoreError, ThreadStore, Timestamp};
 use crate::toolset::Toolset;
 
 mod drive;
@@ -70,6 +70,16 @@ pub enum Turn {
     Complete(Vec<ToolMessage>),
     /// Some calls wait for a person; the others have their results in the thread. Run the message again when all are answered.
     Waiting(Vec<Ticket>),
+    /// A call was begun before and its end is not known: it is `running` elsewhere, or `ambiguous` and wants an operator
+    /// ([`Gate::resolve`](crate::Gate::resolve), by the key in its row). Neither it nor a call after it was run. Run the message again
+    /// when the row is settled.
+    Unsettled(Box<EffectRow>),
+}
+
+/// What came of one call.
+enum Ended {
+    Result(Box<CallResult>),
+    Unsettled(Box<EffectRow>),
 }
 
 /// Why a turn could not be run.
@@ -159,14 +169,22 @@ impl Turns {
                 continue;
             }
             let group = self.group(tools, message, &keys, &stored, at);
-            let results: Vec<CallResult> = if group == 1 {
+            let results: Vec<Ended> = if group == 1 {
                 vec![self.one(tools, message, &message.calls[at], cx).await]
             } else {
                 let calls = message.calls[at..at + group].iter();
                 let run = calls.map(|call| self.one(tools, message, call, cx));
                 run.collect::<FuturesOrdered<_>>().collect().await
             };
-            for (key, result) in keys[at..].iter().zip(results) {
+            let mut unsettled = None;
+            for (key, ended) in keys[at..].iter().zip(results) {
+                let result = match ended {
+                    Ended::Result(result) => result,
+                    Ended::Unsettled(row) => {
+                        unsettled = Some(row);
+                        continue;
+                    }
+                };
                 if result
                     .error()
                     .is_some_and(|error| error.kind() == ErrorKind::Pending)
@@ -177,6 +195,9 @@ impl Turns {
                 }
                 let stored_message = self.store(&place, key, ToolMessage::of(&result)).await?;
                 stored.insert(key.clone(), stored_message);
+            }
+            if let Some(row) = unsettled {
+                return Ok(Turn::Unsettled(row));
             }
             at += group;
         }
@@ -215,8 +236,11 @@ impl Turns {
         message: &ModelMessage,
         call: &ToolCall,
         cx: &ToolContext,
-    ) -> CallResult {
-        let refused = |kind, text| CallResult::refused(call.clone(), ToolError::of(kind, text));
+    ) -> Ended {
+        let refused = |kind, text| {
+            let error = ToolError::of(kind, text);
+            Ended::Result(Box::new(CallResult::refused(call.clone(), error)))
+        };
         if message.truncated {
             return refused(
                 ErrorKind::InvalidArguments,
@@ -235,7 +259,13 @@ impl Turns {
                 "the turn was stopped before this call",
             );
         }
-        tools.call(call.clone(), cx).await
+        let result = tools.call(call.clone(), cx).await;
+        match unsettled(tools, call, cx, &result).await {
+            None => Ended::Result(Box::new(result)),
+            Some(row) if is_open(&row) => Ended::Unsettled(row),
+            // It has ended meanwhile.
+            Some(_) => Ended::Result(Box::new(tools.call(call.clone(), cx).await)),
+        }
     }
 
     /// Results that are there already.
@@ -277,6 +307,29 @@ impl Turns {
         }
         Ok(message)
     }
+}
+
+/// The ledger's row of a call that was not run because it was begun before.
+async fn unsettled(
+    tools: &Toolset,
+    call: &ToolCall,
+    cx: &ToolContext,
+    result: &CallResult,
+) -> Option<Box<EffectRow>> {
+    let interrupted = result
+        .error()
+        .is_some_and(|error| error.kind() == ErrorKind::Interrupted);
+    if !interrupted || result.is_replayed() || cx.call_id().is_some() {
+        return None;
+    }
+    let key = Gated::open(cx, call, None).ok()?.key().to_owned();
+    let row = tools.gate()?.effects()?.get(&key).await;
+    // Where the ledger fails, the result says what is known.
+    row.ok()?.map(Box::new)
+}
+
+fn is_open(row: &EffectRow) -> bool {
+    matches!(row.state, EffectState::Running | EffectState::Ambiguous)
 }
 
 /// Where messages go.

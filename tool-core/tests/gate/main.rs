@@ -14,5 +14,6 @@ mod forgery;
 mod hooks;
 mod leaks;
 mod nested;
+mod recovery;
 mod support;
 mod turns;

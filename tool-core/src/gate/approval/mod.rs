@@ -19,7 +19,7 @@ mod state;
 mod token;
 
 pub use keys::{KeyError, KeyRing};
-pub(crate) use state::{Approval, Granted, Loaded};
+pub(crate) use state::{Approval, Grant, Granted, Loaded, Spent};
 
 /// How long an approval waits where a host says nothing.
 const WAIT: Duration = Duration::from_hours(24);

@@ -103,13 +103,42 @@ impl<S> Approval<S> {
     }
 }
 
+/// A yes, whether or not a call has begun on it. That it is used up alone does not say that the call has run: the process may have
+/// died in between, or an operator may have told the call to run again. The ledger knows.
+#[derive(Debug)]
+pub(crate) enum Grant {
+    Open(Approval<Granted>),
+    Used(Approval<Spent>),
+}
+
+impl Grant {
+    pub(crate) fn request(&self) -> &ApprovalRequest {
+        match self {
+            Self::Open(grant) => grant.request(),
+            Self::Used(spent) => spent.request(),
+        }
+    }
+
+    /// What was granted: the arguments as the approver left them.
+    pub(crate) fn arguments(&self) -> &str {
+        match self {
+            Self::Open(grant) => grant.arguments(),
+            Self::Used(spent) => spent.arguments(),
+        }
+    }
+}
+
+fn granted<'a>(request: &'a ApprovalRequest, answer: &'a Answer) -> &'a str {
+    match &answer.verdict {
+        Verdict::Edit(arguments) => arguments,
+        Verdict::Approve | Verdict::Deny => &request.arguments,
+    }
+}
+
 impl Approval<Granted> {
     /// What was granted: the arguments as the approver left them.
     pub(crate) fn arguments(&self) -> &str {
-        match &self.state.0.verdict {
-            Verdict::Edit(arguments) => arguments,
-            Verdict::Approve | Verdict::Deny => &self.request.arguments,
-        }
+        granted(&self.request, &self.state.0)
     }
 
     /// Whether the approver has changed the arguments.
@@ -139,6 +168,16 @@ impl Approval<Refused> {
 }
 
 impl Approval<Spent> {
+    /// What was granted: the arguments as the approver left them.
+    pub(crate) fn arguments(&self) -> &str {
+        granted(&self.request, &self.state.0)
+    }
+
+    /// Whether the approver has changed the arguments.
+    pub(crate) fn is_edited(&self) -> bool {
+        matches!(self.state.0.verdict, Verdict::Edit(_))
+    }
+
     pub(crate) fn approver(&self) -> &str {
         &self.state.0.approver
     }

@@ -1,0 +1,202 @@
+//! What was cut short goes on: by its approval, by its ledger, by its operator.
+
+use std::time::Duration;
+
+use tool_core::prelude::*;
+use tool_core::store::*;
+use tool_core::turn::{ModelMessage, Turn, Turns};
+use tool_core::{ErrorKind, Gate, Reply, Ticket};
+
+use crate::support::{Host, Mailbox, kind, mail};
+
+/// Sends a parcel, and never hears of it again when it is lost.
+#[tool(approval, timeout = "20ms")]
+async fn parcel(
+    mailbox: &Mailbox,
+    /// Whether it is lost.
+    lost: bool,
+) -> usize {
+    mailbox.send();
+    if lost && mailbox.sent() == 1 {
+        std::future::pending::<()>().await;
+    }
+    mailbox.sent()
+}
+
+fn cx(host: &Host) -> ToolContext {
+    ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("th-1")
+        .turn("t-1")
+        .with(host.mailbox.clone())
+        .build()
+}
+
+async fn answer(host: &Host, tools: &Toolset, ticket: &Ticket, reply: Reply) {
+    let answered = host
+        .approvals()
+        .answer(tools, &ticket.token, reply, "boss", None);
+    answered.await.unwrap();
+}
+
+async fn texts(turns: &Turns, tools: &Toolset, message: &ModelMessage, host: &Host) -> Vec<String> {
+    match turns.run(tools, message, &cx(host)).await.unwrap() {
+        Turn::Complete(results) => results.into_iter().map(|result| result.text).collect(),
+        turn => panic!("{turn:?}"),
+    }
+}
+
+async fn only(host: &Host) -> EffectRow {
+    let rows = EffectLedger::list(&host.store, None, None).await.unwrap();
+    let [row] = <[EffectRow; 1]>::try_from(rows).unwrap();
+    row
+}
+
+// S2-15, S2-16: the turn goes on with what the approver has written.
+#[tokio::test]
+async fn a_turn_goes_on_with_edited_arguments() {
+    let host = Host::new();
+    let turns = Turns::new(host.store.clone());
+    let message = ModelMessage::calls([mail("c-1")]);
+    let Turn::Waiting(tickets) = turns.run(&host.tools, &message, &cx(&host)).await.unwrap() else {
+        panic!()
+    };
+    let edit = Reply::Edit(r#"{"to":"eve","copies":2}"#.to_owned());
+    answer(&host, &host.tools, &tickets[0], edit).await;
+    assert_eq!(
+        texts(&turns, &host.tools, &message, &host).await,
+        ["sent to eve"]
+    );
+    assert_eq!(host.mailbox.sent(), 2);
+    // Another thread that makes the same call again gets the same result.
+    let elsewhere = Turns::new(MemoryStore::default());
+    assert_eq!(
+        texts(&elsewhere, &host.tools, &message, &host).await,
+        ["sent to eve"]
+    );
+    assert_eq!(host.mailbox.sent(), 2);
+}
+
+// M5, M6: the process died between the use of an approval and the intent.
+#[tokio::test]
+async fn an_approval_that_was_used_up_for_nothing_still_runs_its_call_once() {
+    for by_token in [true, false] {
+        let host = Host::new();
+        let ticket = host.asked().await;
+        host.approve(&ticket).await;
+        let row = ApprovalStore::get(&host.store, &ticket.id).await.unwrap();
+        let nonce = row.unwrap().request.nonce;
+        let spent = host.store.spend(&ticket.id, &nonce, Timestamp::now()).await;
+        assert!(spent.unwrap());
+        for _ in 0..3 {
+            let result = if by_token {
+                host.tools.resume(&ticket.token, &host.ann()).await
+            } else {
+                host.tools.call(mail("c-1"), &host.ann()).await
+            };
+            assert_eq!(result.model_text(), "sent to bob");
+        }
+        assert_eq!(host.mailbox.sent(), 1);
+    }
+}
+
+// M5: without a ledger, or with one that is younger than the approvals, nobody knows whether it ran.
+#[tokio::test]
+async fn an_approval_that_was_used_up_is_worth_nothing_without_a_ledger() {
+    let host = Host::new();
+    let ticket = host.asked().await;
+    host.approve(&ticket).await;
+    host.tools.resume(&ticket.token, &host.ann()).await;
+    let gate = Gate::builder().approvals(host.approvals().clone()).build();
+    let tools = host.tools.clone().through(&gate);
+    let again = tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(kind(&again), Some(ErrorKind::Denied));
+    let again = tools.call(mail("c-1"), &host.ann()).await;
+    assert_eq!(kind(&again), Some(ErrorKind::Denied));
+    assert_eq!(host.mailbox.sent(), 1);
+}
+
+// M5: an approval that somebody withdraws while it is being used does not run.
+#[tokio::test]
+async fn an_approval_that_is_over_runs_nothing() {
+    let host = Host::new();
+    let ticket = host.asked().await;
+    host.approve(&ticket).await;
+    assert!(host.store.withdraw(&ticket.id).await.unwrap());
+    let result = host.tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(kind(&result), Some(ErrorKind::Denied));
+    assert_eq!(host.mailbox.sent(), 0);
+}
+
+// M6: an operator's word lets an approved call run again, and its approval is not asked for twice.
+#[tokio::test]
+async fn an_approved_call_runs_again_when_an_operator_says_so() {
+    let host = Host::new();
+    let tools = toolset![parcel].through(&host.gate);
+    let turns = Turns::new(host.store.clone());
+    let message = ModelMessage::calls([ToolCall::new("c-1", "parcel", r#"{"lost":true}"#)]);
+    let Turn::Waiting(tickets) = turns.run(&tools, &message, &cx(&host)).await.unwrap() else {
+        panic!()
+    };
+    answer(&host, &tools, &tickets[0], Reply::Approve).await;
+    // Another conversation's store: this thread does not learn of the first run.
+    let cut = Turns::new(MemoryStore::default());
+    assert!(texts(&cut, &tools, &message, &host).await[0].contains("took longer"));
+    let row = only(&host).await;
+    assert_eq!(row.state, EffectState::Ambiguous);
+
+    let waits = |turn| match turn {
+        Turn::Unsettled(row) => row.state,
+        turn => panic!("{turn:?}"),
+    };
+    let turn = turns.run(&tools, &message, &cx(&host)).await.unwrap();
+    assert_eq!(waits(turn), EffectState::Ambiguous);
+    let stored = ThreadStore::read(&host.store, "th-1", None).await.unwrap();
+    assert!(stored.is_empty(), "a doubt is no result");
+    host.gate
+        .resolve(&row.intent.key, Resolution::Rerun, "otto")
+        .await
+        .unwrap();
+    assert_eq!(texts(&turns, &tools, &message, &host).await, ["2"]);
+    assert_eq!(host.mailbox.sent(), 2);
+    let again = tools.resume(&tickets[0].token, &cx(&host)).await;
+    assert_eq!((again.model_text().as_str(), host.mailbox.sent()), ("2", 2));
+}
+
+/// Sends a letter, slowly.
+#[tool]
+async fn letter(mailbox: &Mailbox) -> usize {
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    mailbox.send();
+    mailbox.sent()
+}
+
+// S4-62: two processes drive one turn; the second neither runs past a call that runs nor shadows its result.
+#[tokio::test]
+async fn a_turn_that_runs_elsewhere_is_left_to_it() {
+    let host = Host::new();
+    let tools = toolset![letter].through(&host.gate);
+    let turns = Turns::new(host.store.clone());
+    let calls = ["c-1", "c-2"].map(|id| ToolCall::new(id, "letter", "{}"));
+    let message = ModelMessage::calls(calls);
+    let (first, second) = (cx(&host), cx(&host));
+    let (first, second) = tokio::join!(turns.run(&tools, &message, &first), async {
+        tokio::task::yield_now().await;
+        turns.run(&tools, &message, &second).await
+    });
+    let Turn::Unsettled(row) = second.unwrap() else {
+        panic!()
+    };
+    assert_eq!(row.state, EffectState::Running);
+    let Turn::Complete(results) = first.unwrap() else {
+        panic!()
+    };
+    assert_eq!(
+        results
+            .iter()
+            .map(|result| result.text.as_str())
+            .collect::<Vec<_>>(),
+        ["1", "2"]
+    );
+}
