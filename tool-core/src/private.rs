@@ -25,8 +25,8 @@ pub use crate::schema::rules::{
     check_toolset, check_type, survey,
 };
 pub use crate::schema::{
-    Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind, Number,
-    Schema, Tagging, Text, Union, Variant,
+    AuditForm, Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind,
+    Number, Schema, Tagging, Text, Union, Variant,
 };
 pub use crate::schema::{MapKey, Pattern, StrictSchema, warn};
 pub use crate::stream::{Item, OutputSlot, Tried, generator, no_stream};

@@ -9,6 +9,7 @@ use crate::errors::Errors;
 use crate::json::{Json, Number, Size};
 use crate::paths::Paths;
 use crate::texts;
+use crate::tool::unknown;
 use crate::words::{once, whole, with_tokens};
 
 /// The words that [`ValueWords`] reads, for messages that list what is known.
@@ -45,6 +46,48 @@ impl ValueWords {
         } else {
             self.bounds.take(word, input)
         }
+    }
+}
+
+/// How the audit keeps a value: `audit = preview`.
+#[derive(Clone)]
+pub(crate) struct AuditForm {
+    /// The word as written.
+    word: Ident,
+    variant: &'static str,
+}
+
+/// The second word is the variant of `AuditForm` in tool-core.
+const AUDIT_FORMS: [(&str, &str); 3] = [
+    ("value", "Value"),
+    ("preview", "Preview"),
+    ("length", "Length"),
+];
+
+impl AuditForm {
+    /// Reads what follows the word `audit`, which stands `at`.
+    pub(crate) fn parse(at: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
+        if !(input.peek(Token![=]) && input.peek2(syn::Ident)) {
+            return Err(syn::Error::new(at.span(), texts::AUDIT_EXPECTED));
+        }
+        let word: Ident = value_of(input)?;
+        match AUDIT_FORMS.iter().find(|(name, _)| word == name) {
+            Some((_, variant)) => Ok(Self { word, variant }),
+            None => Err(unknown(&word, &AUDIT_FORMS.map(|(name, _)| name))),
+        }
+    }
+
+    /// `.audited(AuditForm::Preview)`
+    pub(crate) fn call(&self, paths: &Paths) -> TokenStream {
+        let private = paths.private();
+        let variant = format_ident!("{}", self.variant);
+        quote!(.audited(#private::AuditForm::#variant))
+    }
+}
+
+impl ToTokens for AuditForm {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.word.to_tokens(tokens);
     }
 }
 

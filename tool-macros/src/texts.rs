@@ -134,6 +134,10 @@ pub(crate) const BOUNDS_TWICE: &str =
     "the field inside states bounds already, keep them in one place";
 pub(crate) const DEFAULT_ON_CONTAINER: &str =
     "`default` belongs on a field, a type alone is never absent";
+pub(crate) const AUDIT_EXPECTED: &str =
+    "expected `audit = value`, `audit = preview` or `audit = length`";
+pub(crate) const AUDIT_ON_NEWTYPE: &str =
+    "`audit` belongs on a named field or a parameter, say it where this type is used";
 pub(crate) const SKIPPED_WORDS: &str = "a skipped field is no part of the schema, remove this";
 pub(crate) const FLATTEN_WORDS: &str =
     "a flattened field has no value of its own on the wire, state this on the fields inside";

@@ -278,7 +278,8 @@ pub struct Field {
     pub audit: AuditForm,
 }
 
-/// How the audit keeps an argument.
+/// How the audit keeps an argument: a record and a list go through to what they hold, and a field inside says better than one around
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AuditForm {
     /// Numbers, booleans and enum values by value, texts by their length.

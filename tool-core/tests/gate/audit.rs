@@ -414,3 +414,115 @@ fn the_future_of_a_call_stays_small() {
         "{bytes} bytes: clippy would warn the users of two calls at once"
     );
 }
+
+/// Who it is for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
+struct Patient {
+    /// Name in the file.
+    name: String,
+    /// Case number.
+    #[schema(audit = value)]
+    case: String,
+    /// Weight in grams.
+    #[schema(audit = length)]
+    weight: u32,
+}
+
+/// Where it goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
+#[serde(tag = "to", rename_all = "snake_case")]
+enum Ward {
+    /// A bed.
+    Bed {
+        /// Which.
+        #[schema(audit = preview)]
+        label: String,
+        /// Who lies there.
+        note: String,
+    },
+}
+
+/// Writes an order.
+#[tool]
+async fn order(
+    mailbox: &Mailbox,
+    /// Kept as it is.
+    #[arg(audit = value)]
+    drug: String,
+    /// Kept as it begins.
+    #[arg(audit = preview)]
+    reason: String,
+    /// Kept as it begins, one by one.
+    #[arg(audit = preview)]
+    notes: Vec<String>,
+    /// Kept as its length alone.
+    #[arg(audit = length)]
+    dose: u32,
+    /// Kept as how many.
+    #[arg(audit = length)]
+    times: Vec<String>,
+    /// Kept whole, but for what says otherwise.
+    #[arg(audit = value)]
+    patient: Patient,
+    /// Kept by type, but for what says otherwise.
+    others: Vec<Patient>,
+    /// Where it goes.
+    ward: Option<Ward>,
+    /// Kept by type.
+    by: String,
+) -> usize {
+    mailbox.send();
+    [drug, reason, by].len()
+        + notes.len()
+        + times.len()
+        + others.len()
+        + usize::try_from(dose).unwrap_or(0)
+        + usize::from(ward.is_some())
+        + patient.name.len()
+}
+
+// S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides what its row holds, through every type around it; a
+// secret is masked whatever it says.
+#[tokio::test]
+async fn a_row_keeps_what_its_fields_say() {
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let cx = ToolContext::builder()
+        .turn("t-1")
+        .secret("key", "sk-ward-secret")
+        .with(Mailbox::default())
+        .build();
+    let long = "ä".repeat(300);
+    let arguments = serde_json::json!({
+        "drug": "aspirin sk-ward-secret",
+        "reason": long,
+        "notes": [long, "short"],
+        "dose": 12345,
+        "times": ["noon", "night"],
+        "patient": {"name": "Bob", "case": "c-7", "weight": 70000},
+        "others": [{"name": "Eve", "case": "c-8", "weight": 1}],
+        "ward": {"to": "bed", "label": "B12", "note": "sleeps"},
+        "by": "Dr. Who",
+    });
+    let call = ToolCall::new("c-1", "order", arguments.to_string());
+    let result = toolset![order].through(&gate).call(call, &cx).await;
+    assert!(!result.is_error(), "{result:?}");
+    let row: serde_json::Value = serde_json::from_str(&only(&store).await.arguments).unwrap();
+    let cut = serde_json::json!({"preview": format!("{}…", "ä".repeat(100)), "length": 300});
+    assert_eq!(
+        row,
+        serde_json::json!({
+            "drug": "aspirin [secret:key]",
+            "reason": cut,
+            "notes": [cut, {"preview": "short", "length": 5}],
+            "dose": {"length": 5},
+            "times": {"items": 2},
+            "patient": {"name": "Bob", "case": "c-7", "weight": {"length": 5}},
+            "others": [{"name": {"length": 3}, "case": "c-8", "weight": {"length": 1}}],
+            "ward": {"to": "bed", "label": {"preview": "B12", "length": 3}, "note": {"length": 6}},
+            "by": {"length": 7},
+        })
+    );
+}

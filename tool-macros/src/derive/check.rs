@@ -169,6 +169,9 @@ impl<'e> Check<'e> {
         if let Some(default) = &field.attributes.words.value.default {
             self.errors.at(default, texts::DEFAULT_ON_CONTAINER);
         }
+        if let Some(word) = &field.attributes.words.audit {
+            self.errors.at(word, texts::AUDIT_ON_NEWTYPE);
+        }
         let mut value = self.value(&field, "0".to_owned());
         if !attributes.words.value.bounds.is_empty() {
             if value.bounds.is_empty() {

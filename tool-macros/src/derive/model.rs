@@ -5,7 +5,7 @@ use quote::format_ident;
 use syn::{DeriveInput, LitStr};
 
 use crate::allow::Rule;
-use crate::constraint::Bounds;
+use crate::constraint::{AuditForm, Bounds};
 use crate::docs::Doc;
 use crate::json::Json;
 use crate::paths::Paths;
@@ -101,6 +101,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) doc: Doc,
     pub(crate) value: Value,
     pub(crate) default: Option<Json>,
+    pub(crate) audit: Option<AuditForm>,
     pub(crate) flow: Flow,
     pub(crate) may_skip: bool,
     /// The fields inside take this field's place.

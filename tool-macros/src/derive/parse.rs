@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::{Attribute, Data, DeriveInput};
 
 use crate::allow::{Allowed, SCHEMA_RULES};
-use crate::constraint::{VALUE_WORDS, ValueWords};
+use crate::constraint::{AuditForm, VALUE_WORDS, ValueWords};
 use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::paths::Paths;
@@ -54,6 +54,7 @@ pub(crate) struct Attributes {
 #[derive(Default)]
 pub(crate) struct Words {
     pub(crate) value: ValueWords,
+    pub(crate) audit: Option<AuditForm>,
     pub(crate) recursive: Option<Ident>,
     pub(crate) integer: Option<Ident>,
     pub(crate) json_schema: Option<Ident>,
@@ -111,6 +112,7 @@ fn words_of(attrs: &[Attribute], place: Place, errors: &Errors) -> Words {
             }
             match &*name {
                 "allow" => words.allowed.take(input, SCHEMA_RULES),
+                "audit" => once(&mut words.audit, word, AuditForm::parse(word, input)?),
                 "crate" => once(&mut words.paths, word, Paths::parse(input)?),
                 "integer" => once(&mut words.integer, word, word.clone()),
                 "json_schema" => once(&mut words.json_schema, word, word.clone()),
@@ -128,7 +130,7 @@ fn known_words(place: Place) -> Vec<&'static str> {
         Place::Struct => &["json_schema", "crate", "allow"],
         Place::Enum => &["as", "integer", "json_schema", "crate", "allow"],
         Place::Variant => &["as", "allow"],
-        Place::Field => &["recursive", "allow"],
+        Place::Field => &["recursive", "audit", "allow"],
     };
     let value = match place {
         Place::Struct | Place::Field => VALUE_WORDS,

@@ -53,7 +53,8 @@ fn field(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
         let default = default.example(paths);
         quote!(.default_value(#default))
     });
-    quote!(#private::Field::new(#key, #description, #schema)#default)
+    let audit = argument.audit.as_ref().map(|form| form.call(paths));
+    quote!(#private::Field::new(#key, #description, #schema)#default #audit)
 }
 
 /// The schema of a parameter's type, before its bounds.

@@ -6,7 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::{GenericArgument, Ident, PathArguments, Type, TypeImplTrait, TypeParamBound};
 
 use crate::allow::{Allowed, Rule};
-use crate::constraint::ValueWords;
+use crate::constraint::{AuditForm, ValueWords};
 use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::paths::Paths;
@@ -74,6 +74,7 @@ pub(crate) struct Argument {
     pub(crate) key_at: TokenStream,
     pub(crate) doc: Doc,
     pub(crate) words: ValueWords,
+    pub(crate) audit: Option<AuditForm>,
     pub(crate) allow: Allowed,
 }
 

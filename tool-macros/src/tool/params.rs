@@ -1,13 +1,12 @@
 //! Who supplies each parameter: said by its type and attributes, never guessed from its name.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
-use syn::parse::ParseStream;
 use syn::{Attribute, LitStr, Meta, Type};
 
 use crate::allow::Allowed;
-use crate::constraint::{VALUE_WORDS, ValueWords, value_of};
+use crate::constraint::{AuditForm, VALUE_WORDS, ValueWords, value_of};
 use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::tool::model::{Argument, Param, Source};
@@ -266,10 +265,17 @@ pub(crate) fn peeled(ty: &Type) -> &Type {
 fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Errors) -> Argument {
     let mut words = ValueWords::default();
     let mut rename: Option<LitStr> = None;
+    let mut audit: Option<AuditForm> = None;
     let mut allow = Allowed::default();
     for attr in &sorted.arg {
-        of_attribute(attr, errors, |word, input| {
-            take(word, input, &mut words, &mut rename, &mut allow)
+        of_attribute(attr, errors, |word, input| match &*word.to_string() {
+            "rename" => once(&mut rename, word, value_of(input)?),
+            "audit" => once(&mut audit, word, AuditForm::parse(word, input)?),
+            "allow" => allow.take(input, ARG_RULES),
+            _ => words.take(word, input).unwrap_or_else(|| {
+                let known = [VALUE_WORDS, &["rename", "audit", "allow"]].concat();
+                Err(unknown(word, &known))
+            }),
         });
     }
     words.bounds.check(errors);
@@ -292,27 +298,7 @@ fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Erro
         key_at,
         doc,
         words,
+        audit,
         allow,
-    }
-}
-
-fn take(
-    word: &Ident,
-    input: ParseStream<'_>,
-    words: &mut ValueWords,
-    rename: &mut Option<LitStr>,
-    allow: &mut Allowed,
-) -> syn::Result<()> {
-    if let Some(read) = words.take(word, input) {
-        return read;
-    }
-    if word == "rename" {
-        once(rename, word, value_of(input)?)
-    } else if word == "allow" {
-        allow.take(input, ARG_RULES)
-    } else {
-        let mut known = VALUE_WORDS.to_vec();
-        known.extend(["rename", "allow"]);
-        Err(unknown(word, &known))
     }
 }

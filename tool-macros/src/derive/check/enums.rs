@@ -205,6 +205,9 @@ impl<'e> Check<'e> {
                     if let Some(default) = &field.attributes.words.value.default {
                         self.errors.at(default, texts::DEFAULT_ON_CONTAINER);
                     }
+                    if let Some(word) = &field.attributes.words.audit {
+                        self.errors.at(word, texts::AUDIT_ON_NEWTYPE);
+                    }
                     Payload::Value(Box::new(value))
                 }
                 _ => {

@@ -51,6 +51,9 @@ impl Check<'_> {
         if let Some(word) = &words.recursive {
             self.errors.at(word, texts::SKIPPED_WORDS);
         }
+        if let Some(word) = &words.audit {
+            self.errors.at(word, texts::SKIPPED_WORDS);
+        }
     }
 
     fn entry<'a>(
@@ -104,6 +107,7 @@ impl Check<'_> {
                 && serde.skip_deserializing.is_none()
                 && !flatten,
             default: stated,
+            audit: attributes.words.audit,
             flow: match (&serde.skip_deserializing, &serde.skip_serializing) {
                 (Some(_), _) => Flow::Output,
                 (None, Some(_)) => Flow::Input,
@@ -126,6 +130,9 @@ impl Check<'_> {
         }
         if let Some(default) = &value.default {
             self.errors.at(default, texts::FLATTEN_WORDS);
+        }
+        if let Some(word) = &attributes.words.audit {
+            self.errors.at(word, texts::FLATTEN_WORDS);
         }
     }
 

@@ -127,6 +127,9 @@ fn field(paths: &Paths, entry: &Entry<'_>) -> TokenStream {
         Flow::Input => field.extend(quote!(.input_only())),
         Flow::Output => field.extend(quote!(.output_only())),
     }
+    if let Some(form) = &entry.audit {
+        field.extend(form.call(paths));
+    }
     if entry.may_skip {
         field.extend(quote!(.may_skip()));
     }
