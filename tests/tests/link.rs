@@ -38,7 +38,7 @@ fn run(profile: &str, program: &str) -> String {
         .to_owned()
 }
 
-// S0-02, S0-03, S0-04, S2-07
+// S0-02, S0-03, S0-04, S1-01, S2-07
 #[test]
 fn a_pack_that_is_named_once_registers_every_tool_in_order() {
     for profile in ["dev", "lto"] {

@@ -103,6 +103,8 @@ pub use gate::{
 #[cfg(feature = "host")]
 pub use gate::{Gate, GateBuilder, Retry};
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
+#[cfg(feature = "host")]
+pub use registry::BootError;
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 #[cfg(feature = "host")]
 pub use run::BlockingPool;
@@ -118,4 +120,4 @@ pub use tool::{
     VariableNeed,
 };
 pub use tool_macros::{StrictSchema, tool};
-pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetError};
+pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetDelta, ToolsetError};

@@ -13,6 +13,8 @@ use crate::gate::policy::Policy;
 use crate::tool::{DynamicDef, DynamicTool, Tool, ToolDef, wire_of};
 use crate::toolset::Toolset;
 
+#[cfg(feature = "host")]
+mod boot;
 mod facts;
 mod hash;
 mod link;
@@ -22,6 +24,8 @@ pub(crate) use facts::{Compiled, Facts};
 use hash::BuildNameHasher;
 use listing::Listing;
 
+#[cfg(feature = "host")]
+pub use boot::BootError;
 pub use link::{Link, TOOLS};
 pub(crate) use listing::join;
 

@@ -411,6 +411,20 @@ fn close(
 
 /// What of a run may leave it: no more bytes than the tool allows, and no secret of the turn.
 fn leave(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
+    if let Some(promise) = prepared.scope.def.promise() {
+        let issues = promise.issues(&output.payload);
+        if !issues.is_empty() {
+            let why = ToolError::invalid_arguments(issues).model_text();
+            return Err(ToolError::new(
+                "the tool gave an output that its own schema does not admit",
+            )
+            .operator(why.replacen(
+                "the arguments do not fit the schema",
+                "the output does not fit the tool's output schema",
+                1,
+            )));
+        }
+    }
     let size = output.payload.get().len();
     match prepared.scope.def.output_limit() {
         Some(limit) if size > limit => Err(ToolError::new(format!(

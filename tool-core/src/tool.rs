@@ -20,6 +20,7 @@ use crate::schema::{Schema, Text};
 mod dynamic;
 mod exposed;
 mod need;
+mod output;
 mod read;
 mod results;
 
@@ -251,6 +252,14 @@ impl ToolDef {
         match self.own() {
             Own::Static(def) => (def.output)(),
             Own::Dynamic(def) => def.output_schema.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// What its outputs are held to at run time: a tool made at run time has no types that would do so.
+    pub(crate) fn promise(&self) -> Option<&output::Promise> {
+        match self.own() {
+            Own::Static(_) => None,
+            Own::Dynamic(def) => def.promise.as_ref(),
         }
     }
 

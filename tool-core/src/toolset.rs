@@ -21,8 +21,10 @@ use crate::schema::rules::{Fault, toolset_faults};
 use crate::tool::{Tool, ToolDef};
 
 mod combine;
+mod delta;
 
 pub use combine::{Shown, ToolsetError};
+pub use delta::ToolsetDelta;
 
 /// What a turn may use: the tools of a [`Registry`](crate::Registry) that its rules let through, in a fixed order.
 ///

@@ -85,7 +85,7 @@ async fn run(name: &str, cx: &ToolContext) -> CallResult {
     tools().call(ToolCall::new("c1", name, "{}"), cx).await
 }
 
-// S0-08: a tool sees the secrets that it declares, and no other.
+// S0-08, S1-14: a tool sees the secrets that it declares, and no other.
 #[tokio::test]
 async fn secrets_are_scoped() {
     let cx = ToolContext::builder()

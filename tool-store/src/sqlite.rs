@@ -2,6 +2,7 @@
 
 mod approval;
 mod audit;
+mod catalogue;
 mod columns;
 mod ledger;
 mod open;

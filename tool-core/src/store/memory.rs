@@ -2,6 +2,7 @@
 
 mod approval;
 mod audit;
+mod catalogue;
 mod ledger;
 mod spill;
 mod thread;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{StoreError, StoreFuture};
 
-/// All five stores in memory, for tests and for hosts that may forget. Clones share what they keep.
+/// All stores in memory, for tests and for hosts that may forget. Clones share what they keep.
 ///
 /// One lock lies over everything, so that a change of several rows is one step for everybody else, and nothing waits while it holds
 /// the lock. One row is found by its key, what expires by its time; lists walk their rows in order and stop at their limit. Nothing
@@ -33,6 +34,7 @@ struct Tables {
     audit: audit::Audit,
     threads: thread::Threads,
     spills: spill::Spills,
+    catalogue: catalogue::Entries,
 }
 
 impl MemoryStore {

@@ -17,6 +17,7 @@
 
 mod approval;
 mod audit;
+mod catalogue;
 mod ledger;
 mod memory;
 mod spill;
@@ -32,6 +33,7 @@ pub use approval::{
     ApprovalStore, Verdict,
 };
 pub use audit::{AuditFilter, AuditNote, AuditRow, AuditSink};
+pub use catalogue::{Catalogue, CatalogueChanges, CatalogueEntry};
 pub use ledger::{
     Begun, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
 };

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::output::Promise;
 use super::read::read;
 use super::{Approval, Job, SecretNeed, VariableNeed};
 use crate::context::ToolContext;
@@ -82,6 +83,7 @@ pub(crate) struct DynamicDef {
     pub(crate) harness: bool,
     pub(crate) output_limit: Option<usize>,
     pub(crate) output_schema: Option<String>,
+    pub(crate) promise: Option<Promise>,
     pub(crate) origin: String,
     pub(crate) texts: Texts,
     pub(crate) input: &'static Schema,
@@ -187,6 +189,7 @@ impl DynamicTool {
                 harness: false,
                 output_limit: None,
                 output_schema: None,
+                promise: None,
                 origin: Location::caller().to_string(),
                 texts: Texts::default(),
                 input: const { &Schema::new(Kind::Never) },
@@ -313,7 +316,8 @@ impl DynamicTool {
         self
     }
 
-    /// JSON Schema of the output.
+    /// JSON Schema of the output, which holds: a call whose output does not fit it fails. Keys that an open object does not name may be
+    /// anything. A schema that outputs cannot be held to is refused when the registry is built.
     pub fn output_schema(mut self, schema: &Value) -> Self {
         self.def.output_schema = Some(schema.to_string());
         self
@@ -373,6 +377,11 @@ impl DynamicTool {
                         .map(|fault| format!("{}: {fault}", dialect.name())),
                 );
             }
+        }
+        match self.def.output_schema.as_deref().map(Promise::read) {
+            None => {}
+            Some(Ok(promise)) => self.def.promise = Some(promise),
+            Some(Err(fault)) => faults.push(fault),
         }
         if !faults.is_empty() {
             return Err(faults);

@@ -434,3 +434,62 @@ async fn a_durable_store_wants_keys() {
     assert!(error.to_string().contains(".keys(KeyRing::new"), "{error}");
     let _ = Mailbox::default();
 }
+
+// S2-18: the states are types (`ui-tests/fail/permit/approval_state.rs`); what a store holds is refused the same way.
+#[tokio::test]
+async fn a_step_that_a_state_does_not_allow_is_refused() {
+    use tool_core::store::{ApprovalStore, Timestamp};
+
+    let host = Host::new();
+    let now = Timestamp::now();
+    let row = async |id: &str| ApprovalStore::get(&host.store, id).await.unwrap().unwrap();
+    let asked = host.asked().await;
+    let nonce = row(&asked.id).await.request.nonce;
+
+    // Pending: cannot be spent.
+    assert!(!host.store.spend(&asked.id, &nonce, now).await.unwrap());
+    // Denied: neither answered again, nor spent, nor assigned.
+    host.approvals()
+        .answer(&host.tools, &asked.token, Reply::Deny, "boss", None)
+        .await
+        .unwrap();
+    assert!(
+        host.approvals()
+            .answer(&host.tools, &asked.token, Reply::Approve, "boss", None)
+            .await
+            .is_err()
+    );
+    assert!(!host.store.spend(&asked.id, &nonce, now).await.unwrap());
+    assert!(
+        host.approvals()
+            .assign(&asked.id, Some("olga"))
+            .await
+            .is_err()
+    );
+    assert_eq!(row(&asked.id).await.status, ApprovalStatus::Denied);
+
+    // Approved: not with another nonce; spent: never again.
+    let other = ticket(&host.tools.call(mail("c-2"), &host.ann()).await);
+    host.approve(&other).await;
+    assert!(!host.store.spend(&other.id, "another", now).await.unwrap());
+    assert_eq!(
+        host.tools
+            .resume(&other.token, &host.ann())
+            .await
+            .model_text(),
+        "sent to bob"
+    );
+    assert_eq!(row(&other.id).await.status, ApprovalStatus::Spent);
+    assert!(
+        host.approvals()
+            .answer(&host.tools, &other.token, Reply::Deny, "boss", None)
+            .await
+            .is_err()
+    );
+    assert!(
+        !ApprovalStore::withdraw(&host.store, &other.id)
+            .await
+            .unwrap()
+    );
+    assert_eq!(host.mailbox.sent(), 1);
+}

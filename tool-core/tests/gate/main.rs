@@ -9,6 +9,7 @@
 
 mod approvals;
 mod audit;
+mod boot;
 mod effects;
 mod forgery;
 mod hooks;

@@ -137,14 +137,26 @@ impl SqliteStore {
 }
 
 /// The files of `migrations/`, in order.
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "state", include_str!("../../migrations/0001_state.sql")),
+    (
+        2,
+        "catalogue",
+        include_str!("../../migrations/0002_catalogue.sql"),
+    ),
+];
+
 fn migrations() -> Migrator {
-    Migrator::with_migrations(vec![Migration::new(
-        1,
-        "state".into(),
-        MigrationType::Simple,
-        include_str!("../../migrations/0001_state.sql").into_sql_str(),
-        false,
-    )])
+    let all = MIGRATIONS.into_iter().map(|(number, name, text)| {
+        Migration::new(
+            number,
+            name.into(),
+            MigrationType::Simple,
+            text.into_sql_str(),
+            false,
+        )
+    });
+    Migrator::with_migrations(all.collect())
 }
 
 /// What every connection has.

@@ -9,6 +9,7 @@
 
 mod approval;
 mod audit;
+mod catalogue;
 mod ledger;
 mod property;
 mod records;

@@ -1,0 +1,73 @@
+//! From an empty program to a registry that a catalogue knows.
+
+use crate::store::{Catalogue, CatalogueEntry, StoreError};
+
+use super::{Registry, RegistryBuilder, RegistryError};
+
+/// Why a program could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BootError {
+    /// The tools do not belong together.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The catalogue could not be brought up to date.
+    #[error("the catalogue could not be brought up to date: {0}")]
+    Catalogue(#[from] StoreError),
+}
+
+impl RegistryBuilder {
+    /// Builds the registry and brings a catalogue up to date with it, in this order: what is linked and named, what the environment
+    /// lacks, the checks, the catalogue. Nothing is served before all of it is done; `tracing` tells each stage.
+    ///
+    /// Harness tools and tools that exist as configuration only are no entries of a catalogue.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// use tool_core::store::{Catalogue, MemoryStore};
+    ///
+    /// /// Tells nothing.
+    /// #[tool]
+    /// fn nothing() -> u8 {
+    ///     0
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = MemoryStore::default();
+    /// let registry = Registry::builder().tool::<nothing>().boot(&store).await?;
+    /// assert_eq!(Catalogue::entries(&store).await?[0].name, registry.tools()[0].name());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn boot(self, catalogue: &dyn Catalogue) -> Result<Registry, BootError> {
+        tracing::info!(stage = "scan", linked = super::link::defs().count(), "boot");
+        tracing::info!(stage = "import", tools = self.tools.len(), "boot");
+        let registry = self.build()?;
+        tracing::info!(stage = "prune", left_out = registry.0.pruned.len(), "boot");
+        let entries: Vec<CatalogueEntry> = registry
+            .tools()
+            .iter()
+            .filter(|def| !def.is_harness())
+            .map(|def| CatalogueEntry {
+                name: def.name().to_owned(),
+                title: def.title().map(std::borrow::Cow::into_owned),
+                description: def.description().to_owned(),
+                category: def.category().to_owned(),
+                contract: crate::gate::hash::contract(def),
+                effect: def.effect().bits(),
+            })
+            .collect();
+        let count = entries.len();
+        let changes = catalogue.sync(entries).await?;
+        tracing::info!(
+            stage = "sync",
+            tools = count,
+            added = changes.added,
+            changed = changes.changed,
+            removed = changes.removed,
+            "boot"
+        );
+        Ok(registry)
+    }
+}

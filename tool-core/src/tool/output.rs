@@ -1,0 +1,86 @@
+//! Outputs of tools made at run time, held to the schema that they promise.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::args::{self, Issue, Repair};
+use crate::schema::dynamic::{self, DynSchema};
+use crate::schema::{Field, Kind, Schema};
+
+/// A promise about an output.
+#[derive(Clone, Copy)]
+pub(crate) struct Promise {
+    schema: &'static Schema,
+    /// Some object of it lets keys through that it does not name.
+    open: bool,
+}
+
+impl Promise {
+    /// Reads a JSON Schema, or says why outputs could not be held to it.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| format!("the output schema is not JSON: {error}"))?;
+        let schema: DynSchema = dynamic::read_text(text).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            format!(
+                "outputs cannot be held to the output schema: {}",
+                faults.join("; ")
+            )
+        })?;
+        Ok(Self {
+            schema: schema.schema(),
+            open: is_open(&value),
+        })
+    }
+
+    /// What keeps an output from being what was promised.
+    pub(crate) fn issues(&self, output: &RawValue) -> Vec<Issue> {
+        let pruned;
+        let text = if self.open {
+            let Ok(mut value) = serde_json::from_str::<Value>(output.get()) else {
+                return Vec::new();
+            };
+            prune(self.schema, &mut value);
+            pruned = value.to_string();
+            &pruned
+        } else {
+            output.get()
+        };
+        args::admit(self.schema, text, Repair::Off)
+            .err()
+            .unwrap_or_default()
+    }
+}
+
+/// Whether any object of a JSON Schema lets unnamed keys through, as objects do that do not say otherwise.
+fn is_open(schema: &Value) -> bool {
+    match schema {
+        Value::Object(entries) => {
+            let object = entries.contains_key("properties")
+                && entries.get("additionalProperties") != Some(&Value::Bool(false));
+            object || entries.values().any(is_open)
+        }
+        Value::Array(items) => items.iter().any(is_open),
+        _ => false,
+    }
+}
+
+/// Takes out the keys that an open object does not name: nothing is promised about them.
+fn prune(schema: &Schema, value: &mut Value) {
+    match (&schema.kind, value) {
+        (Kind::Optional(inner) | Kind::Constrained(inner, _), value) => prune(inner, value),
+        (Kind::Array { items, .. }, Value::Array(list)) => {
+            list.iter_mut().for_each(|item| prune(items, item))
+        }
+        (Kind::Object(fields), Value::Object(entries)) => {
+            let find = |key: &str| fields.iter().find(|field: &&Field| field.name == key);
+            entries.retain(|key, _| find(key).is_some());
+            for (key, value) in entries {
+                if let Some(field) = find(key) {
+                    prune(field.schema, value);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,231 @@
+//! From start to the list that a model sees.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::store::{Catalogue, MemoryStore};
+use tool_core::{DynamicTool, ErrorKind, Rules, ToolsetDelta};
+use tracing::field::{Field, Visit};
+
+use crate::support::{count, kind, pay, send_mail};
+
+/// Collects the stages that are told.
+#[derive(Clone, Default)]
+struct Stages(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Stages {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Stage(String);
+        impl Visit for Stage {
+            fn record_str(&mut self, field: &Field, value: &str) {
+                if matches!(field.name(), "stage" | "tool") {
+                    let _ = write!(self.0, "{value} ");
+                }
+            }
+            fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+        }
+        let mut stage = Stage(String::new());
+        event.record(&mut stage);
+        self.0.lock().unwrap().push(stage.0.trim().to_owned());
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+// S1-99
+#[test]
+fn a_program_starts_in_one_order() {
+    let stages = Stages::default();
+    let store = MemoryStore::default();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    tracing::subscriber::with_default(stages.clone(), || {
+        let builder = Registry::builder()
+            .tool::<send_mail>()
+            .tool::<pay>()
+            .tool::<count>()
+            .required_env("pay", "TOOL_CORE_TEST_IS_NOT_SET");
+        let registry = runtime.block_on(builder.boot(&store)).unwrap();
+        assert!(registry.get("pay").is_none() && registry.get("count").is_some());
+    });
+    let told: Vec<_> = stages
+        .0
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|stage| !stage.is_empty())
+        .cloned()
+        .collect();
+    assert_eq!(
+        told,
+        ["scan", "import", "pay", "prune", "sync"],
+        "a tool without its variable is warned of once"
+    );
+    let entries = runtime.block_on(Catalogue::entries(&store)).unwrap();
+    let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert!(
+        names.contains(&"send_mail") && !names.contains(&"pay"),
+        "{names:?}"
+    );
+}
+
+// M11, S1-62
+#[test]
+fn lists_are_the_same_bytes_until_something_changes_and_then_say_what() {
+    let registry = Registry::builder()
+        .tool::<send_mail>()
+        .tool::<pay>()
+        .tool::<count>()
+        .build()
+        .unwrap();
+    let cx = ToolContext::anonymous();
+    let of = |rules: &Rules| registry.toolset(&cx, rules);
+    let (all, again) = (of(&Rules::default()), of(&Rules::default()));
+    assert_eq!(
+        all.definitions(Dialect::Anthropic),
+        again.definitions(Dialect::Anthropic)
+    );
+    assert_eq!(
+        all.delta(&again, Dialect::Anthropic),
+        ToolsetDelta::default()
+    );
+
+    let fewer = of(&Rules::default().deny(["pay"]));
+    let delta = fewer.delta(&all, Dialect::OpenAi);
+    assert_eq!(
+        (delta.removed.as_slice(), delta.added.len()),
+        (&["pay".to_owned()][..], 0)
+    );
+    assert_eq!(all.delta(&fewer, Dialect::OpenAi).added, ["pay"]);
+    // Another tool of the same name is a change.
+    let other = Registry::builder()
+        .dynamic(noted("count", |_| json!("7")))
+        .build()
+        .unwrap()
+        .open();
+    let delta = other.delta(&all, Dialect::Mcp);
+    assert_eq!(
+        (delta.changed.as_slice(), delta.removed.len()),
+        (&["count".to_owned()][..], 2)
+    );
+}
+
+fn noted(name: &str, answer: fn(Value) -> Value) -> DynamicTool {
+    DynamicTool::new(
+        name,
+        "Answers.",
+        json!({
+            "type": "object",
+            "properties": {"n": {"type": "integer", "minimum": 1, "description": "A number."}},
+            "required": ["n"],
+            "additionalProperties": false
+        }),
+        move |arguments: Value, _| async move { Ok::<_, ToolError>(answer(arguments)) },
+    )
+}
+
+// S3-11
+#[tokio::test]
+async fn the_schema_that_the_model_sees_is_the_one_that_holds() {
+    let registry = Registry::builder()
+        .dynamic(noted("answer", |arguments| arguments))
+        .build()
+        .unwrap();
+    let def = registry.get("answer").unwrap();
+    for dialect in Dialect::ALL {
+        assert!(
+            registry
+                .open()
+                .definitions(dialect)
+                .contains(def.schema(dialect)),
+            "the same bytes in both places"
+        );
+    }
+    let cx = ToolContext::anonymous();
+    let refused = registry
+        .open()
+        .call(ToolCall::new("c-1", "answer", r#"{"n":0}"#), &cx)
+        .await;
+    assert_eq!(kind(&refused), Some(ErrorKind::InvalidArguments));
+    let fine = registry
+        .open()
+        .call(ToolCall::new("c-2", "answer", r#"{"n":1}"#), &cx)
+        .await;
+    assert_eq!(fine.model_text(), r#"{"n":1}"#);
+}
+
+// S3-12
+#[tokio::test]
+async fn an_output_that_breaks_its_schema_is_an_error() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
+        "required": ["n"]
+    });
+    let cases: [(fn(Value) -> Value, bool); 5] = [
+        (|_| json!({"n": 1}), true),
+        (
+            |_| json!({"n": 1, "tags": ["a"], "more": {"than": "promised"}}),
+            true,
+        ),
+        (|_| json!({"n": "one"}), false),
+        (|_| json!({"tags": []}), false),
+        (|_| json!({"n": 1, "tags": ["a", 2]}), false),
+    ];
+    for (at, (answer, fits)) in cases.into_iter().enumerate() {
+        let tool = noted("answer", answer).output_schema(&schema);
+        let tools = Registry::builder().dynamic(tool).build().unwrap().open();
+        let result = tools
+            .call(
+                ToolCall::new("c-1", "answer", r#"{"n":1}"#),
+                &ToolContext::anonymous(),
+            )
+            .await;
+        assert_eq!(!result.is_error(), fits, "{at}: {result:?}");
+        if let Some(error) = result.error() {
+            assert_eq!(
+                error.model_text(),
+                "the tool gave an output that its own schema does not admit"
+            );
+            assert!(
+                error
+                    .operator_text()
+                    .contains("does not fit the tool's output schema"),
+                "{}",
+                error.operator_text()
+            );
+        }
+    }
+    // Closed where it says so.
+    let closed = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});
+    let tool = noted("answer", |_| json!({"n": 1, "more": 2})).output_schema(&closed);
+    let tools = Registry::builder().dynamic(tool).build().unwrap().open();
+    let result = tools
+        .call(
+            ToolCall::new("c-1", "answer", r#"{"n":1}"#),
+            &ToolContext::anonymous(),
+        )
+        .await;
+    assert!(result.is_error());
+    // And one that cannot hold is refused.
+    let error = Registry::builder()
+        .dynamic(noted("answer", |_| json!(1)).output_schema(&json!({"type": "wrong"})))
+        .build();
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("outputs cannot be held to the output schema")
+    );
+}

@@ -1,0 +1,30 @@
+//! The catalogue.
+
+use tool_core::store::*;
+
+use crate::both;
+
+fn entry(name: &str, contract: &str) -> CatalogueEntry {
+    CatalogueEntry {
+        name: name.to_owned(),
+        title: (name == "look").then(|| "Look".to_owned()),
+        description: format!("Does {name}."),
+        category: "general".to_owned(),
+        contract: contract.to_owned(),
+        effect: 3,
+    }
+}
+
+both! {
+    #[test]
+    async fn a_sync_says_what_has_changed(store: impl Catalogue) {
+        let added = store.sync(vec![entry("look", "1"), entry("act", "1")]).await.unwrap();
+        assert_eq!(added, CatalogueChanges { added: 2, ..CatalogueChanges::default() });
+        assert_eq!(store.entries().await.unwrap(), [entry("act", "1"), entry("look", "1")]);
+        let changes = store.sync(vec![entry("look", "2"), entry("new", "1")]).await.unwrap();
+        assert_eq!(changes, CatalogueChanges { added: 1, changed: 1, removed: 1 });
+        assert_eq!(store.entries().await.unwrap(), [entry("look", "2"), entry("new", "1")]);
+        let same = store.sync(vec![entry("new", "1"), entry("look", "2")]).await.unwrap();
+        assert_eq!(same, CatalogueChanges::default());
+    }
+}
