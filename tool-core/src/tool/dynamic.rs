@@ -169,13 +169,85 @@ impl DynamicTool {
             };
             Ok::<Job, _>(Box::pin(future))
         };
+        Self::made(
+            name.into(),
+            description.into(),
+            schema.into(),
+            Arc::new(erased),
+        )
+    }
+
+    /// A tool that is made for each request: `create` reads what it needs from the context and gives the closure that serves the call.
+    ///
+    /// Name, description and schema are those stated here, so nothing that `create` binds reaches a model. It is asked anew for each
+    /// call, once the call may run: nothing is kept from one request to the next. What it may read is what the tool declares, as in a
+    /// body: secrets, variables, and host values within its effect.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use tool_core::prelude::*;
+    /// use tool_core::{DynamicTool, SecretNeed};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tool_core::RegistryError> {
+    /// let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    /// let whoami = DynamicTool::factory("whoami", "Says for whom it was made.", schema, |cx: &ToolContext| {
+    ///     let (tenant, has_key) = (cx.workspace().unwrap_or_default().to_owned(), cx.secret("key").is_some());
+    ///     Ok(move |_: Value| async move { format!("{tenant} {has_key}") })
+    /// })
+    /// .secret(SecretNeed::new("key"));
+    /// let tools = Registry::builder().dynamic(whoami).build()?.open();
+    /// let cx = ToolContext::builder().workspace("acme").secret("key", "sk-acme").build();
+    /// assert_eq!(tools.call(ToolCall::new("c-1", "whoami", "{}"), &cx).await.model_text(), "acme true");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn factory<A, H, F, R>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        schema: impl Into<DynamicSchema>,
+        create: impl Fn(&ToolContext) -> Result<H, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + Send + 'static,
+        H: FnOnce(A) -> F + Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+        R: IntoOutput + 'static,
+    {
+        let create = Arc::new(create);
+        let erased = move |arguments: Value, cx: ToolContext| {
+            let arguments: A = read(arguments)?;
+            let create = Arc::clone(&create);
+            let future = async move {
+                let run = create(&cx)?;
+                let returned = run(arguments).await.into_returned()?;
+                finish(returned, |_| None, &cx).await
+            };
+            Ok::<Job, _>(Box::pin(future))
+        };
+        Self::made(
+            name.into(),
+            description.into(),
+            schema.into(),
+            Arc::new(erased),
+        )
+    }
+
+    #[track_caller]
+    fn made(
+        name: String,
+        description: String,
+        schema: DynamicSchema,
+        handler: Arc<Handler>,
+    ) -> Self {
         Self {
             def: DynamicDef {
-                name: name.into(),
+                name,
                 wire: String::new(),
                 meta: false,
                 title: None,
-                description: description.into(),
+                description,
                 category: "general".to_owned(),
                 tags: Vec::new(),
                 secrets: Vec::new(),
@@ -194,9 +266,9 @@ impl DynamicTool {
                 texts: Texts::default(),
                 input: const { &Schema::new(Kind::Never) },
                 parsed: None,
-                handler: Arc::new(erased),
+                handler,
             },
-            schema: schema.into(),
+            schema,
             providers: Providers::Stated(Dialects::ALL),
         }
     }

@@ -13,6 +13,7 @@ mod boot;
 mod effects;
 mod forgery;
 mod hooks;
+mod interleave;
 mod leaks;
 mod nested;
 mod recovery;

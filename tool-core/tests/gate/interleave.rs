@@ -1,0 +1,214 @@
+//! Many calls of two instances at once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use futures::future::{BoxFuture, FutureExt as _, join_all};
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::store::{AuditFilter, AuditSink, MemoryStore};
+use tool_core::variables::{Declarations, Thread, Variables};
+use tool_core::{
+    Approvals, Audit, ConversationState, DynamicTool, Effect, ExposeSecret, Gate, SecretNeed,
+    StatePlace, StateStore, VariableNeed,
+};
+
+/// State of conversations, slow enough that calls overlap.
+#[derive(Default)]
+struct States(Mutex<HashMap<(StatePlace, String), Value>>);
+
+impl StateStore for States {
+    fn get<'a>(
+        &'a self,
+        place: &'a StatePlace,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Value>, ToolError>> {
+        async move {
+            tokio::task::yield_now().await;
+            let found = self.0.lock().unwrap();
+            Ok(found.get(&(place.clone(), key.to_owned())).cloned())
+        }
+        .boxed()
+    }
+
+    fn set<'a>(
+        &'a self,
+        place: &'a StatePlace,
+        key: &'a str,
+        value: Option<Value>,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        async move {
+            tokio::task::yield_now().await;
+            let key = (place.clone(), key.to_owned());
+            let mut all = self.0.lock().unwrap();
+            match value {
+                Some(value) => all.insert(key, value),
+                None => all.remove(&key),
+            };
+            Ok(())
+        }
+        .boxed()
+    }
+}
+
+/// A text that the redactor does not find its secret in, so that a test can tell whose it was.
+fn reversed(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
+/// What a call saw of its context, told twice with others running in between.
+async fn seen(
+    cx: &ToolContext,
+    key: String,
+    state: &ConversationState,
+) -> Result<Value, ToolError> {
+    let mine = format!("{}/{}", cx.workspace().unwrap(), cx.call_id().unwrap());
+    let name = cx.call_id().unwrap().to_owned();
+    state.set(&name, mine.clone()).await?;
+    // Another instance has a conversation and calls of the same names.
+    let told = state.get(&name).await?;
+    tokio::task::yield_now().await;
+    Ok(json!({
+        "mine": mine, "state": told, "secret": reversed(&key), "user": cx.user(), "turn": cx.turn(),
+        "variable": cx.variable("REGION"), "secret_variable": cx.variable("TOKEN").map(reversed),
+        "again": format!("{}/{}", cx.workspace().unwrap(), cx.call_id().unwrap()),
+    }))
+}
+
+/// Tells what it sees.
+#[tool(variable("REGION"), variable("TOKEN", secret))]
+async fn peek(
+    cx: &ToolContext,
+    #[secret("key")] key: SecretString,
+    state: &ConversationState,
+) -> Result<Value, ToolError> {
+    seen(cx, key.expose_secret().to_owned(), state).await
+}
+
+/// The same, bound to its request by a factory.
+fn bound() -> DynamicTool {
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    DynamicTool::factory(
+        "bound",
+        "Tells what it was made with.",
+        schema,
+        |cx: &ToolContext| {
+            assert!(
+                cx.secret("foreign").is_none() && cx.variable("FOREIGN").is_none(),
+                "what it does not declare"
+            );
+            let key = cx.secret("key").unwrap().expose_secret().to_owned();
+            let (cx, state) = (cx.clone(), cx.get::<ConversationState>()?);
+            Ok(move |_: Value| async move { seen(&cx, key, &state).await })
+        },
+    )
+    .secret(SecretNeed::new("key"))
+    .variable(VariableNeed::new("REGION"))
+    .variable(VariableNeed {
+        kind: tool_core::VariableKind::Secret,
+        ..VariableNeed::new("TOKEN")
+    })
+    .effect(Effect::READ.union(Effect::WRITE))
+}
+
+fn expected(tenant: &str, n: usize) -> Value {
+    let mine = format!("{tenant}/c-{n}");
+    json!({
+        "mine": mine, "state": mine, "again": mine,
+        "secret": reversed(&format!("sk-{tenant}-secret")), "user": format!("user-of-{tenant}"), "turn": "t-1",
+        "variable": format!("region of {tenant}"), "secret_variable": reversed(&format!("token-of-{tenant}")),
+    })
+}
+
+// S1-08, S2-06: a hundred interleaved calls of two instances, whose conversations, turns and calls have the same names: none sees the
+// other's secret, variables, ids or state, and the row of each call is its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_instances_never_mix() {
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .approvals(Approvals::builder(store.clone()).build().unwrap())
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .build();
+    let registry = Registry::builder()
+        .tool::<peek>()
+        .dynamic(bound())
+        .build()
+        .unwrap();
+    let tools = registry.open().through(&gate);
+    let states: Arc<dyn StateStore> = Arc::new(States::default());
+    let mut declared = Declarations::new();
+    declared.tools(tools.tools()).unwrap();
+
+    let contexts = ["acme", "zeta"].map(|tenant| {
+        let instance = Variables::new();
+        instance.set("REGION", format!("region of {tenant}"));
+        instance.set("TOKEN", SecretString::from(format!("token-of-{tenant}")));
+        let turn = Thread::new().instance(&instance).resolve(&declared);
+        let cx = ToolContext::builder()
+            .workspace(tenant)
+            .user(format!("user-of-{tenant}"))
+            .conversation("th-1")
+            .turn("t-1")
+            .secret("key", format!("sk-{tenant}-secret"))
+            .secret("foreign", "somebody else's")
+            .variables(turn)
+            .variable("FOREIGN", "not declared")
+            .state(Arc::clone(&states))
+            .build();
+        (tenant, cx)
+    });
+    let calls = (0..100).flat_map(|n| {
+        let tools = tools.clone();
+        contexts.clone().map(|(tenant, cx)| {
+            let tools = tools.clone();
+            tokio::spawn(async move {
+                let name = if n % 2 == 0 { "peek" } else { "bound" };
+                let call = ToolCall::new(format!("c-{n}"), name, "{}");
+                let result = tools.call(call, &cx).await;
+                let output = result.output().unwrap_or_else(|| panic!("{result:?}"));
+                let told: Value = serde_json::from_str(output.get()).unwrap();
+                assert_eq!(told, expected(tenant, n));
+                // The schema and the definitions hold nothing that was bound.
+                for dialect in Dialect::ALL {
+                    assert!(!tools.definitions(dialect).contains(tenant));
+                }
+            })
+        })
+    });
+    for call in join_all(calls).await {
+        call.unwrap();
+    }
+
+    for tenant in ["acme", "zeta"] {
+        let filter = AuditFilter {
+            tenant: Some(tenant.to_owned()),
+            ..AuditFilter::default()
+        };
+        let rows = AuditSink::export(&store, &filter).await.unwrap();
+        assert_eq!(rows.len(), 100);
+        for row in rows {
+            assert_eq!(row.principal, Some(format!("user-of-{tenant}")));
+            assert_eq!(row.outcome.as_deref(), Some("ok"), "{row:?}");
+        }
+    }
+}
+
+// S1-08: what the factory cannot make is an error of the call, and a factory that panics is one, too.
+#[tokio::test]
+async fn a_factory_that_fails_is_a_result() {
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let tool = DynamicTool::factory("never", "Is never made.", schema, |cx: &ToolContext| {
+        assert!(cx.user().is_some(), "nobody asks");
+        Err::<fn(Value) -> std::future::Ready<u32>, _>(ToolError::new("not for you"))
+    });
+    let tools = Registry::builder().dynamic(tool).build().unwrap().open();
+    let call = || ToolCall::new("c-1", "never", "{}");
+    let cx = ToolContext::builder().user("ann").build();
+    assert_eq!(tools.call(call(), &cx).await.model_text(), "not for you");
+    let result = tools.call(call(), &ToolContext::anonymous()).await;
+    assert_eq!(
+        result.error().unwrap().kind(),
+        tool_core::ErrorKind::Panicked
+    );
+}
