@@ -1,0 +1,234 @@
+//! What is written, held against what has happened.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use tool_core::Reply;
+use tool_core::store::*;
+
+use crate::host::{self, Planned, World};
+
+/// The files of a host at a moment when no process is at work on them.
+pub(crate) struct Snapshot {
+    effects: Vec<(String, u32)>,
+    reads: Vec<String>,
+    rows: BTreeMap<String, EffectRow>,
+    audit: BTreeMap<String, AuditRow>,
+    approvals: Vec<ApprovalRow>,
+    messages: Vec<Message>,
+}
+
+impl Snapshot {
+    pub(crate) async fn take(folder: &Path) -> Self {
+        let store = host::open(folder).await.0;
+        let rows = EffectLedger::list(&store, None, None).await.unwrap();
+        let audit = store.export(&AuditFilter::default()).await.unwrap();
+        let all = ApprovalFilter::default();
+        let snapshot = Self {
+            effects: World::of(folder).effects(),
+            reads: host::reads(folder),
+            rows: rows
+                .into_iter()
+                .map(|row| (row.intent.key.clone(), row))
+                .collect(),
+            audit: audit.into_iter().map(|row| (row.id.clone(), row)).collect(),
+            approvals: ApprovalStore::list(&store, &all).await.unwrap(),
+            messages: ThreadStore::read(&store, "th-1", None).await.unwrap(),
+        };
+        store.close().await;
+        snapshot
+    }
+
+    fn happened(&self, key: &str) -> usize {
+        self.effects.iter().filter(|(own, _)| own == key).count()
+    }
+
+    fn row(&self, turn: &str, call: &str) -> Option<&EffectRow> {
+        let mut rows = self.rows.values();
+        rows.find(|row| row.intent.turn == turn && row.intent.call == call)
+    }
+
+    /// The results that are stored: turn, call, tool and the word of the error.
+    fn results(&self) -> impl Iterator<Item = (&str, &str, String, Option<String>)> {
+        let results = self.messages.iter().filter(|m| m.role == Role::Tool);
+        results.map(|message| {
+            let content: Value = serde_json::from_str(&message.content).unwrap();
+            let name = content["name"].as_str().unwrap().to_owned();
+            let error = content["error"].as_str().map(str::to_owned);
+            let call = message.call.as_deref().unwrap();
+            (message.turn.as_str(), call, name, error)
+        })
+    }
+
+    fn is(&self, key: &str, states: &[EffectState]) -> bool {
+        let row = self.rows.get(key);
+        row.is_some_and(|row| states.contains(&row.state))
+    }
+
+    /// What has to be true at every moment.
+    pub(crate) fn holds(&self) {
+        use EffectState::{Ambiguous, Running, Succeeded};
+        for (key, amount) in &self.effects {
+            assert_eq!(self.happened(key), 1, "`{key}` happened twice");
+            assert!(
+                self.is(key, &[Running, Ambiguous, Succeeded]),
+                "`{key}` happened, and the ledger says {:?}",
+                self.rows.get(key)
+            );
+            assert!(
+                self.audit.contains_key(key),
+                "`{key}` happened behind the audit's back"
+            );
+            let row = &self.rows[key];
+            if row.intent.tool == "wire" {
+                self.was_allowed(row, *amount);
+            }
+        }
+        // Nothing is claimed that did not happen.
+        for (key, row) in &self.rows {
+            if row.state == Succeeded {
+                assert_eq!(self.happened(key), 1, "{row:?}");
+            }
+        }
+        for (key, row) in &self.audit {
+            if row.outcome.as_deref() == Some("ok") && row.tool != "look" {
+                assert_eq!(self.happened(key), 1, "{row:?}");
+            }
+        }
+        let mut answered = BTreeSet::new();
+        for (turn, call, tool, error) in self.results() {
+            assert!(
+                answered.insert((turn, call)),
+                "`{turn}` `{call}` has two results"
+            );
+            assert_ne!(
+                error.as_deref(),
+                Some("interrupted"),
+                "a doubt is no result"
+            );
+            if error.is_none() && tool != "look" {
+                let row = self.row(turn, call).unwrap();
+                assert_eq!(row.state, Succeeded, "{row:?}");
+            }
+        }
+    }
+
+    /// An approval of this very call was given and is used up, and what ran is what was approved.
+    fn was_allowed(&self, row: &EffectRow, amount: u32) {
+        let intent = &row.intent;
+        let mut own = self.approvals.iter().filter(|approval| {
+            approval.request.turn == intent.turn && approval.request.call == intent.call
+        });
+        let approval = own.next().unwrap();
+        assert!(own.next().is_none(), "nobody is asked twice");
+        assert_eq!(approval.status, ApprovalStatus::Spent);
+        let granted = match &approval.answer.as_ref().unwrap().verdict {
+            Verdict::Edit(arguments) => arguments,
+            Verdict::Approve => &approval.request.arguments,
+            Verdict::Deny => panic!("`{}` was denied", intent.call),
+        };
+        assert_eq!(*granted, format!(r#"{{"amount":{amount}}}"#));
+    }
+
+    /// When the leases are over, exactly what was under way is ambiguous.
+    pub(crate) async fn lapses(&mut self, folder: &Path) {
+        let running = |row: &&EffectRow| row.state == EffectState::Running;
+        let doubtful: Vec<_> = self.rows.values().filter(running).cloned().collect();
+        if let Some(until) = doubtful.iter().map(|row| row.intent.lease_until).max() {
+            let left = until.as_millis() - Timestamp::now().as_millis();
+            tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
+        }
+        let store = host::open(folder).await.0;
+        let swept = store.sweep(Timestamp::now()).await.unwrap();
+        store.close().await;
+        let keys = |rows: &[EffectRow]| -> BTreeSet<String> {
+            rows.iter().map(|row| row.intent.key.clone()).collect()
+        };
+        assert_eq!(keys(&swept), keys(&doubtful));
+        *self = Self::take(folder).await;
+        for row in doubtful {
+            assert!(self.is(&row.intent.key, &[EffectState::Ambiguous]));
+        }
+        for (key, _) in &self.effects {
+            assert!(self.is(key, &[EffectState::Ambiguous, EffectState::Succeeded]));
+        }
+    }
+
+    /// Nothing that was there before is lost, changed or done again.
+    pub(crate) fn follows(&self, before: &Self) {
+        assert!(self.effects.starts_with(&before.effects));
+        assert!(self.messages.starts_with(&before.messages));
+        for (turn, call, tool, _) in before.results() {
+            if tool == "look" {
+                let key = self.audit_key(turn, call);
+                let times = |reads: &[String]| reads.iter().filter(|own| **own == key).count();
+                assert_eq!(
+                    times(&self.reads),
+                    times(&before.reads),
+                    "`{call}` was read again"
+                );
+            }
+        }
+    }
+
+    fn audit_key(&self, turn: &str, call: &str) -> String {
+        let mut rows = self.audit.values();
+        let row = rows.find(|row| row.turn.as_deref() == Some(turn) && row.call == call);
+        row.unwrap().id.clone()
+    }
+
+    /// Every call of the script has its result. Says what became of each.
+    pub(crate) fn is_whole(&self, script: u64) -> Vec<String> {
+        let results: BTreeMap<_, _> = self
+            .results()
+            .map(|(turn, call, _, error)| ((turn.to_owned(), call.to_owned()), error))
+            .collect();
+        let calls: Vec<_> = host::plan(script).into_iter().flatten().collect();
+        assert_eq!(results.len(), calls.len());
+        let open = [EffectState::Running, EffectState::Ambiguous];
+        assert!(!self.rows.values().any(|row| open.contains(&row.state)));
+        let ended = |planned: &Planned| {
+            let error = &results[&(planned.turn.clone(), planned.call.clone())];
+            let key = self.audit_key(&planned.turn, &planned.call);
+            let amounts: Vec<u32> = self
+                .effects
+                .iter()
+                .filter(|(own, _)| *own == key)
+                .map(|(_, amount)| *amount)
+                .collect();
+            let expected = match (planned.tool, host::reply(planned.amount)) {
+                ("wire", Reply::Edit(_)) => planned.amount + 100,
+                _ => planned.amount,
+            };
+            let row = self.rows.get(&key);
+            let operator = row.and_then(|row| row.resolved_by.as_deref());
+            let rerun = row.is_some_and(|row| row.attempt > 1);
+            match (planned.tool, error.as_deref(), operator) {
+                ("look", None, None) => "read",
+                ("fail", Some("failed"), None) => "failed",
+                ("wire", Some("denied"), None) => {
+                    assert_eq!(host::reply(planned.amount), Reply::Deny);
+                    assert!(amounts.is_empty());
+                    "denied"
+                }
+                ("post" | "wire", None, operator) => {
+                    assert_eq!(amounts, [expected], "`{}`", planned.call);
+                    match operator {
+                        None => "succeeded",
+                        Some(_) if rerun => "run again by the operator's word: succeeded",
+                        Some(_) => "settled by the operator: succeeded",
+                    }
+                }
+                (_, Some("failed"), Some("otto")) => {
+                    assert!(amounts.is_empty());
+                    "settled by the operator: failed"
+                }
+                other => panic!("`{}`: {other:?} {amounts:?} {row:?}", planned.call),
+            }
+            .to_owned()
+        };
+        calls.iter().map(ended).collect()
+    }
+}

@@ -1,0 +1,290 @@
+//! A host with a scripted model, tools that write into the world, and an operator who looks there.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tool_core::bounded::{Bounded, Spills};
+use tool_core::prelude::*;
+use tool_core::store::{EffectLedger, EffectRow, EffectState, Resolution, Timestamp};
+use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::{Approvals, Audit, Effect, Gate, KeyRing, Reply, Ticket};
+use tool_store::SqliteStore;
+
+use crate::kill::point;
+use crate::store::Deadly;
+
+/// How long a dead process counts as running.
+const LEASE: Duration = Duration::from_millis(150);
+
+/// Where effects are seen: a file that no store knows.
+#[derive(Clone)]
+pub(crate) struct World(PathBuf);
+tool_core::host_value!(World, Effect::WRITE);
+
+/// Where reading is noted, for the tests alone.
+#[derive(Clone)]
+struct Window(PathBuf);
+tool_core::host_value!(Window, Effect::READ);
+
+/// A line that is on the disk when this returns.
+fn write(file: &Path, line: &str) {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file)
+        .unwrap();
+    file.write_all(format!("{line}\n").as_bytes()).unwrap();
+    file.sync_all().unwrap();
+}
+
+impl World {
+    pub(crate) fn of(folder: &Path) -> Self {
+        Self(folder.join("effects"))
+    }
+
+    async fn act(&self, cx: &ToolContext, amount: u32) -> String {
+        point("before", "body");
+        tokio::task::yield_now().await;
+        point("before", "body.effect");
+        let key = cx.idempotency_key().unwrap();
+        write(&self.0, &format!("{key} {amount}"));
+        point("after", "body.effect");
+        tokio::task::yield_now().await;
+        point("after", "body");
+        said(amount)
+    }
+
+    /// Keys and amounts, in order.
+    pub(crate) fn effects(&self) -> Vec<(String, u32)> {
+        lines(&self.0)
+            .map(|line| {
+                let (key, amount) = line.split_once(' ').unwrap();
+                (key.to_owned(), amount.parse().unwrap())
+            })
+            .collect()
+    }
+}
+
+pub(crate) fn reads(folder: &Path) -> Vec<String> {
+    lines(&folder.join("reads")).collect()
+}
+
+fn lines(file: &Path) -> impl Iterator<Item = String> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    lines.into_iter()
+}
+
+fn said(amount: u32) -> String {
+    format!("sent {amount}")
+}
+
+/// Sends an amount.
+#[tool]
+async fn post(
+    world: &World,
+    cx: &ToolContext,
+    /// How much.
+    amount: u32,
+) -> String {
+    world.act(cx, amount).await
+}
+
+/// Sends an amount, if somebody agrees.
+#[tool(approval)]
+pub(crate) async fn wire(
+    world: &World,
+    cx: &ToolContext,
+    /// How much.
+    amount: u32,
+) -> String {
+    world.act(cx, amount).await
+}
+
+/// Fails before it does anything.
+#[tool]
+async fn fail(
+    world: &World,
+    /// How much.
+    amount: u32,
+) -> Result<String, ToolError> {
+    point("before", "failure");
+    tokio::task::yield_now().await;
+    point("after", "failure");
+    drop(world.clone());
+    Err(ToolError::new(format!("nobody takes {amount}")))
+}
+
+/// Looks out of the window, and has much to tell.
+#[tool(read_only)]
+async fn look(
+    window: &Window,
+    cx: &ToolContext,
+    /// For how long.
+    amount: u32,
+) -> Bounded<String, 64> {
+    point("before", "reading");
+    write(&window.0, cx.idempotency_key().unwrap());
+    tokio::task::yield_now().await;
+    point("after", "reading");
+    Bounded::from("rain ".repeat(amount as usize + 50))
+}
+
+/// What the approver says to an amount.
+pub(crate) fn reply(amount: u32) -> Reply {
+    match amount % 3 {
+        0 => Reply::Deny,
+        1 => Reply::Edit(format!(r#"{{"amount":{}}}"#, amount + 100)),
+        _ => Reply::Approve,
+    }
+}
+
+/// A call of a script.
+#[derive(Clone)]
+pub(crate) struct Planned {
+    pub(crate) turn: String,
+    pub(crate) call: String,
+    pub(crate) tool: &'static str,
+    pub(crate) amount: u32,
+}
+
+/// The calls of each message, in an order of the script's own.
+pub(crate) fn plan(script: u64) -> Vec<Vec<Planned>> {
+    let tools = [
+        [("post", 1), ("wire", 2), ("look", 3), ("wire", 4)],
+        [("fail", 5), ("wire", 6), ("post", 7), ("look", 8)],
+    ];
+    let message = |(step, mut tools): (usize, [(&'static str, u32); 4])| {
+        tools.rotate_left(usize::try_from(script).unwrap() % 4);
+        let call = |(tool, amount)| Planned {
+            turn: format!("t-1.{}", step + 1),
+            call: format!("c-{amount}"),
+            tool,
+            amount,
+        };
+        tools.map(call).to_vec()
+    };
+    tools.into_iter().enumerate().map(message).collect()
+}
+
+struct Script(Vec<Vec<Planned>>);
+
+impl Model for Script {
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let step = usize::try_from(request.step).unwrap() - 1;
+        let call = |planned: &Planned| {
+            let arguments = format!(r#"{{"amount":{}}}"#, planned.amount);
+            ToolCall::new(&planned.call, planned.tool, arguments)
+        };
+        let message = match self.0.get(step) {
+            Some(calls) => ModelMessage::calls(calls.iter().map(call)),
+            None => ModelMessage::text("done"),
+        };
+        Box::pin(async move {
+            point("before", "model");
+            tokio::task::yield_now().await;
+            point("after", "model");
+            Ok(message)
+        })
+    }
+}
+
+/// A gate as a host has it after each start: the same keys, the same file.
+pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
+    let keys = KeyRing::new("k-1", key.to_vec()).unwrap();
+    let approvals = Approvals::builder(store.clone()).keys(keys);
+    Gate::builder()
+        .approvals(approvals.build().unwrap())
+        .ledger(store.clone())
+        .lease(LEASE)
+        .audit(Audit::required(store.clone()))
+        .build()
+}
+
+pub(crate) fn context(folder: &Path, store: &Deadly) -> ToolContext {
+    ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("th-1")
+        .turn("t-1")
+        .with(World::of(folder))
+        .with(Window(folder.join("reads")))
+        .with(Spills::new(store.clone()))
+        .build()
+}
+
+pub(crate) async fn open(folder: &Path) -> Deadly {
+    Deadly(SqliteStore::open(folder.join("state.db")).await.unwrap())
+}
+
+/// Drives a script to its end, from wherever an earlier process has left it.
+pub(crate) async fn work(script: u64, folder: &Path) {
+    let store = open(folder).await;
+    let gate = gate(&store, &[7; 32]);
+    let tools = toolset![post, wire, fail, look].through(&gate);
+    let cx = context(folder, &store);
+    let turns = Turns::new(store.clone());
+    let mut model = Script(plan(script));
+    store.sweep(Timestamp::now()).await.unwrap();
+    loop {
+        match turns
+            .drive(&mut model, |_| tools.clone(), &cx)
+            .await
+            .unwrap()
+        {
+            Outcome::Said(text) => {
+                assert_eq!(text, "done");
+                break;
+            }
+            Outcome::Waiting(tickets) => {
+                for ticket in tickets {
+                    answer(&gate, &tools, &ticket).await;
+                }
+            }
+            Outcome::Unsettled(row) => settle(&gate, &World::of(folder), &row).await,
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+    store.0.close().await;
+}
+
+async fn answer(gate: &Gate, tools: &Toolset, ticket: &Ticket) {
+    let approvals = gate.approvals().unwrap();
+    let amount = ticket.arguments.strip_prefix(r#"{"amount":"#).unwrap();
+    let amount = amount.strip_suffix('}').unwrap().parse().unwrap();
+    approvals
+        .answer(tools, &ticket.token, reply(amount), "boss", None)
+        .await
+        .unwrap();
+}
+
+/// What an operator does about a call whose end nobody has written.
+async fn settle(gate: &Gate, world: &World, row: &EffectRow) {
+    let key = &row.intent.key;
+    if row.state == EffectState::Running {
+        // Its process is dead, or it is not: the lease tells.
+        let left = row.intent.lease_until.as_millis() - Timestamp::now().as_millis();
+        tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
+        gate.effects()
+            .unwrap()
+            .sweep(Timestamp::now())
+            .await
+            .unwrap();
+        return;
+    }
+    let effects = world.effects();
+    let resolution = match effects.iter().find(|(own, _)| own == key) {
+        Some((_, amount)) => Resolution::Succeeded(format!("\"{}\"", said(*amount))),
+        None if row.intent.tool == "fail" || row.attempt > 1 => {
+            Resolution::Failed("it did not happen".to_owned())
+        }
+        None => Resolution::Rerun,
+    };
+    gate.resolve(key, resolution, "otto").await.unwrap();
+}
