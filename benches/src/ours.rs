@@ -1,11 +1,16 @@
 //! tool-core.
 
-use tool_core::{DynamicTool, prelude::*};
+use tool_core::{
+    Audit, DynamicTool, Gate, Rules,
+    policy::{Policy, Rule, SharedPolicy},
+    prelude::*,
+    store::MemoryStore,
+};
 
 use crate::work::{self, Filter, Hit};
 
 /// Searches an index of repositories. Use it before answering a question about one.
-#[tool]
+#[tool(read_only)]
 pub async fn search(
     /// What to search for.
     query: String,
@@ -28,4 +33,25 @@ pub fn twin(number: usize) -> DynamicTool {
     });
     let body = async |arguments: serde_json::Value, _: ToolContext| Ok::<_, ToolError>(arguments);
     DynamicTool::new(format!("search_{number}"), "Searches an index of repositories.", &schema, body)
+}
+
+/// A policy of 20 rules. Five are about the tool and somebody else, so that they have to be asked; the last one lets the call run.
+fn policy() -> SharedPolicy {
+    let mut builder = Policy::builder();
+    for i in 0..14 {
+        builder = builder.rule(Rule::deny(format!("other_{i}")).tools([format!("other_{i}*")]));
+    }
+    for tenant in ["globex", "initech", "umbrella", "hooli", "stark"] {
+        builder = builder.rule(Rule::deny(format!("not_{tenant}")).tools(["search*"]).tenants([tenant]));
+    }
+    builder.rule(Rule::allow("reading").tools(["search*"])).share().expect("a policy")
+}
+
+/// The tools behind a full gate: visibility by rules, a policy of 20 rules, an audit.
+#[must_use]
+pub fn gated(registry: &Registry) -> (Toolset, ToolContext) {
+    let gate = Gate::builder().audit(Audit::best_effort(MemoryStore::default())).build();
+    let context = ToolContext::builder().workspace("acme").user("ann").agent("clerk").conversation("th-1").turn("t-1").build();
+    let rules = Rules::default().policy(&policy()).deny(["delete_everything"]);
+    (registry.toolset(&context, &rules).through(&gate), context)
 }

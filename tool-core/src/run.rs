@@ -502,7 +502,7 @@ pub(crate) async fn is_begun(
     let (Some(ledger), Ok(gated)) = (gate.effects(), Gated::open(cx, call, Some(request))) else {
         return true;
     };
-    !matches!(ledger.get(gated.key()).await, Ok(None))
+    !matches!(ledger.get(gated.key(cx, call)).await, Ok(None))
 }
 
 /// The result of a call whose approval was used already.
@@ -514,7 +514,7 @@ pub(crate) async fn replay(
     request: &ApprovalRequest,
 ) -> CallResult {
     let stored = match Gated::open(cx, &call, Some(request)) {
-        Ok(gated) => claim::replayed(gate, gated.key()).await,
+        Ok(gated) => claim::replayed(gate, gated.key(cx, &call)).await,
         Err(error) => Err(error),
     };
     let mut result = CallResult::refused(call, ToolError::new(""));

@@ -263,6 +263,19 @@ impl ToolDef {
         }
     }
 
+    /// Its contract where it was made before, and otherwise makes it; kept wherever the tool itself is kept.
+    #[cfg(feature = "host")]
+    pub(crate) fn contract_once(&self, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
+        match &self.0 {
+            Source::Own(Own::Static(def)) => {
+                crate::gate::hash::known(std::ptr::from_ref(*def).addr(), make)
+            }
+            Source::Own(Own::Dynamic(def)) => Arc::clone(def.contract.get_or_init(make)),
+            // Under another description it is another promise.
+            Source::Exposed(_) => make(),
+        }
+    }
+
     /// Providers it is offered to.
     pub fn providers(&self) -> Dialects {
         match self.own() {

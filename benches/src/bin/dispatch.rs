@@ -47,7 +47,7 @@ fn main() {
     match who.as_str() {
         "floor" => measure(&runtime, texts(), async |text| floor::call(black_box(&text))),
         "tool-core" | "tool-core-deadline" => {
-            let toolset = many(tools);
+            let toolset = many(tools).open();
             let mut context = ToolContext::builder();
             if who.ends_with("deadline") {
                 context = context.deadline(std::time::Duration::from_secs(60));
@@ -55,6 +55,20 @@ fn main() {
             let context = context.build();
             let ready = (0..=calls).map(|_| ToolCall::new("call_1", "search", arguments.as_str())).collect();
             measure(&runtime, ready, async |call| toolset.call(black_box(call), &context).await.model_text());
+        }
+        // The rows are written by a task beside the calls, or, `flushed`, in between.
+        "tool-core-gate" | "tool-core-gate-flushed" => {
+            let (toolset, context) = ours::gated(&many(tools));
+            let buffer = toolset.gate().and_then(|gate| gate.audit().buffer()).expect("an audit").clone();
+            let ready = (0..=calls).map(|i| ToolCall::new(format!("call_{i}"), "search", arguments.as_str())).collect();
+            let flushed = who.ends_with("flushed");
+            measure(&runtime, ready, async |call| {
+                let text = toolset.call(black_box(call), &context).await.model_text();
+                if flushed && buffer.waiting() >= 10 {
+                    buffer.flush().await.expect("written");
+                }
+                text
+            });
         }
         #[cfg(feature = "peers")]
         "rmcp" | "rmcp-default" => {
@@ -77,12 +91,12 @@ fn main() {
 }
 
 /// Tool-core with the bench tool among `tools`.
-fn many(tools: usize) -> Toolset {
+fn many(tools: usize) -> Registry {
     let mut builder = Registry::builder().tool::<ours::search>();
     for i in 1..tools {
         builder = builder.dynamic(ours::twin(i));
     }
-    builder.build().expect("registry").open()
+    builder.build().expect("registry")
 }
 
 fn measure<T>(runtime: &tokio::runtime::Runtime, mut inputs: Vec<T>, call: impl AsyncFn(T) -> String) {

@@ -14,7 +14,7 @@ struct Cost {
 
 fn main() {
     let dispatch = std::env::current_exe().expect("path").with_file_name("dispatch");
-    let mut scenarios = vec![("floor", 1), ("tool-core", 1), ("tool-core", 100), ("tool-core", 1_000), ("tool-core-deadline", 1)];
+    let mut scenarios = vec![("floor", 1), ("tool-core", 1), ("tool-core", 100), ("tool-core", 1_000), ("tool-core-deadline", 1), ("tool-core-gate", 1), ("tool-core-gate-flushed", 1)];
     if cfg!(feature = "peers") {
         scenarios.extend([("swiftide", 1), ("rmcp", 1), ("rmcp-default", 1), ("rig", 1)]);
     }

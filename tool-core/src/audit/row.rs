@@ -109,7 +109,7 @@ impl Late {
             started,
         );
         row.turn = cx.turn().map(str::to_owned);
-        row.contract = Some(contract(&scope.def));
+        row.contract = Some(contract(&scope.def).to_string());
         row.effect = scope.def.effect().bits();
         row.arguments = redactor
             .redact_json(&form::form(scope.def.input(), used_text))

@@ -18,11 +18,11 @@ const NOTES: usize = 100;
 
 /// What a gate adds to a call.
 pub(crate) struct Gated {
-    pub(crate) turn: String,
-    /// The call within its turn: its id, after that of the call which made it.
-    path: String,
-    parent: Option<String>,
-    tenant: Option<String>,
+    /// The turn, where it is not the context's.
+    turn: Option<Box<str>>,
+    /// The call within its turn, where that is not its id: that of the call which made it stands before it.
+    path: Option<Box<str>>,
+    parent: Option<Box<str>>,
     key: OnceLock<String>,
     stop: CancellationToken,
     /// The body was polled, and has not returned.
@@ -40,36 +40,35 @@ impl Gated {
         call: &ToolCall,
         resumed: Option<&ApprovalRequest>,
     ) -> Result<Self, ToolError> {
-        let outer = cx.gated();
+        let outer = cx
+            .call
+            .as_ref()
+            .and_then(|scope| Some((scope.gated.as_deref()?, &scope.call)));
+        let boxed = |text: &str| Some(Box::from(text));
         let (turn, path, parent) = match (resumed, outer) {
             (Some(request), _) => (
-                request.turn.clone(),
-                request.call.clone(),
-                request.parent.clone(),
+                boxed(&request.turn),
+                boxed(&request.call),
+                request.parent.as_deref().map(Box::from),
             ),
-            (None, Some(outer)) => {
+            (None, Some((outer, made_by))) => {
                 // Counted, so that a body that is run again makes the same calls under the same names.
                 let at = outer.children.fetch_add(1, Ordering::Relaxed);
+                let parent = outer.path(made_by);
                 (
                     outer.turn.clone(),
-                    format!("{}/{at}:{}", outer.path, call.id),
-                    Some(outer.path.clone()),
+                    boxed(&format!("{parent}/{at}:{}", call.id)),
+                    boxed(parent),
                 )
             }
-            (None, None) => {
-                let turn = match cx.turn() {
-                    Some(turn) => turn.to_owned(),
-                    // Ids of calls repeat from turn to turn, so a call without a turn is one of its own.
-                    None => random_id()?,
-                };
-                (turn, call.id.clone(), None)
-            }
+            // Ids of calls repeat from turn to turn, so a call without a turn is one of its own.
+            (None, None) if cx.host.turn.is_none() => (boxed(&random_id()?), None, None),
+            (None, None) => (None, None, None),
         };
         Ok(Self {
             turn,
             path,
             parent,
-            tenant: cx.workspace().map(str::to_owned),
             key: OnceLock::new(),
             stop: cx
                 .cancellation()
@@ -81,13 +80,25 @@ impl Gated {
         })
     }
 
+    /// The turn of a call that is made in this context.
+    pub(crate) fn turn<'a>(&'a self, cx: &'a ToolContext) -> &'a str {
+        self.turn
+            .as_deref()
+            .or(cx.host.turn.as_deref())
+            .unwrap_or_default()
+    }
+
+    fn path<'a>(&'a self, call: &'a ToolCall) -> &'a str {
+        self.path.as_deref().unwrap_or(&call.id)
+    }
+
     /// Names the call among all calls of the host.
-    pub(crate) fn key(&self) -> &str {
+    pub(crate) fn key(&self, cx: &ToolContext, call: &ToolCall) -> &str {
         self.key.get_or_init(|| {
             sha256(&[
-                self.tenant.as_deref().unwrap_or_default(),
-                &self.turn,
-                &self.path,
+                cx.workspace().unwrap_or_default(),
+                self.turn(cx),
+                self.path(call),
             ])
         })
     }
@@ -101,7 +112,8 @@ impl ToolContext {
     /// Names this call among all calls of the host, the same whenever it is tried again: pass it to services that take an idempotency
     /// key. `None` outside of a call and where the host has no [`Gate`](crate::Gate).
     pub fn idempotency_key(&self) -> Option<&str> {
-        self.gated().map(Gated::key)
+        let scope = self.call.as_ref()?;
+        Some(scope.gated.as_deref()?.key(self, &scope.call))
     }
 
     /// Leaves a note in the audit row of this call, which names tool, caller and conversation already. Secrets are masked in it;
@@ -137,13 +149,16 @@ impl ToolContext {
     }
 
     pub(crate) fn turn_of_call(&self) -> Option<&str> {
-        self.gated().map(|gated| gated.turn.as_str())
+        self.gated()?.turn.as_deref()
     }
 
     /// The call within its turn.
     pub(crate) fn call_path(&self) -> String {
-        self.gated()
-            .map_or_else(String::new, |gated| gated.path.clone())
+        let path = self
+            .call
+            .as_ref()
+            .and_then(|scope| Some(scope.gated.as_deref()?.path(&scope.call)));
+        path.unwrap_or_default().to_owned()
     }
 
     /// The call that has made this one.

@@ -206,7 +206,7 @@ async fn earlier(
     let own = rows.into_iter().rev().find(|row| {
         let request = &row.request;
         request.call == call
-            && request.contract == contract
+            && *request.contract == *contract
             && request.arguments == arguments
             && *request.policy == *judged.policy
     });
@@ -233,7 +233,7 @@ async fn ask(
         tenant: cx.workspace().unwrap_or_default().to_owned(),
         principal: cx.user().unwrap_or_default().to_owned(),
         agent: cx.agent().map(str::to_owned),
-        contract: contract(prepared.tool()),
+        contract: contract(prepared.tool()).to_string(),
         arguments: arguments(prepared)?,
         policy: judged.policy.to_string(),
         decision: judged.id.map(|id| id.to_string()).unwrap_or_default(),

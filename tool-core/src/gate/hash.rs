@@ -1,6 +1,8 @@
 //! Fingerprints and random ids.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use sha2::{Digest, Sha256};
 
@@ -27,7 +29,29 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The fingerprint of what a tool promises: name, description, arguments, output, effects. An approval is bound to it.
-pub(crate) fn contract(def: &ToolDef) -> String {
+///
+/// Made once for each tool: it reads all of its schemas.
+pub(crate) fn contract(def: &ToolDef) -> Arc<str> {
+    def.contract_once(|| fingerprint(def))
+}
+
+/// The contract of a tool whose facts lie at an address for as long as the process lives.
+pub(crate) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
+    static KNOWN: LazyLock<RwLock<HashMap<usize, Arc<str>>>> = LazyLock::new(RwLock::default);
+    let known = KNOWN
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(&place)
+        .cloned();
+    known.unwrap_or_else(|| {
+        let made = make();
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(place, Arc::clone(&made));
+        made
+    })
+}
+
+fn fingerprint(def: &ToolDef) -> Arc<str> {
     let hints = def.hints();
     let flags = format!(
         "{} {} {} {} {}",
@@ -46,6 +70,7 @@ pub(crate) fn contract(def: &ToolDef) -> String {
         &output,
         &flags,
     ])
+    .into()
 }
 
 /// 128 random bits as hex.

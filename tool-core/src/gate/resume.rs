@@ -98,7 +98,7 @@ async fn same<'t>(
     let request = grant.request();
     let same = toolset
         .find(&call.name)
-        .is_none_or(|(_, def)| contract(def) == request.contract);
+        .is_none_or(|(_, def)| *contract(def) == *request.contract);
     if !same {
         if let Some(approvals) = gate.approvals()
             && let Err(error) = approvals.store().withdraw(&request.id).await

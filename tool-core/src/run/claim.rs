@@ -80,7 +80,7 @@ pub(super) async fn claim(
         turn: cx.turn().unwrap_or_default().to_owned(),
         thread: cx.conversation().map(str::to_owned),
         tool: scope.def.name().to_owned(),
-        contract: hash::contract(&scope.def),
+        contract: hash::contract(&scope.def).to_string(),
         tenant: cx.workspace().unwrap_or_default().to_owned(),
         principal: cx.user().unwrap_or_default().to_owned(),
         arguments_hash: hash::sha256(&[arguments

@@ -1,7 +1,9 @@
 //! A call through a host's gate: judged, approved, written down, run once, and remembered.
 
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use futures::future::{Either, select};
@@ -206,6 +208,10 @@ impl Flight<'_> {
         let watched = async {
             if !toolset.has_policy() {
                 return run.as_mut().await;
+            }
+            // A run that never waits needs nobody who could stop it.
+            if let Poll::Ready(ended) = poll_fn(|task| Poll::Ready(run.as_mut().poll(task))).await {
+                return ended;
             }
             let (tool, tenant) = (def.name(), cx.workspace().unwrap_or_default());
             match select(run.as_mut(), pin!(toolset.killed(tool, tenant))).await {
@@ -516,10 +522,10 @@ async fn refuse(
 ) -> CallResult {
     let error = super::redacted(error, cx);
     if !gate.audit().is_off() {
-        let id = gated.map_or_else(String::new, |gated| gated.key().to_owned());
+        let id = gated.map_or_else(String::new, |gated| gated.key(cx, &call).to_owned());
         let mut row: AuditRow = arrived(id, &call, cx, started);
         let end = End::failed(&error, 0);
-        row.turn = gated.map(|gated| gated.turn.clone());
+        row.turn = gated.map(|gated| gated.turn(cx).to_owned());
         row.layer = layer.map(|layer| layer.as_str().to_owned());
         row.outcome = Some(end.outcome.to_owned());
         row.error = end.error;

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
+#[cfg(feature = "host")]
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -84,6 +86,8 @@ pub(crate) struct DynamicDef {
     pub(crate) output_limit: Option<usize>,
     pub(crate) output_schema: Option<String>,
     pub(crate) promise: Option<Promise>,
+    #[cfg(feature = "host")]
+    pub(crate) contract: OnceLock<Arc<str>>,
     pub(crate) origin: String,
     pub(crate) texts: Texts,
     pub(crate) input: &'static Schema,
@@ -262,6 +266,8 @@ impl DynamicTool {
                 output_limit: None,
                 output_schema: None,
                 promise: None,
+                #[cfg(feature = "host")]
+                contract: OnceLock::new(),
                 origin: Location::caller().to_string(),
                 texts: Texts::default(),
                 input: const { &Schema::new(Kind::Never) },

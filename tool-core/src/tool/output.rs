@@ -70,7 +70,9 @@ fn prune(schema: &Schema, value: &mut Value) {
     match (&schema.kind, value) {
         (Kind::Optional(inner) | Kind::Constrained(inner, _), value) => prune(inner, value),
         (Kind::Array { items, .. }, Value::Array(list)) => {
-            list.iter_mut().for_each(|item| prune(items, item))
+            for item in list {
+                prune(items, item);
+            }
         }
         (Kind::Object(fields), Value::Object(entries)) => {
             let find = |key: &str| fields.iter().find(|field: &&Field| field.name == key);

@@ -322,7 +322,7 @@ async fn unsettled(
     if !interrupted || result.is_replayed() || cx.call_id().is_some() {
         return None;
     }
-    let key = Gated::open(cx, call, None).ok()?.key().to_owned();
+    let key = Gated::open(cx, call, None).ok()?.key(cx, call).to_owned();
     let row = tools.gate()?.effects()?.get(&key).await;
     // Where the ledger fails, the result says what is known.
     row.ok()?.map(Box::new)

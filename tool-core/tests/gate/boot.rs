@@ -173,7 +173,8 @@ async fn an_output_that_breaks_its_schema_is_an_error() {
         "properties": {"n": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
         "required": ["n"]
     });
-    let cases: [(fn(Value) -> Value, bool); 5] = [
+    type Answer = fn(Value) -> Value;
+    let cases: [(Answer, bool); 5] = [
         (|_| json!({"n": 1}), true),
         (
             |_| json!({"n": 1, "tags": ["a"], "more": {"than": "promised"}}),
