@@ -95,7 +95,7 @@ async fn post(
 
 /// Sends an amount, if somebody agrees.
 #[tool(approval)]
-pub(crate) async fn wire(
+async fn wire(
     world: &World,
     cx: &ToolContext,
     /// How much.
@@ -207,12 +207,12 @@ pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
         .build()
 }
 
-pub(crate) fn context(folder: &Path, store: &Deadly) -> ToolContext {
+pub(crate) fn context(folder: &Path, store: &Deadly, turn: &str) -> ToolContext {
     ToolContext::builder()
         .workspace("acme")
         .user("ann")
         .conversation("th-1")
-        .turn("t-1")
+        .turn(turn)
         .with(World::of(folder))
         .with(Window(folder.join("reads")))
         .with(Spills::new(store.clone()))
@@ -223,21 +223,17 @@ pub(crate) async fn open(folder: &Path) -> Deadly {
     Deadly(SqliteStore::open(folder.join("state.db")).await.unwrap())
 }
 
+/// The key of every start.
+pub(crate) const KEY: [u8; 32] = [7; 32];
+
 /// Drives a script to its end, from wherever an earlier process has left it.
 pub(crate) async fn work(script: u64, folder: &Path) {
     let store = open(folder).await;
-    let gate = gate(&store, &[7; 32]);
-    let tools = toolset![post, wire, fail, look].through(&gate);
-    let cx = context(folder, &store);
-    let turns = Turns::new(store.clone());
-    let mut model = Script(plan(script));
+    let gate = gate(&store, &KEY);
+    let tools = tools(&gate);
     store.sweep(Timestamp::now()).await.unwrap();
     loop {
-        match turns
-            .drive(&mut model, |_| tools.clone(), &cx)
-            .await
-            .unwrap()
-        {
+        match drive(script, folder, &store, &tools).await {
             Outcome::Said(text) => {
                 assert_eq!(text, "done");
                 break;
@@ -254,7 +250,20 @@ pub(crate) async fn work(script: u64, folder: &Path) {
     store.0.close().await;
 }
 
-async fn answer(gate: &Gate, tools: &Toolset, ticket: &Ticket) {
+pub(crate) fn tools(gate: &Gate) -> Toolset {
+    toolset![post, wire, fail, look].through(gate)
+}
+
+/// Drives a script as far as it goes.
+pub(crate) async fn drive(script: u64, folder: &Path, store: &Deadly, tools: &Toolset) -> Outcome {
+    let turns = Turns::new(store.clone());
+    let cx = context(folder, store, "t-1");
+    let mut model = Script(plan(script));
+    let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
+    driven.await.unwrap()
+}
+
+pub(crate) async fn answer(gate: &Gate, tools: &Toolset, ticket: &Ticket) {
     let approvals = gate.approvals().unwrap();
     let amount = ticket.arguments.strip_prefix(r#"{"amount":"#).unwrap();
     let amount = amount.strip_suffix('}').unwrap().parse().unwrap();

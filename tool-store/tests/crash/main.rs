@@ -12,6 +12,7 @@
 )]
 
 mod check;
+mod forgery;
 mod host;
 mod kill;
 mod store;

@@ -1,0 +1,270 @@
+//! Several processes with one token, at once and one after the other.
+
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use tool_core::prelude::*;
+use tool_core::store::{ApprovalStatus, ApprovalStore, Role, ThreadStore};
+use tool_core::turn::Outcome;
+use tool_core::{ErrorKind, Gate, Reply, Ticket};
+
+use crate::host::{self, KEY, World};
+use crate::kill::say;
+use crate::store::Deadly;
+
+const JOB: &str = "TOOL_STORE_TEST_TOKENS";
+
+/// How often two processes meet.
+const ROUNDS: u32 = 60;
+
+fn wire(id: &str, amount: u32) -> ToolCall {
+    ToolCall::new(id, "wire", format!(r#"{{"amount":{amount}}}"#))
+}
+
+/// A process that has just begun.
+struct Start {
+    store: Deadly,
+    gate: Gate,
+    tools: Toolset,
+}
+
+impl Start {
+    async fn with(folder: &Path, key: &[u8; 32]) -> Self {
+        let store = host::open(folder).await;
+        let gate = host::gate(&store, key);
+        let tools = host::tools(&gate);
+        Self { store, gate, tools }
+    }
+
+    async fn on(folder: &Path) -> Self {
+        Self::with(folder, &KEY).await
+    }
+
+    async fn ask(&self, folder: &Path, turn: &str, amount: u32) -> Ticket {
+        let cx = host::context(folder, &self.store, turn);
+        let result = self.tools.call(wire("c-1", amount), &cx).await;
+        result.tickets()[0].clone()
+    }
+
+    async fn approve(&self, ticket: &Ticket) {
+        let approvals = self.gate.approvals().unwrap();
+        let answer = approvals.answer(&self.tools, &ticket.token, Reply::Approve, "boss", None);
+        answer.await.unwrap();
+    }
+
+    async fn resume(&self, folder: &Path, token: &str) -> CallResult {
+        let cx = host::context(folder, &self.store, "t-1");
+        self.tools.resume(token, &cx).await
+    }
+}
+
+/// A child: submits what it is told, line by line, and says what came of it.
+#[tokio::test]
+async fn submits() {
+    let Ok(folder) = std::env::var(JOB) else {
+        return;
+    };
+    let folder = Path::new(&folder);
+    let start = Start::on(folder).await;
+    say("ready");
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        let result = match line.split_once(' ') {
+            Some((turn, amount)) => {
+                let cx = host::context(folder, &start.store, turn);
+                let call = wire("c-1", amount.parse().unwrap());
+                start.tools.call(call, &cx).await
+            }
+            None => start.resume(folder, &line).await,
+        };
+        let kind = result.error().map_or("ok", |error| error.kind().as_str());
+        let replayed = result.is_replayed();
+        say(&format!("{kind} {replayed} {}", result.model_text()));
+    }
+}
+
+/// Such a child, from its parent's side.
+struct Submitter {
+    child: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Submitter {
+    fn start(folder: &Path) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "forgery::submits", "--nocapture"])
+            .env(JOB, folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut new = Self {
+            child,
+            input,
+            output,
+        };
+        assert_eq!(new.hear(), "ready");
+        new
+    }
+
+    fn tell(&mut self, line: &str) {
+        self.input
+            .write_all(format!("{line}\n").as_bytes())
+            .unwrap();
+    }
+
+    fn hear(&mut self) -> String {
+        loop {
+            let line = self.output.next().unwrap().unwrap();
+            if let Some(said) = line.strip_prefix("child: ") {
+                return said.to_owned();
+            }
+        }
+    }
+
+    fn end(self) {
+        let Self {
+            mut child, input, ..
+        } = self;
+        drop(input);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+// M5: two processes submit one approved call at once, by its token and by its turn.
+#[tokio::test]
+async fn of_two_processes_with_one_approval_one_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let start = Start::on(folder).await;
+    let mut processes = [Submitter::start(folder), Submitter::start(folder)];
+    let (mut ran, mut met) = (0, 0);
+    for round in 1..=ROUNDS {
+        let turn = format!("t-{round}");
+        let ticket = start.ask(folder, &turn, round).await;
+        start.approve(&ticket).await;
+        for (at, process) in processes.iter_mut().enumerate() {
+            // In every third round, one of them runs the turn again instead.
+            if at == 1 && round % 3 == 0 {
+                process.tell(&format!("{turn} {round}"));
+            } else {
+                process.tell(&ticket.token);
+            }
+        }
+        let said = processes.each_mut().map(Submitter::hear);
+        assert_eq!(
+            World::of(folder).effects().len(),
+            round as usize,
+            "{said:?}"
+        );
+        let own = format!("ok false sent {round}");
+        let stored = format!("ok true sent {round}");
+        assert_eq!(said.iter().filter(|said| **said == own).count(), 1);
+        for other in said.iter().filter(|said| **said != own) {
+            let running = other.starts_with("interrupted false");
+            assert!(running || *other == stored, "{other}");
+            met += u32::from(running);
+        }
+        ran += 1;
+    }
+    processes.into_iter().for_each(Submitter::end);
+    println!("{ran} rounds, in {met} of them one process met the other at work");
+}
+
+// M5: a process that starts later gives the stored result.
+#[tokio::test]
+async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let start = Start::on(folder).await;
+    let ticket = start.ask(folder, "t-1", 5).await;
+    start.approve(&ticket).await;
+    let first = start.resume(folder, &ticket.token).await;
+    assert!(!first.is_error() && !first.is_replayed());
+    start.store.0.close().await;
+    for _ in 0..2 {
+        let mut process = Submitter::start(folder);
+        process.tell(&ticket.token);
+        process.tell("t-1 5");
+        for _ in 0..2 {
+            assert_eq!(process.hear(), "ok true sent 5");
+        }
+        process.end();
+    }
+    assert_eq!(World::of(folder).effects().len(), 1);
+}
+
+// M5: what one process asked, another answers and a third runs, as long as they have the key.
+#[tokio::test]
+async fn a_token_lives_as_long_as_its_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let asks = Start::on(folder).await;
+    let ticket = asks.ask(folder, "t-1", 5).await;
+    asks.store.0.close().await;
+
+    let stranger = Start::with(folder, &[8; 32]).await;
+    let approvals = stranger.gate.approvals().unwrap();
+    let answer = approvals.answer(&stranger.tools, &ticket.token, Reply::Approve, "boss", None);
+    assert!(answer.await.is_err());
+    let answers = Start::on(folder).await;
+    answers.approve(&ticket).await;
+
+    let result = stranger.resume(folder, &ticket.token).await;
+    assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Denied));
+    assert!(World::of(folder).effects().is_empty());
+    let row = ApprovalStore::get(&answers.store.0, &ticket.id)
+        .await
+        .unwrap();
+    assert_eq!(
+        row.unwrap().status,
+        ApprovalStatus::Approved,
+        "a stranger does not use it up"
+    );
+
+    let mut process = Submitter::start(folder);
+    process.tell(&ticket.token);
+    assert_eq!(process.hear(), "ok false sent 5");
+    process.end();
+    assert_eq!(World::of(folder).effects().len(), 1);
+}
+
+// S2-15: the turn that asked goes on in another process, under the same id.
+#[tokio::test]
+async fn a_turn_goes_on_in_another_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = 1;
+    let first = Start::on(folder).await;
+    let outcome = host::drive(script, folder, &first.store, &first.tools).await;
+    let Outcome::Waiting(asked) = outcome else {
+        panic!("{outcome:?}")
+    };
+    first.store.0.close().await;
+
+    // A console knows nothing but tenant and turn.
+    let console = Start::on(folder).await;
+    let approvals = console.gate.approvals().unwrap();
+    let waiting = approvals.waiting("acme", "t-1.1").await.unwrap();
+    assert_eq!(waiting.len(), asked.len());
+    for ticket in &waiting {
+        assert!(asked.contains(ticket));
+        host::answer(&console.gate, &console.tools, ticket).await;
+    }
+    console.store.0.close().await;
+
+    host::work(script, folder).await;
+    let store = host::open(folder).await.0;
+    let messages = ThreadStore::read(&store, "th-1", None).await.unwrap();
+    for ticket in asked {
+        let mut results = messages.iter().filter(|message| {
+            message.role == Role::Tool && message.call.as_ref() == Some(&ticket.call)
+        });
+        assert_eq!(results.next().unwrap().turn, "t-1.1");
+        assert!(results.next().is_none());
+    }
+}
