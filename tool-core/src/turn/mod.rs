@@ -5,21 +5,26 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::stream::{FuturesOrdered, StreamExt};
+use serde_json::value::RawValue;
 
-use crate::call::{CallResult, ToolCall};
-use crate::context::{Gated, ToolContext};
+use crate::call::ToolCall;
+use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
-use crate::store::{EffectRow, EffectState, NewMessage, Role, StoreError, ThreadStore, Timestamp};
+use crate::store::{EffectRow, NewMessage, Role, StoreError, ThreadStore, Timestamp};
 use crate::toolset::Toolset;
 
+mod call;
 mod drive;
 mod message;
 
+use call::Ended;
 pub use drive::{Model, Outcome, Request};
 pub use message::{ModelMessage, ToolMessage};
 
 type Observer = dyn Fn(&ToolMessage) + Send + Sync;
+/// Is told of the steps of running calls.
+type Progress = dyn Fn(&ToolCall, &RawValue) + Send + Sync;
 
 /// Steps of a run where a host says nothing.
 const STEPS: u32 = 15;
@@ -61,6 +66,7 @@ pub struct Turns {
     parallel: usize,
     steps: u32,
     observer: Option<Arc<Observer>>,
+    progress: Option<Arc<Progress>>,
 }
 
 /// Where the calls of a message stand.
@@ -73,12 +79,6 @@ pub enum Turn {
     /// A call was begun before and its end is not known: it is `running` elsewhere, or `ambiguous` and wants an operator
     /// ([`Gate::resolve`](crate::Gate::resolve), by the key in its row). Neither it nor a call after it was run. Run the message again
     /// when the row is settled.
-    Unsettled(Box<EffectRow>),
-}
-
-/// What came of one call.
-enum Ended {
-    Result(Box<CallResult>),
     Unsettled(Box<EffectRow>),
 }
 
@@ -120,6 +120,7 @@ impl Turns {
             parallel: 1,
             steps: STEPS,
             observer: None,
+            progress: None,
         }
     }
 
@@ -142,6 +143,16 @@ impl Turns {
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ToolMessage) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Is told of the progress of running calls, as JSON text: it is for the client, no model reads it and nothing stores it.
+    #[must_use]
+    pub fn progress(
+        mut self,
+        progress: impl Fn(&ToolCall, &RawValue) + Send + Sync + 'static,
+    ) -> Self {
+        self.progress = Some(Arc::new(progress));
         self
     }
 
@@ -230,44 +241,6 @@ impl Turns {
         run.count().max(1)
     }
 
-    async fn one(
-        &self,
-        tools: &Toolset,
-        message: &ModelMessage,
-        call: &ToolCall,
-        cx: &ToolContext,
-    ) -> Ended {
-        let refused = |kind, text| {
-            let error = ToolError::of(kind, text);
-            Ended::Result(Box::new(CallResult::refused(call.clone(), error)))
-        };
-        if message.truncated {
-            return refused(
-                ErrorKind::InvalidArguments,
-                "the message was cut off before its end, so its calls were not run; say it again in fewer words",
-            );
-        }
-        if message.provider_tools.contains(&call.name) {
-            return refused(
-                ErrorKind::UnknownTool,
-                "the provider runs this tool itself, it cannot be called here",
-            );
-        }
-        if cx.is_cancelled() {
-            return refused(
-                ErrorKind::Cancelled,
-                "the turn was stopped before this call",
-            );
-        }
-        let result = tools.call(call.clone(), cx).await;
-        match unsettled(tools, call, cx, &result).await {
-            None => Ended::Result(Box::new(result)),
-            Some(row) if is_open(&row) => Ended::Unsettled(row),
-            // It has ended meanwhile.
-            Some(_) => Ended::Result(Box::new(tools.call(call.clone(), cx).await)),
-        }
-    }
-
     /// Results that are there already.
     async fn stored(
         &self,
@@ -307,29 +280,6 @@ impl Turns {
         }
         Ok(message)
     }
-}
-
-/// The ledger's row of a call that was not run because it was begun before.
-async fn unsettled(
-    tools: &Toolset,
-    call: &ToolCall,
-    cx: &ToolContext,
-    result: &CallResult,
-) -> Option<Box<EffectRow>> {
-    let interrupted = result
-        .error()
-        .is_some_and(|error| error.kind() == ErrorKind::Interrupted);
-    if !interrupted || result.is_replayed() || cx.call_id().is_some() {
-        return None;
-    }
-    let key = Gated::open(cx, call, None).ok()?.key(cx, call).to_owned();
-    let row = tools.gate()?.effects()?.get(&key).await;
-    // Where the ledger fails, the result says what is known.
-    row.ok()?.map(Box::new)
-}
-
-fn is_open(row: &EffectRow) -> bool {
-    matches!(row.state, EffectState::Running | EffectState::Ambiguous)
 }
 
 /// Where messages go.

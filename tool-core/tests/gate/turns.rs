@@ -530,3 +530,39 @@ async fn rules_may_change_between_two_steps() {
         .unwrap();
     assert_eq!(log.names(), ["a"]);
 }
+
+/// Counts to a number.
+#[tool(read_only)]
+fn count_to(
+    /// The number.
+    number: u8,
+) -> ToolStream<u8, u8> {
+    tool_stream! {
+        for step in 1..number {
+            yield step;
+        }
+        number
+    }
+}
+
+// S2-21: progress reaches the client, the model reads the end.
+#[tokio::test]
+async fn progress_of_a_call_is_told_and_not_stored() {
+    let (store, told) = (MemoryStore::default(), Arc::new(Mutex::new(Vec::new())));
+    let steps = Arc::clone(&told);
+    let turns = Turns::new(store.clone()).progress(move |call, step| {
+        steps.lock().unwrap().push(format!("{} {step}", call.id));
+    });
+    let gate = Gate::builder().ledger(store.clone()).build();
+    let message = ModelMessage::calls([ToolCall::new("a", "count_to", r#"{"number":3}"#)]);
+    for tools in [toolset![count_to], toolset![count_to].through(&gate)] {
+        let cx = cx(&Log::default()).with_turn(format!("t-{}", told.lock().unwrap().len()));
+        let results = results(turns.run(&tools, &message, &cx).await.unwrap());
+        assert_eq!(results, [("3".to_owned(), None)]);
+    }
+    assert_eq!(*told.lock().unwrap(), ["a 1", "a 2", "a 1", "a 2"]);
+    assert_eq!(
+        ThreadStore::read(&store, "th-1", None).await.unwrap().len(),
+        2
+    );
+}
