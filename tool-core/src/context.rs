@@ -29,6 +29,7 @@ mod extract;
 mod gated;
 mod services;
 mod slug;
+mod trace;
 mod uses;
 pub mod variables;
 
@@ -41,6 +42,7 @@ pub use services::{
     OAuth, OAuthToken, Said, Speaker, StatePlace, StateStore, TokenSource,
 };
 pub use slug::{InstanceSlug, Instances, ResolveInstance, SlugError};
+pub use trace::{TraceContext, TraceContextError};
 pub use uses::{At, UsedTools, Uses, UsesTool};
 
 /// Who is asking, for how long, and with what: one per turn, cheap to clone.
@@ -89,6 +91,7 @@ pub(crate) struct Host {
     variables: HashMap<String, Value>,
     extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     redactor: OnceLock<Redactor>,
+    trace: Option<TraceContext>,
 }
 
 /// What holds for one call.
@@ -106,6 +109,9 @@ pub(crate) struct CallScope {
     pub(crate) ended: AtomicBool,
     /// Blocking work was left behind.
     pub(crate) detached: AtomicBool,
+    /// The call's own place in a distributed trace.
+    #[cfg(feature = "otel")]
+    pub(crate) trace: OnceLock<TraceContext>,
 }
 
 impl ToolContext {

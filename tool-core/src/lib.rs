@@ -90,6 +90,7 @@ pub use context::{
     OAuthToken, ResolveInstance, Said, SlugError, Speaker, StatePlace, StateStore, TokenSource,
     ToolContext, ToolContextBuilder, UsedTools, Uses, UsesTool,
 };
+pub use context::{TraceContext, TraceContextError};
 pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]

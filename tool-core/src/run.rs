@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::args::{self, RepairNote};
 use crate::bounded;
@@ -23,6 +24,7 @@ use crate::toolset::Toolset;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::stream::Stream;
 use serde::de::DeserializeOwned;
+use tracing::Span;
 
 mod blocking;
 #[cfg(feature = "host")]
@@ -33,8 +35,11 @@ mod gated;
 mod guard;
 #[cfg(feature = "host")]
 pub(crate) mod hooks;
+#[cfg(feature = "otel")]
+mod otel;
 #[cfg(feature = "host")]
 pub(crate) mod stored;
+mod telemetry;
 
 #[cfg(feature = "host")]
 pub use blocking::BlockingPool;
@@ -91,6 +96,7 @@ pub(crate) struct Prepared {
     since: Instant,
     /// The tool's position on its shelf.
     at: usize,
+    span: Span,
 }
 
 impl Prepared {
@@ -128,18 +134,34 @@ impl Prepared {
             corrected: self.corrected.clone(),
             since: self.since,
             at: self.at,
+            span: self.span.clone(),
         }
+    }
+
+    /// Tells whoever listens that the call is over, and gives how long it took.
+    fn ended(&self, error: Option<&ToolError>) -> Duration {
+        let took = self.since.elapsed();
+        telemetry::ended(
+            &self.span,
+            &self.scope.def,
+            &self.scope.call.id,
+            error,
+            took,
+        );
+        took
     }
 
     /// The end of the call.
     fn result(self, outcome: Result<Output, ToolError>) -> CallResult {
+        let duration = self.ended(outcome.as_ref().err());
         let Self {
             cx,
             mut scope,
             repairs,
             corrected: _,
-            since,
+            since: _,
             at: _,
+            span: _,
         } = self;
         drop(cx);
         // Usually nobody else holds the call any more, then its texts move.
@@ -171,7 +193,7 @@ impl Prepared {
             outcome,
             citations,
             repairs,
-            duration: since.elapsed(),
+            duration,
             #[cfg(feature = "host")]
             tickets: Vec::new(),
             replayed: false,
@@ -195,16 +217,13 @@ fn prepare(
     let since = Instant::now();
     let Some((at, def)) = toolset.find(&call.name) else {
         let error = toolset.unknown(&call.name);
-        return Err(CallResult::refused(call, error));
+        return Err(refused(call, error));
     };
     let (corrected, repairs) =
         match args::admit(def.input(), &call.arguments, toolset.repair_mode()) {
             Ok(admitted) => (own_text(admitted.text, &call.arguments), admitted.repairs),
             Err(issues) => {
-                return Err(CallResult::refused(
-                    call,
-                    ToolError::invalid_arguments(issues),
-                ));
+                return Err(refused(call, ToolError::invalid_arguments(issues)));
             }
         };
     let mut prepared = enter(
@@ -229,6 +248,12 @@ fn prepare(
             Err(prepared.result(Err(error)))
         }
     }
+}
+
+/// A call that never reached a tool.
+fn refused(call: ToolCall, error: ToolError) -> CallResult {
+    telemetry::refused(&call, &error);
+    CallResult::refused(call, error)
 }
 
 /// A secret that cannot be masked is not given out, be it a variable.
@@ -308,6 +333,7 @@ fn enter(
         (Some(own), Some(turn)) => Some(own.min(turn)),
         (own, turn) => own.or(turn),
     };
+    let span = telemetry::span(def, &call, cx);
     let scope = Arc::new(CallScope {
         call,
         def: def.clone(),
@@ -319,6 +345,8 @@ fn enter(
         room: toolset.shelf().room(at),
         ended: AtomicBool::new(false),
         detached: AtomicBool::new(false),
+        #[cfg(feature = "otel")]
+        trace: std::sync::OnceLock::new(),
     });
     Prepared {
         cx: cx.enter(Arc::clone(&scope)),
@@ -327,6 +355,7 @@ fn enter(
         corrected: None,
         since,
         at,
+        span,
     }
 }
 
@@ -344,27 +373,11 @@ async fn execute<R>(
     }
     let prepared = permit.spend();
     let ended = Ended(&prepared.scope);
-    let span = tracing::info_span!(
-        "execute_tool",
-        otel.name = tracing::field::Empty,
-        gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = prepared.scope.def.name(),
-        gen_ai.tool.call.id = %prepared.scope.call.id,
-        error.type = tracing::field::Empty,
-    );
-    let outcome = if span.is_disabled() {
-        guard::guarded(job, &prepared.cx).await
-    } else {
-        span.record(
-            "otel.name",
-            format_args!("execute_tool {}", prepared.scope.def.name()),
-        );
-        let outcome =
-            tracing::Instrument::instrument(guard::guarded(job, &prepared.cx), span.clone()).await;
-        if let Err(error) = &outcome {
-            span.record("error.type", error.kind().as_str());
-        }
-        outcome
+    #[cfg(feature = "otel")]
+    otel::announce(&prepared);
+    let outcome = {
+        let job = pin!(guard::guarded(job, &prepared.cx));
+        telemetry::within(&prepared.span, job).await
     };
     drop(ended);
     (prepared, outcome)
@@ -613,12 +626,16 @@ pub(crate) async fn invoke<T: Tool>(
         #[cfg(feature = "host")]
         None,
     );
-    let permit = gate::decide(toolset, prepared).map_err(|(_, error)| error)?;
+    let permit = gate::decide(toolset, prepared).map_err(|(prepared, error)| {
+        prepared.ended(Some(&error));
+        error
+    })?;
     let inner = permit.context().clone();
     let job = async move {
         let returned = input.run(inner.clone(), Pass(())).await?;
         drive::settle(returned, &inner).await
     };
     let (prepared, outcome) = execute(permit, job).await;
+    prepared.ended(outcome.as_ref().err());
     outcome.map_err(|error| redacted(error, &prepared.cx))
 }

@@ -12,7 +12,7 @@ use super::services::{
     ApiKeys, Attachment, Attachments, History, Said, StateStore, States, TokenSource, Tokens,
 };
 use super::variables::{Resolved, Value};
-use super::{Host, InstanceSlug, ResolveInstance, ToolContext};
+use super::{Host, InstanceSlug, ResolveInstance, ToolContext, TraceContext};
 use crate::schema::dialect::Dialect;
 use crate::toolset::Toolset;
 
@@ -181,6 +181,13 @@ impl ToolContextBuilder {
         if !value.expose_secret().is_empty() {
             self.0.variables.insert(name.into(), Value::Secret(value));
         }
+        self
+    }
+
+    /// The trace that the host was called with. Where the host exports spans (feature `otel`), the spans of the turn's calls become
+    /// its children.
+    pub fn trace(mut self, trace: TraceContext) -> Self {
+        self.0.trace = Some(trace);
         self
     }
 

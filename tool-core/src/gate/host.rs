@@ -54,6 +54,7 @@ struct Inner {
     hooks: Option<Hooks>,
     limits: Option<Limits>,
     retry: Retry,
+    content: bool,
     running: Mutex<Slab<ToolContext>>,
     /// Woken when the last running call ends.
     idle: Notify,
@@ -110,6 +111,7 @@ pub struct GateBuilder {
     hooks: Option<Hooks>,
     limits: Option<Limits>,
     retry: Retry,
+    content: bool,
 }
 
 impl GateBuilder {
@@ -161,6 +163,13 @@ impl GateBuilder {
         self
     }
 
+    /// Whether the spans of calls hold arguments and results, the turn's secrets masked; they do not where nothing is said. What else
+    /// is private in them is then with whoever keeps the spans.
+    pub fn trace_content(mut self, on: bool) -> Self {
+        self.content = on;
+        self
+    }
+
     /// Puts a tower layer around every run that the gate has permitted; the last one given is the outermost.
     ///
     /// A layer sees the tool, the context and the arguments, and what came of the run. It can refuse, wait, measure and note; it can
@@ -206,6 +215,7 @@ impl GateBuilder {
             hooks: self.hooks,
             limits: self.limits,
             retry: self.retry,
+            content: self.content,
             running: Mutex::default(),
             idle: Notify::new(),
             draining: AtomicBool::new(false),
@@ -244,6 +254,10 @@ impl Gate {
 
     pub(crate) fn limits(&self) -> Option<&Limits> {
         self.0.limits.as_ref()
+    }
+
+    pub(crate) fn traces_content(&self) -> bool {
+        self.0.content
     }
 
     pub(crate) fn retry(&self) -> Retry {

@@ -11,7 +11,7 @@ use tower::ServiceExt as _;
 
 use super::claim::{self, Claim, Claimed};
 use super::hooks::{Permitted, Ran};
-use super::{Prepared, Progress, begin, closed, enter, stored};
+use super::{Prepared, Progress, begin, closed, enter, stored, telemetry};
 use crate::args;
 use crate::audit::{Audit, End, Entry, Late, Verdicts, arrived};
 use crate::call::{CallResult, ToolCall};
@@ -280,12 +280,20 @@ impl Flight<'_> {
         };
         let cx = prepared.cx.clone();
         let used = prepared.corrected.clone();
+        // Held until everything is in it.
+        let span = prepared.span.clone();
+        let content = self.gate.traces_content();
+        telemetry::decided(&span, &self.verdicts);
+        if content {
+            telemetry::arguments(&span, prepared.arguments(), &cx);
+        }
         let mut result = match passed {
             Ok(Passed::Stored(text)) => {
                 let (outcome, citations) = stored::read(&text);
                 let mut result = prepared.result(outcome);
                 result.citations = citations;
                 result.replayed = true;
+                span.record("tool_core.replayed", true);
                 // Its row is written already.
                 return result;
             }
@@ -298,12 +306,17 @@ impl Flight<'_> {
                 "a typed call keeps its arguments: run the approval with `Toolset::resume`",
             ))),
             Ok(Passed::Asked(ticket)) => {
+                span.record("tool_core.approval.id", &*ticket.id);
                 let mut result = prepared.result(Err(ask::pending(&ticket)));
                 result.tickets.push(*ticket);
                 result
             }
             Err(error) => prepared.result(Err(super::redacted(error, &cx))),
         };
+        if content && let Some(output) = result.output() {
+            telemetry::result(&span, output.get());
+        }
+        drop(span);
         result.tickets.extend(cx.take_asked());
         if let Some(claim) = self.claim.take() {
             Box::pin(claim.end(&result, &cx)).await;
@@ -332,6 +345,10 @@ impl Drop for Flight<'_> {
             return;
         }
         let error = ToolError::of(ErrorKind::Cancelled, "the call was dropped before its end");
+        if let Some(prepared) = &self.prepared {
+            telemetry::decided(&prepared.span, &self.verdicts);
+            prepared.ended(Some(&error));
+        }
         let end = End::failed(&error, micros(self.since.elapsed()));
         let (Some(late), claim) = (self.late(Some(end)), self.claim.take()) else {
             return;
@@ -521,6 +538,7 @@ async fn refuse(
     started: Timestamp,
 ) -> CallResult {
     let error = super::redacted(error, cx);
+    telemetry::refused(&call, &error);
     if !gate.audit().is_off() {
         let id = gated.map_or_else(String::new, |gated| gated.key(cx, &call).to_owned());
         let mut row: AuditRow = arrived(id, &call, cx, started);

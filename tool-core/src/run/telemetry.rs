@@ -1,0 +1,165 @@
+//! What a call tells `tracing`: one span, one measure, and log lines for its beginning and end.
+//!
+//! The span and its attributes follow the conventions of OpenTelemetry for generative AI; what these have no word for (decision, policy,
+//! approval) stands under `tool_core.`. Arguments and results are left out unless a gate asks for them.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use tracing::field::Empty;
+use tracing::{Level, Span};
+
+#[cfg(feature = "host")]
+use crate::audit::Verdicts;
+use crate::call::ToolCall;
+use crate::context::ToolContext;
+use crate::error::{ErrorKind, ToolError};
+use crate::tool::ToolDef;
+
+/// The span of a call. Without a subscriber this reads one number.
+pub(super) fn span(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
+    let name = def.name();
+    let span = tracing::info_span!(
+        target: "tool_core",
+        "execute_tool",
+        otel.name = %format_args!("execute_tool {name}"),
+        otel.kind = "internal",
+        otel.status_code = Empty,
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = name,
+        gen_ai.tool.type = "function",
+        gen_ai.tool.call.id = &*call.id,
+        gen_ai.tool.description = def.description(),
+        gen_ai.tool.call.arguments = Empty,
+        gen_ai.tool.call.result = Empty,
+        gen_ai.conversation.id = cx.conversation(),
+        gen_ai.agent.name = cx.agent(),
+        error.type = Empty,
+        tool_core.decision.id = Empty,
+        tool_core.policy.version = Empty,
+        tool_core.approval.id = Empty,
+        tool_core.attempts = Empty,
+        tool_core.replayed = Empty,
+    );
+    #[cfg(feature = "otel")]
+    if !span.is_disabled() && cx.call_id().is_none() {
+        super::otel::adopt(&span, cx);
+    }
+    tracing::event!(
+        target: "tool_core::call",
+        parent: None,
+        Level::INFO,
+        gen_ai.tool.name = name,
+        gen_ai.tool.call.id = &*call.id,
+        "call started"
+    );
+    span
+}
+
+/// Runs a job within a span, whether or not anybody listens.
+pub(super) fn within<'a, F: Future>(
+    span: &'a Span,
+    mut job: Pin<&'a mut F>,
+) -> impl Future<Output = F::Output> + use<'a, F> {
+    std::future::poll_fn(move |task| span.in_scope(|| job.as_mut().poll(task)))
+}
+
+/// What a gate has decided, and how often the tool ran.
+#[cfg(feature = "host")]
+pub(super) fn decided(span: &Span, verdicts: &Verdicts) {
+    if span.is_disabled() {
+        return;
+    }
+    if let Some(decision) = verdicts.decision {
+        span.record("tool_core.decision.id", tracing::field::display(decision));
+    }
+    if let Some(policy) = verdicts.policy.as_deref().filter(|text| !text.is_empty()) {
+        span.record("tool_core.policy.version", policy);
+    }
+    if let Some(approval) = verdicts.approval.as_deref() {
+        span.record("tool_core.approval.id", approval);
+    }
+    if verdicts.attempt > 0 {
+        span.record("tool_core.attempts", verdicts.attempt);
+    }
+}
+
+/// The arguments as the tool reads them, where a gate asks for them.
+#[cfg(feature = "host")]
+pub(super) fn arguments(span: &Span, arguments: &str, cx: &ToolContext) {
+    if !span.is_disabled() {
+        let masked = cx.redactor().redact_json(arguments);
+        span.record("gen_ai.tool.call.arguments", &*masked);
+    }
+}
+
+/// The result, which is masked already, where a gate asks for it.
+#[cfg(feature = "host")]
+pub(super) fn result(span: &Span, output: &str) {
+    if !span.is_disabled() {
+        span.record("gen_ai.tool.call.result", output);
+    }
+}
+
+/// The end of a call that had a span.
+pub(super) fn ended(
+    span: &Span,
+    def: &ToolDef,
+    call: &str,
+    error: Option<&ToolError>,
+    took: Duration,
+) {
+    let name = def.name();
+    let kind = error.map(|error| error.kind().as_str());
+    if let Some(kind) = kind {
+        span.record("error.type", kind);
+        // A call that waits for a person has not failed.
+        if error.is_some_and(|error| error.kind() != ErrorKind::Pending) {
+            span.record("otel.status_code", "ERROR");
+        }
+    }
+    // No message and no id: every field of it is an attribute of the measure.
+    tracing::event!(
+        target: "tool_core::metrics",
+        parent: None,
+        Level::INFO,
+        histogram.gen_ai.execute_tool.duration = took.as_secs_f64(),
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = name,
+        error.type = kind,
+    );
+    told(name, call, kind, took);
+}
+
+/// The end of a call that never reached a tool.
+pub(super) fn refused(call: &ToolCall, error: &ToolError) {
+    tracing::event!(
+        target: "tool_core::call",
+        parent: None,
+        Level::INFO,
+        gen_ai.tool.name = &*call.name,
+        gen_ai.tool.call.id = &*call.id,
+        "call started"
+    );
+    told(
+        &call.name,
+        &call.id,
+        Some(error.kind().as_str()),
+        Duration::ZERO,
+    );
+}
+
+fn told(name: &str, call: &str, kind: Option<&str>, took: Duration) {
+    tracing::event!(
+        target: "tool_core::call",
+        parent: None,
+        Level::INFO,
+        gen_ai.tool.name = name,
+        gen_ai.tool.call.id = call,
+        ok = kind.is_none(),
+        error.type = kind,
+        duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "call ended"
+    );
+}
