@@ -44,10 +44,10 @@ pub(crate) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
         .get(&place)
         .cloned();
     known.unwrap_or_else(|| {
-        let made = make();
+        let contract = make();
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-        known.insert(place, Arc::clone(&made));
-        made
+        known.insert(place, Arc::clone(&contract));
+        contract
     })
 }
 
