@@ -165,6 +165,8 @@ async fn the_schema_that_the_model_sees_is_the_one_that_holds() {
     assert_eq!(fine.model_text(), r#"{"n":1}"#);
 }
 
+type Answer = fn(Value) -> Value;
+
 // S3-12
 #[tokio::test]
 async fn an_output_that_breaks_its_schema_is_an_error() {
@@ -173,7 +175,6 @@ async fn an_output_that_breaks_its_schema_is_an_error() {
         "properties": {"n": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
         "required": ["n"]
     });
-    type Answer = fn(Value) -> Value;
     let cases: [(Answer, bool); 5] = [
         (|_| json!({"n": 1}), true),
         (
