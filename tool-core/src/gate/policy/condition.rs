@@ -11,7 +11,7 @@ use super::glob::Glob;
 
 /// One question about one place in the arguments, named by a JSON pointer (RFC 6901; `""` is the whole).
 ///
-/// It holds, does not hold, or fails: where the place is absent (unless it asks [`exists`](Condition::exists)), where the value
+/// It holds, does not hold, or fails: where the place is absent (unless it asks [`exists`](Place::exists)), where the value
 /// has another type, and where a number is beyond what can be compared exactly. A rule whose condition fails never allows.
 ///
 /// ```
