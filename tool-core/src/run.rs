@@ -24,7 +24,6 @@ use crate::toolset::Toolset;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::stream::Stream;
 use serde::de::DeserializeOwned;
-use tracing::Span;
 
 mod blocking;
 #[cfg(feature = "host")]
@@ -45,6 +44,7 @@ mod telemetry;
 pub use blocking::BlockingPool;
 pub use blocking::blocking;
 pub(crate) use drive::finish;
+use telemetry::CallSpan;
 
 /// The right to start a run. Only this crate makes one, so that nobody else calls a [`Start`](crate::tool::Start).
 #[doc(hidden)]
@@ -96,7 +96,7 @@ pub(crate) struct Prepared {
     since: Instant,
     /// The tool's position on its shelf.
     at: usize,
-    span: Span,
+    span: CallSpan,
 }
 
 impl Prepared {
@@ -333,7 +333,7 @@ fn enter(
         (Some(own), Some(turn)) => Some(own.min(turn)),
         (own, turn) => own.or(turn),
     };
-    let span = telemetry::span(def, &call, cx);
+    let span = CallSpan::open(def, &call, cx);
     let scope = Arc::new(CallScope {
         call,
         def: def.clone(),
@@ -377,7 +377,7 @@ async fn execute<R>(
     otel::announce(&prepared);
     let outcome = {
         let job = pin!(guard::guarded(job, &prepared.cx));
-        telemetry::within(&prepared.span, job).await
+        prepared.span.run(job).await
     };
     drop(ended);
     (prepared, outcome)

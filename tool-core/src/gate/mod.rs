@@ -98,10 +98,6 @@ fn decision(toolset: &Toolset, prepared: &Prepared) -> Option<Decision> {
 }
 
 /// Decides, where the host has no gate, about a call whose name was seen and whose arguments were admitted: policy, then approval.
-#[expect(
-    clippy::result_large_err,
-    reason = "a call is moved once, a box would cost it an allocation"
-)]
 pub(crate) fn decide(
     toolset: &Toolset,
     prepared: Prepared,

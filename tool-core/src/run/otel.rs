@@ -25,10 +25,10 @@ pub(super) fn adopt(span: &Span, cx: &ToolContext) {
 
 /// Keeps where the call stands, for services that it calls.
 pub(super) fn announce(prepared: &Prepared) {
-    if prepared.span.is_disabled() {
+    let Some(span) = prepared.span.get() else {
         return;
-    }
-    let own = prepared.span.context();
+    };
+    let own = span.context();
     if !own.span().span_context().is_valid() {
         return;
     }

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use tracing::field::Empty;
+use tracing::level_filters::LevelFilter;
 use tracing::{Level, Span};
 
 #[cfg(feature = "host")]
@@ -17,8 +18,53 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::tool::ToolDef;
 
-/// The span of a call. Without a subscriber this reads one number.
-pub(super) fn span(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
+/// The span of a call; `None` where nobody listens, which takes no room in what holds a call.
+#[derive(Clone)]
+pub(super) struct CallSpan(Option<Box<Span>>);
+
+/// Whether anybody may listen: one number is read.
+#[inline]
+fn heard() -> bool {
+    LevelFilter::current() >= LevelFilter::INFO
+}
+
+impl CallSpan {
+    /// Opens the span of a call.
+    #[inline]
+    pub(super) fn open(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Self {
+        if !heard() {
+            return Self(None);
+        }
+        let span = opened(def, call, cx);
+        Self((!span.is_disabled()).then(|| Box::new(span)))
+    }
+
+    #[cfg(feature = "otel")]
+    pub(super) fn get(&self) -> Option<&Span> {
+        self.0.as_deref()
+    }
+
+    /// Says more of the call.
+    pub(super) fn record<V: tracing::Value>(&self, field: &'static str, value: V) {
+        if let Some(span) = &self.0 {
+            span.record(field, value);
+        }
+    }
+
+    /// Runs a job within the span, whether or not there is one.
+    pub(super) fn run<'a, F: Future>(
+        &'a self,
+        mut job: Pin<&'a mut F>,
+    ) -> impl Future<Output = F::Output> + use<'a, F> {
+        std::future::poll_fn(move |task| match &self.0 {
+            None => job.as_mut().poll(task),
+            Some(span) => span.in_scope(|| job.as_mut().poll(task)),
+        })
+    }
+}
+
+#[cold]
+fn opened(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
     let name = def.name();
     let span = tracing::info_span!(
         target: "tool_core",
@@ -57,18 +103,10 @@ pub(super) fn span(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
     span
 }
 
-/// Runs a job within a span, whether or not anybody listens.
-pub(super) fn within<'a, F: Future>(
-    span: &'a Span,
-    mut job: Pin<&'a mut F>,
-) -> impl Future<Output = F::Output> + use<'a, F> {
-    std::future::poll_fn(move |task| span.in_scope(|| job.as_mut().poll(task)))
-}
-
 /// What a gate has decided, and how often the tool ran.
 #[cfg(feature = "host")]
-pub(super) fn decided(span: &Span, verdicts: &Verdicts) {
-    if span.is_disabled() {
+pub(super) fn decided(span: &CallSpan, verdicts: &Verdicts) {
+    if span.0.is_none() {
         return;
     }
     if let Some(decision) = verdicts.decision {
@@ -87,8 +125,8 @@ pub(super) fn decided(span: &Span, verdicts: &Verdicts) {
 
 /// The arguments as the tool reads them, where a gate asks for them.
 #[cfg(feature = "host")]
-pub(super) fn arguments(span: &Span, arguments: &str, cx: &ToolContext) {
-    if !span.is_disabled() {
+pub(super) fn arguments(span: &CallSpan, arguments: &str, cx: &ToolContext) {
+    if span.0.is_some() {
         let masked = cx.redactor().redact_json(arguments);
         span.record("gen_ai.tool.call.arguments", &*masked);
     }
@@ -96,20 +134,26 @@ pub(super) fn arguments(span: &Span, arguments: &str, cx: &ToolContext) {
 
 /// The result, which is masked already, where a gate asks for it.
 #[cfg(feature = "host")]
-pub(super) fn result(span: &Span, output: &str) {
-    if !span.is_disabled() {
-        span.record("gen_ai.tool.call.result", output);
-    }
+pub(super) fn result(span: &CallSpan, output: &str) {
+    span.record("gen_ai.tool.call.result", output);
 }
 
-/// The end of a call that had a span.
+/// The end of a call that reached its tool.
+#[inline]
 pub(super) fn ended(
-    span: &Span,
+    span: &CallSpan,
     def: &ToolDef,
     call: &str,
     error: Option<&ToolError>,
     took: Duration,
 ) {
+    if heard() {
+        tell_end(span, def, call, error, took);
+    }
+}
+
+#[cold]
+fn tell_end(span: &CallSpan, def: &ToolDef, call: &str, error: Option<&ToolError>, took: Duration) {
     let name = def.name();
     let kind = error.map(|error| error.kind().as_str());
     if let Some(kind) = kind {
