@@ -12,6 +12,7 @@ mod stand_in;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use futures::StreamExt as _;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig as _};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
@@ -218,10 +219,21 @@ fn calls_reach_a_collector() {
         fetched
     });
     telemetry.flush();
+    follows_the_conventions(&telemetry.span("c-1"));
+    is_part_of_a_trace(&telemetry, &fetched);
+    tells_what_was_decided(&telemetry);
+    measures_durations(&telemetry);
+    let sent = telemetry.collector.bytes();
+    let secret = SECRET.as_bytes();
+    assert!(!sent.windows(secret.len()).any(|bytes| bytes == secret));
+    drop(lease);
+}
 
-    // By the conventions.
-    let span = telemetry.span("c-1");
-    let of = |span: &Span, key: &str| attribute(&span.attributes, key);
+fn of(span: &Span, key: &str) -> Option<String> {
+    attribute(&span.attributes, key)
+}
+
+fn follows_the_conventions(span: &Span) {
     assert_eq!(span.name, "execute_tool fetch");
     assert_eq!(span.kind().as_str_name(), "SPAN_KIND_INTERNAL");
     for (key, value) in [
@@ -239,11 +251,14 @@ fn calls_reach_a_collector() {
         ("gen_ai.tool.call.arguments", None),
         ("gen_ai.tool.call.result", None),
     ] {
-        assert_eq!(of(&span, key).as_deref(), value, "{key}");
+        assert_eq!(of(span, key).as_deref(), value, "{key}");
     }
-    assert!(of(&span, "tool_core.policy.version").is_some());
+    assert!(of(span, "tool_core.policy.version").is_some());
     assert!(span.events.is_empty(), "{:?}", span.events);
+}
 
+fn is_part_of_a_trace(telemetry: &Telemetry, fetched: &CallResult) {
+    let span = telemetry.span("c-1");
     // In: a child of the host's caller. Out: what the tool sends names this very span.
     assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");
     assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
@@ -265,8 +280,10 @@ fn calls_reach_a_collector() {
     let inner = spans.iter().find(|span| span.name == "http").unwrap();
     assert_eq!(inner.parent_span_id, span.span_id);
     assert_eq!(of(inner, "url").as_deref(), Some("https://x/[secret:key]"));
+}
 
-    // What went wrong, and what was decided.
+fn tells_what_was_decided(telemetry: &Telemetry) {
+    let spans = telemetry.collector.spans();
     let failed = telemetry.span("c-2");
     assert_eq!(of(&failed, "error.type").as_deref(), Some("failed"));
     assert_eq!(failed.status.unwrap().code(), StatusCode::Error);
@@ -289,7 +306,9 @@ fn calls_reach_a_collector() {
     }
     assert!(of(asked, "tool_core.decision.id").is_some());
     assert!(!spans.iter().any(|span| span.name.contains("nothing")));
+}
 
+fn measures_durations(telemetry: &Telemetry) {
     // How long: by tool and error, and by nothing that grows without end.
     let metrics = telemetry.collector.metrics();
     let durations = metrics
@@ -317,11 +336,6 @@ fn calls_reach_a_collector() {
             (("remove".to_owned(), None), 1),
         ])
     );
-
-    let sent = telemetry.collector.bytes();
-    let secret = SECRET.as_bytes();
-    assert!(!sent.windows(secret.len()).any(|bytes| bytes == secret));
-    drop(lease);
 }
 
 // issue 3, point 9: arguments and results stand in a span where the gate says so, without the turn's secrets, whatever exports them
@@ -398,7 +412,6 @@ fn every_dispatch_is_logged_twice() {
             ] {
                 let _ = tools.call(call(id, name, arguments), &cx).await;
             }
-            use futures::StreamExt as _;
             let events = tools.stream(call("c-5", "fail", "{}"), &cx);
             let _ = events.collect::<Vec<_>>().await;
         });
