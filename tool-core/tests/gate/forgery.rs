@@ -1,8 +1,9 @@
 //! Nothing runs that was not approved, whoever claims that it was.
 
+use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
-use tool_core::{Approvals, ErrorKind, Gate, KeyRing, Reply, Ticket};
+use tool_core::{Approvals, ErrorKind, Gate, KeyRing, Reply, Rules, Ticket};
 
 use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail, ticket};
 
@@ -272,4 +273,36 @@ fn keys_rotate() {
             Some(ErrorKind::Denied)
         );
     });
+}
+
+// M5: an approval holds under the rules that it was given under.
+#[tokio::test]
+async fn under_another_policy_the_call_is_judged_anew() {
+    let host = Host::new();
+    let policy = |rule: Rule| Policy::builder().rule(rule).build().unwrap();
+    let registry = Registry::builder().tool::<send_mail>().build().unwrap();
+    let tools = |policy| {
+        let rules = Rules::default().policy(&SharedPolicy::new(policy));
+        registry.toolset(&host.ann(), &rules).through(&host.gate)
+    };
+    let before = tools(policy(Rule::ask("mails").tools(["send_*"])));
+    let after = tools(policy(Rule::ask("all").tools(["*"])));
+    let never = tools(policy(
+        Rule::deny("far").when(Condition::new("/to").equals("bob")),
+    ));
+    let asked = ticket(&before.call(mail("c-1"), &host.ann()).await);
+    host.approve(&asked).await;
+
+    let anew = ticket(&after.resume(&asked.token, &host.ann()).await);
+    assert_ne!(anew.id, asked.id);
+    for tools in [&before, &after] {
+        let old = tools.resume(&asked.token, &host.ann()).await;
+        assert_eq!(kind(&old), Some(ErrorKind::Denied));
+    }
+    host.approve(&anew).await;
+    let denied = never.resume(&anew.token, &host.ann()).await;
+    assert_eq!(kind(&denied), Some(ErrorKind::Denied));
+    let dead = after.resume(&anew.token, &host.ann()).await;
+    assert_eq!(kind(&dead), Some(ErrorKind::Denied));
+    assert_eq!(host.mailbox.sent(), 0);
 }

@@ -1,0 +1,198 @@
+//! A whole host around a scripted model: policy, approval, effect ledger, audit and redaction, with a restart in between.
+//!
+//! `cargo run --example host`, and with spans `cargo run --example host --features otel`. Needs no network and no key.
+
+use std::path::Path;
+
+use futures::future::{BoxFuture, ready};
+use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
+use tool_core::redact::{RedactingMakeWriter, SharedRedactor, install_panic_hook};
+use tool_core::store::{AuditFilter, AuditSink, EffectLedger, Timestamp};
+use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::{Approvals, Audit, Gate, KeyRing, Reply, Rules, prelude::*};
+use tool_store::SqliteStore;
+use tracing_subscriber::prelude::*;
+
+mod tools;
+
+use tools::Mailer;
+
+type Error = Box<dyn std::error::Error>;
+
+/// A model that says what is written here.
+struct Script;
+
+impl Model for Script {
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        println!("model, step {}", request.step);
+        let message = match request.step {
+            1 => ModelMessage::calls([
+                ToolCall::new("c-1", "unpaid_invoices", "{}"),
+                ToolCall::new("c-2", "remove_invoice", r#"{"number":7}"#),
+                ToolCall::new("c-3", "exchange_rate", r#"{"currency":"NOK"}"#),
+            ]),
+            2 => ModelMessage::calls([
+                ToolCall::new("c-4", "send_invoice", r#"{"number":7}"#),
+                ToolCall::new("c-5", "import_payments", "{}"),
+            ]),
+            _ => ModelMessage::text("Invoice 7 is sent, two payments are in."),
+        };
+        Box::pin(ready(Ok(message)))
+    }
+}
+
+/// What a process makes when it starts.
+struct Host {
+    store: SqliteStore,
+    gate: Gate,
+    registry: Registry,
+    rules: Rules,
+    turns: Turns,
+    cx: ToolContext,
+}
+
+impl Host {
+    async fn start(file: &Path, key: SecretString) -> Result<Self, Error> {
+        let store = SqliteStore::open(file).await?;
+        // A real host reads its key from where it keeps its secrets: tokens are worth as much as it.
+        let keys = KeyRing::new("2026-11", *b"thirty-two bytes of randomness!!")?;
+        let gate = Gate::builder()
+            .approvals(Approvals::builder(store.clone()).keys(keys).build()?)
+            .ledger(store.clone())
+            .audit(Audit::required(store.clone()))
+            .build();
+        // Calls whose process has died become `ambiguous`, and wait for `Gate::resolve`.
+        store.sweep(Timestamp::now()).await?;
+        let policy = Policy::builder()
+            .rule(
+                Rule::deny("keep-books")
+                    .tools(["remove_*"])
+                    .when(Condition::new("/number").less(1000))
+                    .reason("the old books are kept"),
+            )
+            .rule(
+                Rule::ask("mail-leaves")
+                    .tools(["send_*"])
+                    .reason("a customer reads it")
+                    .four_eyes(),
+            )
+            .build()?;
+        let rules = Rules::default()
+            .policy(&SharedPolicy::new(policy))
+            .secrets(["rates_key"])
+            .deny(["change_account"]);
+        let turns = Turns::new(store.clone())
+            .progress(|call, step| println!("  {} … {step}", call.name))
+            .observe(|result| println!("  {}: {}", result.name, result.text));
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .conversation("thread-1")
+            .turn("t-1")
+            .secret("rates_key", key)
+            .with(Mailer)
+            .build();
+        let registry = Registry::linked()?;
+        Ok(Self {
+            store,
+            gate,
+            registry,
+            rules,
+            turns,
+            cx,
+        })
+    }
+
+    fn tools(&self, cx: &ToolContext) -> Toolset {
+        self.registry.toolset(cx, &self.rules).through(&self.gate)
+    }
+
+    async fn drive(&self) -> Result<Outcome, Error> {
+        let tools = |cx: &ToolContext| self.tools(cx);
+        Ok(self.turns.drive(&mut Script, tools, &self.cx).await?)
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    // What the host itself prints is masked here: logs, panics and (with `otel`) spans.
+    let shared = SharedRedactor::default();
+    install_panic_hook(&shared);
+    let log = RedactingMakeWriter::new(std::io::stderr, shared.clone());
+    let log = tracing_subscriber::fmt::layer().with_writer(log);
+    let subscriber = tracing_subscriber::registry().with(log);
+    #[cfg(feature = "otel")]
+    let spans = opentelemetry_sdk::trace::InMemorySpanExporter::default(); // a real host exports to its collector
+    #[cfg(feature = "otel")]
+    let subscriber = {
+        use opentelemetry::trace::TracerProvider as _;
+        let exporter = tool_core::redact::RedactingExporter::new(spans.clone(), shared.clone());
+        let provider = opentelemetry_sdk::trace::SdkTracerProvider::builder();
+        let provider = provider.with_simple_exporter(exporter).build();
+        subscriber.with(tracing_opentelemetry::layer().with_tracer(provider.tracer("host")))
+    };
+    subscriber.init();
+    let key = SecretString::from("sk-rates-4711");
+    let _lease = shared.add([("rates_key", key.clone())])?;
+
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("state.db");
+    let host = Host::start(&file, key.clone()).await?;
+    println!("{}", host.tools(&host.cx).explain("change_account"));
+    if let Outcome::Waiting(tickets) = host.drive().await? {
+        for ticket in tickets {
+            let why = ticket.reason.unwrap_or_default();
+            println!("waiting: {} {} ({why})", ticket.tool, ticket.arguments);
+        }
+    }
+    host.store.close().await;
+
+    println!("the process starts again");
+    let host = Host::start(&file, key).await?;
+    let tools = host.tools(&host.cx);
+    let approvals = host.gate.approvals().ok_or("the gate has approvals")?;
+    for ticket in approvals.waiting("acme", "t-1.2").await? {
+        // Who answers is the host's to authenticate. Ann has asked, and four eyes are wanted.
+        let own = approvals
+            .answer(&tools, &ticket.token, Reply::Approve, "ann", None)
+            .await;
+        println!(
+            "ann approves: {}",
+            own.err()
+                .map_or_else(String::new, |error| error.to_string())
+        );
+        approvals
+            .answer(
+                &tools,
+                &ticket.token,
+                Reply::Approve,
+                "bob",
+                Some("checked"),
+            )
+            .await?;
+        println!("bob approves");
+    }
+    if let Outcome::Said(text) = host.drive().await? {
+        println!("model: {text}");
+    }
+
+    println!("audit");
+    for row in host.store.export(&AuditFilter::default()).await? {
+        let outcome = row.outcome.unwrap_or_default();
+        let approver = row
+            .approver
+            .map_or_else(String::new, |who| format!(", approved by {who}"));
+        println!(
+            "  {} {} {}: {outcome}{approver}",
+            row.call, row.tool, row.arguments
+        );
+    }
+    #[cfg(feature = "otel")]
+    for span in spans.get_finished_spans()? {
+        println!("span {} {:?}", span.name, span.status);
+    }
+    Ok(())
+}

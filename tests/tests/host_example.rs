@@ -1,0 +1,66 @@
+//! The example host does what it says.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Command;
+
+fn run() -> (String, String) {
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "-p", "examples", "--example", "host"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (said, log) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{said}\n{log}");
+    (said, log)
+}
+
+// S0-24, S2-11, S2-13, S2-15, S2-17, M5, M6, M8
+#[test]
+fn a_host_denies_asks_restarts_streams_and_masks() {
+    let (said, log) = run();
+    let lines: Vec<&str> = said.lines().map(str::trim).collect();
+    // In this order.
+    let mut rest = lines.iter();
+    for expected in [
+        "`change_account` [deny]: ",
+        "model, step 1",
+        "unpaid_invoices: [7,9]",
+        "remove_invoice: the call is not allowed: ",
+        "exchange_rate: the bank refuses the key [secret:rates_key] for NOK",
+        "model, step 2",
+        r#"import_payments … "monday""#,
+        r#"import_payments … "tuesday""#,
+        "import_payments: 2",
+        r#"waiting: send_invoice {"number":7} (a customer reads it)"#,
+        "the process starts again",
+        "ann approves: conflict: ",
+        "bob approves",
+        "send_invoice: invoice 7 is on its way",
+        "model, step 3",
+        "model: Invoice 7 is sent, two payments are in.",
+        "audit",
+        r#"c-2 remove_invoice {"number":7}: denied"#,
+        r#"c-3 exchange_rate {"currency":{"length":3}}: failed"#,
+        "c-5 import_payments {}: ok",
+        r#"c-4 send_invoice {"number":7}: ok, approved by bob"#,
+    ] {
+        assert!(
+            rest.any(|line| line.starts_with(expected)),
+            "`{expected}` is missing in\n{said}"
+        );
+    }
+    let times = |text| lines.iter().filter(|line| line.starts_with(text)).count();
+    assert_eq!(
+        times("import_payments: 2"),
+        1,
+        "not again after the restart"
+    );
+    assert_eq!(times("model, step 2"), 1, "the model is not asked twice");
+    assert!(
+        log.contains("no rate of NOK for [secret:rates_key]"),
+        "{log}"
+    );
+    assert!(!said.contains("sk-rates") && !log.contains("sk-rates"));
+}

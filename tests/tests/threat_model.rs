@@ -1,0 +1,30 @@
+//! Every test that the threat model names is there.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+#[test]
+fn claims_name_tests_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = std::fs::read_to_string(root.join("docs/threat-model.md")).unwrap();
+    let mut found = 0;
+    for row in page.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let proofs = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let mut file = String::new();
+        let mut named = 0;
+        for word in proofs.split('`').skip(1).step_by(2) {
+            if word.contains('/') {
+                assert!(root.join(word).exists(), "there is no `{word}`");
+                named += usize::from(word.starts_with("ui-tests"));
+                file = std::fs::read_to_string(root.join(word)).unwrap_or_default();
+            } else {
+                assert!(file.contains(&format!("fn {word}(")), "no test `{word}`");
+                named += 1;
+            }
+        }
+        assert!(named > 0, "nothing proves: {row}");
+        found += named;
+    }
+    assert!(found >= 20, "{found}");
+}
