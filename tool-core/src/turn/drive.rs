@@ -7,6 +7,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::gate::approval::Ticket;
 use crate::store::{EffectRow, Message, Role};
+use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
 /// Something that answers a thread: a provider's model, or a script.
@@ -38,6 +39,8 @@ pub enum Outcome {
     Replied(String),
     /// Calls wait for a person. Drive the thread again when all are answered.
     Waiting(Vec<Ticket>),
+    /// Calls need variables that nobody has supplied. Supply them and drive the thread again.
+    Lacking(Vec<VariableNeed>),
     /// A call was begun before and its end is not known, as in [`Turn::Unsettled`]. Drive the thread again when its row is settled.
     Unsettled(Box<EffectRow>),
     /// The run has taken as many steps as it may.
@@ -89,6 +92,7 @@ impl Turns {
                 }
                 match Box::pin(self.run(&tools(&cx), &message, &cx)).await? {
                     Turn::Waiting(tickets) => return Ok(Outcome::Waiting(tickets)),
+                    Turn::Lacking(needs) => return Ok(Outcome::Lacking(needs)),
                     Turn::Unsettled(row) => return Ok(Outcome::Unsettled(row)),
                     Turn::Complete(results) => {
                         if let Some(reply) = results.iter().find_map(ToolMessage::reply) {

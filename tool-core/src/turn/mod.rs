@@ -12,6 +12,7 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
 use crate::store::{EffectRow, NewMessage, Role, StoreError, ThreadStore, Timestamp};
+use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
 mod call;
@@ -76,6 +77,9 @@ pub enum Turn {
     Complete(Vec<ToolMessage>),
     /// Some calls wait for a person; the others have their results in the thread. Run the message again when all are answered.
     Waiting(Vec<Ticket>),
+    /// Some calls need variables that nobody has supplied; the others have their results in the thread. Supply them and run the
+    /// message again.
+    Lacking(Vec<VariableNeed>),
     /// A call was begun before and its end is not known: it is `running` elsewhere, or `ambiguous` and wants an operator
     /// ([`Gate::resolve`](crate::Gate::resolve), by the key in its row). Neither it nor a call after it was run. Run the message again
     /// when the row is settled.
@@ -171,7 +175,7 @@ impl Turns {
         let turn = cx.turn().ok_or(TurnError::Unnamed("turn"))?.to_owned();
         let mut stored = self.stored(&thread, &turn).await?;
         let place = Place { thread, turn };
-        let mut tickets = Vec::new();
+        let (mut tickets, mut lacking) = (Vec::new(), Vec::<VariableNeed>::new());
         let keys = keys(&message.calls);
         let mut at = 0;
         while at < message.calls.len() {
@@ -196,6 +200,20 @@ impl Turns {
                         continue;
                     }
                 };
+                if let Some(error) = result.error()
+                    && !error.missing_variables().is_empty()
+                {
+                    let known =
+                        |need: &VariableNeed| lacking.iter().any(|other| other.name == need.name);
+                    let new: Vec<_> = error
+                        .missing_variables()
+                        .iter()
+                        .filter(|need| !known(need))
+                        .cloned()
+                        .collect();
+                    lacking.extend(new);
+                    continue;
+                }
                 if result
                     .error()
                     .is_some_and(|error| error.kind() == ErrorKind::Pending)
@@ -211,6 +229,9 @@ impl Turns {
                 return Ok(Turn::Unsettled(row));
             }
             at += group;
+        }
+        if !lacking.is_empty() {
+            return Ok(Turn::Lacking(lacking));
         }
         if !tickets.is_empty() {
             return Ok(Turn::Waiting(tickets));

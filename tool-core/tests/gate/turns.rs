@@ -566,3 +566,42 @@ async fn progress_of_a_call_is_told_and_not_stored() {
         2
     );
 }
+
+/// Says where it is.
+#[tool(read_only)]
+fn place(#[variable("REGION")] region: String) -> String {
+    region
+}
+
+// S4-14
+#[tokio::test]
+async fn a_turn_that_lacks_a_variable_stops_until_it_is_there() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let turns = Turns::new(store.clone());
+    let message = ModelMessage::calls([ToolCall::new("c-1", "place", "{}"), call("note", "a")]);
+    let tools = toolset![place, note];
+    let turn = turns.run(&tools, &message, &cx(&log)).await.unwrap();
+    let Turn::Lacking(needs) = turn else {
+        panic!("{turn:?}")
+    };
+    assert_eq!(needs[0].name, "REGION");
+    assert_eq!(
+        store.read("th-1", None).await.unwrap().len(),
+        1,
+        "nothing is stored for the call that waits"
+    );
+
+    let supplied = ToolContext::builder()
+        .conversation("th-1")
+        .turn("t-1")
+        .variable("REGION", "Jura")
+        .with(log.clone())
+        .with(Pen(log.clone()));
+    let turn = turns
+        .run(&tools, &message, &supplied.build())
+        .await
+        .unwrap();
+    let texts: Vec<_> = results(turn).into_iter().map(|(text, _)| text).collect();
+    assert_eq!(texts, ["Jura", "a"]);
+    assert_eq!(log.names(), ["a"], "what had its result was not run again");
+}
