@@ -67,13 +67,13 @@ fn secrets_are_declared_and_injected() {
     );
 
     let cx = ToolContext::builder()
-        .secret("upstream_key", SecretString::from("12345"))
+        .secret("upstream_key", SecretString::from("123456"))
         .variable("RETRIES", "3")
         .variable("REGION", "eu")
         .build();
     assert_eq!(
         call("ask_upstream", r#"{"question":"x"}"#, &cx).model_text(),
-        "x 5 false 3 None eu"
+        "x 6 false 3 None eu"
     );
     assert!(
         call(

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use futures::future::BoxFuture;
+
 use super::{FromContext, ToolContext};
 use crate::call::{CallResult, ToolCall};
 use crate::effect::Effect;
@@ -92,6 +94,7 @@ macro_rules! tuples {
         tuples!(@one $all $tool $place);
     )+};
     (@one ($($all:ident),+) $tool:ident $place:literal) => {
+        #[diagnostic::do_not_recommend]
         impl<$($all: Tool),+> UsesTool<$tool, At<$place>> for ($($all,)+) {}
     };
 }
@@ -113,12 +116,12 @@ pub(super) struct Callable(pub(super) Toolset);
 
 impl<T: UsedTools> Uses<T> {
     /// A typed call.
-    pub async fn invoke<A, I>(&self, input: A) -> Result<A::Output, ToolError>
+    pub fn invoke<A, I>(&self, input: A) -> BoxFuture<'_, Result<A::Output, ToolError>>
     where
         A: Tool,
         T: UsesTool<A, I>,
     {
-        Box::pin(self.tools.invoke(input, &self.cx)).await
+        Box::pin(self.tools.invoke(input, &self.cx))
     }
 
     /// A call by name. A tool that `T` does not name is unknown here.
