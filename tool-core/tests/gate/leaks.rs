@@ -114,3 +114,104 @@ async fn a_secret_that_cannot_be_masked_is_not_given_out() {
         error.operator_text()
     );
 }
+
+/// Says the secret in another spelling.
+#[tool]
+async fn spell(
+    cx: &ToolContext,
+    #[secret("api_key")] key: SecretString,
+    /// Which.
+    spelling: String,
+) -> Result<String, ToolError> {
+    let text = spelled(key.expose_secret(), &spelling);
+    cx.progress(&serde_json::json!({ "at": text }));
+    cx.audit("spelt", &serde_json::json!({ "as": text }));
+    if spelling.ends_with("error") {
+        Err(ToolError::new(text))
+    } else {
+        Ok(format!("before {text} after"))
+    }
+}
+
+fn spelled(key: &str, spelling: &str) -> String {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+    let hex = |upper: bool| {
+        let digit = |byte: u8| {
+            if upper {
+                format!("{byte:02X}")
+            } else {
+                format!("{byte:02x}")
+            }
+        };
+        key.bytes().map(digit).collect::<String>()
+    };
+    match spelling.trim_end_matches("-error") {
+        "percent" => key.bytes().map(|byte| format!("%{byte:02X}")).collect(),
+        "hex" => hex(false),
+        "HEX" => hex(true),
+        "base64" => STANDARD.encode(key),
+        "base64-1" => STANDARD.encode(format!("x{key}")),
+        "base64-2" => STANDARD.encode(format!("xy{key}yx")),
+        "base64url" => URL_SAFE_NO_PAD.encode(key),
+        "base64url-1" => URL_SAFE_NO_PAD.encode(format!("a{key}a")),
+        _ => format!("{key:?}"),
+    }
+}
+
+// M8
+#[tokio::test]
+async fn no_spelling_of_a_secret_leaves_a_call() {
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let tools = toolset![spell].through(&gate);
+    let cx = ToolContext::builder()
+        .turn("t-1")
+        .secret("api_key", SecretString::from(SENTINEL))
+        .build();
+    let spellings = [
+        "percent",
+        "hex",
+        "HEX",
+        "base64",
+        "base64-1",
+        "base64-2",
+        "base64url",
+        "base64url-1",
+        "debug",
+    ];
+    for spelling in spellings
+        .into_iter()
+        .flat_map(|spelling| [spelling.to_owned(), format!("{spelling}-error")])
+    {
+        let whole = spelled(SENTINEL, &spelling);
+        // What does not depend on the bytes beside the secret.
+        let core: String = whole
+            .chars()
+            .skip(4)
+            .take(whole.chars().count() - 8)
+            .collect();
+        let call = ToolCall::new(
+            spelling.clone(),
+            "spell",
+            serde_json::json!({ "spelling": spelling }).to_string(),
+        );
+        let mut events = Box::pin(tools.stream(call, &cx));
+        while let Some(event) = events.next().await {
+            let text = match event {
+                ToolEvent::Started => continue,
+                ToolEvent::Progress(step) => step.get().to_owned(),
+                ToolEvent::Done(result) => format!("{} {}", result.model_text(), result.envelope()),
+            };
+            assert!(!text.contains(&core), "{spelling}: {text}");
+            assert!(text.contains("[secret:api_key]"), "{spelling}: {text}");
+        }
+        let rows = store.export(&AuditFilter::default()).await.unwrap();
+        assert!(
+            !serde_json::to_string(&rows).unwrap().contains(&core),
+            "{spelling}"
+        );
+    }
+}

@@ -17,5 +17,6 @@ mod interleave;
 mod leaks;
 mod nested;
 mod recovery;
+mod rules;
 mod support;
 mod turns;
