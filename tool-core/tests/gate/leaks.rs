@@ -1,5 +1,7 @@
 //! What is secret stays here.
 
+use std::fmt::Write as _;
+
 use futures::StreamExt;
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, EffectLedger, MemoryStore};
@@ -136,20 +138,20 @@ async fn spell(
 fn spelled(key: &str, spelling: &str) -> String {
     use base64::Engine as _;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-    let hex = |upper: bool| {
-        let digit = |byte: u8| {
-            if upper {
-                format!("{byte:02X}")
+    let each = |before: &str, upper: bool| {
+        key.bytes().fold(String::new(), |mut text, byte| {
+            let _ = if upper {
+                write!(text, "{before}{byte:02X}")
             } else {
-                format!("{byte:02x}")
-            }
-        };
-        key.bytes().map(digit).collect::<String>()
+                write!(text, "{before}{byte:02x}")
+            };
+            text
+        })
     };
     match spelling.trim_end_matches("-error") {
-        "percent" => key.bytes().map(|byte| format!("%{byte:02X}")).collect(),
-        "hex" => hex(false),
-        "HEX" => hex(true),
+        "percent" => each("%", true),
+        "hex" => each("", false),
+        "HEX" => each("", true),
         "base64" => STANDARD.encode(key),
         "base64-1" => STANDARD.encode(format!("x{key}")),
         "base64-2" => STANDARD.encode(format!("xy{key}yx")),
