@@ -325,6 +325,11 @@ impl Gate {
         cancelled
     }
 
+    /// Whether [`drain`](Gate::drain) was called: no more calls are taken.
+    pub fn is_draining(&self) -> bool {
+        self.0.draining.load(Ordering::Relaxed)
+    }
+
     async fn idle(&self) {
         loop {
             let woken = self.0.idle.notified();
@@ -339,7 +344,7 @@ impl Gate {
 
     /// Notes that a call runs; `None` where no more are taken.
     pub(crate) fn enter(&self, cx: &ToolContext) -> Option<Entered<'_>> {
-        if self.0.draining.load(Ordering::Relaxed) {
+        if self.is_draining() {
             return None;
         }
         let at = self.0.running().insert(cx.clone());

@@ -8,6 +8,7 @@ use super::{ModelMessage, Turns};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
+use crate::gate::Gate;
 use crate::store::{EffectRow, EffectState};
 use crate::toolset::Toolset;
 
@@ -15,6 +16,8 @@ use crate::toolset::Toolset;
 pub(super) enum Ended {
     Result(Box<CallResult>),
     Unsettled(Box<EffectRow>),
+    /// The host took no more calls: it stays open.
+    NotTaken,
 }
 
 impl Turns {
@@ -48,6 +51,12 @@ impl Turns {
             );
         }
         let result = self.call(tools, call, cx).await;
+        let unavailable = result
+            .error()
+            .is_some_and(|error| error.kind() == ErrorKind::Unavailable);
+        if unavailable && tools.gate().is_some_and(Gate::is_draining) {
+            return Ended::NotTaken;
+        }
         match unsettled(tools, call, cx, &result).await {
             None => Ended::Result(Box::new(result)),
             Some(row) if is_open(&row) => Ended::Unsettled(row),

@@ -98,6 +98,9 @@ pub enum TurnError {
     /// The store failed. What is stored stays; run the message again.
     #[error("the thread could not be read or written: {0}")]
     Store(#[from] StoreError),
+    /// The host takes no more calls. What is stored stays, the other calls are open: run the message again in the next process.
+    #[error("the host is shutting down, run the message again in another process")]
+    Draining,
     /// The model failed.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
@@ -191,10 +194,14 @@ impl Turns {
                 let run = calls.map(|call| self.one(tools, message, call, cx));
                 run.collect::<FuturesOrdered<_>>().collect().await
             };
-            let mut unsettled = None;
+            let (mut unsettled, mut draining) = (None, false);
             for (key, ended) in keys[at..].iter().zip(results) {
                 let result = match ended {
                     Ended::Result(result) => result,
+                    Ended::NotTaken => {
+                        draining = true;
+                        continue;
+                    }
                     Ended::Unsettled(row) => {
                         unsettled = Some(row);
                         continue;
@@ -224,6 +231,9 @@ impl Turns {
                 }
                 let stored_message = self.store(&place, key, ToolMessage::of(&result)).await?;
                 stored.insert(key.clone(), stored_message);
+            }
+            if draining {
+                return Err(TurnError::Draining);
             }
             if let Some(row) = unsettled {
                 return Ok(Turn::Unsettled(row));

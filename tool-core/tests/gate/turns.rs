@@ -605,3 +605,24 @@ async fn a_turn_that_lacks_a_variable_stops_until_it_is_there() {
     assert_eq!(texts, ["Jura", "a"]);
     assert_eq!(log.names(), ["a"], "what had its result was not run again");
 }
+
+#[tokio::test]
+async fn a_host_that_shuts_down_leaves_calls_open_for_the_next_one() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let turns = Turns::new(store.clone());
+    let message = ModelMessage::calls([call("note", "a"), call("note", "b")]);
+    let gate = Gate::builder().ledger(store.clone()).build();
+    gate.drain(Duration::from_millis(1)).await;
+    let closed = toolset![note].through(&gate);
+    let error = turns.run(&closed, &message, &cx(&log)).await.unwrap_err();
+    assert!(matches!(error, TurnError::Draining), "{error}");
+    assert!(store.read("th-1", None).await.unwrap().is_empty() && log.names().is_empty());
+
+    let next = Gate::builder().ledger(store.clone()).build();
+    let turn = turns
+        .run(&toolset![note].through(&next), &message, &cx(&log))
+        .await
+        .unwrap();
+    assert_eq!(results(turn).len(), 2);
+    assert_eq!(log.names(), ["a", "b"]);
+}
