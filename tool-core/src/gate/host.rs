@@ -309,7 +309,10 @@ impl Gate {
     /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store. Gives how many
     /// calls were cancelled.
     pub async fn drain(&self, patience: Duration) -> usize {
-        self.0.draining.store(true, Ordering::Relaxed);
+        {
+            let _running = self.0.running();
+            self.0.draining.store(true, Ordering::Relaxed);
+        }
         let _ = tokio::time::timeout(patience, self.idle()).await;
         let cancelled = {
             let running = self.0.running();
@@ -344,10 +347,12 @@ impl Gate {
 
     /// Notes that a call runs; `None` where no more are taken.
     pub(crate) fn enter(&self, cx: &ToolContext) -> Option<Entered<'_>> {
+        let mut running = self.0.running();
+        // Under the lock, as `drain` sets it: a call is either refused or seen by whoever drains.
         if self.is_draining() {
             return None;
         }
-        let at = self.0.running().insert(cx.clone());
+        let at = running.insert(cx.clone());
         Some(Entered { gate: self, at })
     }
 }
