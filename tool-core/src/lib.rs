@@ -73,6 +73,7 @@ mod registry;
 mod run;
 pub mod store;
 mod stream;
+mod sync;
 pub mod testing;
 mod tool;
 mod toolset;

@@ -1,15 +1,15 @@
 //! Rows on their way to a sink that may be slow or away.
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use super::row::Late;
 use crate::store::{AuditRow, AuditSink, StoreError};
+use crate::sync::Backlog;
 
 /// Rows that make a write worth its while.
 const BATCH: usize = 10;
@@ -42,12 +42,11 @@ pub struct AuditBuffer(Arc<Inner>);
 
 struct Inner {
     sink: Arc<dyn AuditSink>,
-    queue: Mutex<VecDeque<Entry>>,
+    queue: Backlog<Entry>,
     /// Woken when a batch is full.
     full: Notify,
     /// Held while rows are written, so that they arrive in order.
     writing: tokio::sync::Mutex<()>,
-    dropped: AtomicU64,
     /// A task writes in the background.
     tended: AtomicBool,
 }
@@ -56,22 +55,21 @@ impl AuditBuffer {
     pub(super) fn new(sink: Arc<dyn AuditSink>) -> Self {
         Self(Arc::new(Inner {
             sink,
-            queue: Mutex::new(VecDeque::with_capacity(BATCH)),
+            queue: Backlog::new(MOST),
             full: Notify::new(),
             writing: tokio::sync::Mutex::new(()),
-            dropped: AtomicU64::new(0),
             tended: AtomicBool::new(false),
         }))
     }
 
     /// How many rows were dropped because the sink failed for too long.
     pub fn dropped(&self) -> u64 {
-        self.0.dropped.load(Ordering::Relaxed)
+        self.0.queue.dropped()
     }
 
     /// How many rows wait.
     pub fn waiting(&self) -> usize {
-        self.0.queue().len()
+        self.0.queue.len()
     }
 
     /// Writes everything that waits. Call it before the program ends.
@@ -83,14 +81,8 @@ impl AuditBuffer {
 
     pub(crate) fn push(&self, entry: Entry) {
         let inner = &self.0;
-        let waiting = {
-            let mut queue = inner.queue();
-            queue.push_back(entry);
-            queue.len()
-        };
-        if waiting > MOST {
-            inner.trim();
-        }
+        let (waiting, dropped) = inner.queue.push(entry);
+        inner.warn(dropped);
         if !inner.tended.load(Ordering::Relaxed) {
             self.tend();
         }
@@ -125,7 +117,7 @@ impl AuditBuffer {
                 // Rows that are left alone are written after the wait; nobody waits for the task while there are none.
                 let _ = tokio::time::timeout(WAIT, inner.full.notified()).await;
                 if let Err(error) = inner.flush().await {
-                    tracing::warn!(%error, waiting = inner.queue().len(), "audit rows could not be written, they are tried again");
+                    tracing::warn!(%error, waiting = inner.queue.len(), "audit rows could not be written, they are tried again");
                 }
                 if Arc::strong_count(&inner) == 1 {
                     break;
@@ -136,29 +128,18 @@ impl AuditBuffer {
 }
 
 impl Inner {
-    fn queue(&self) -> MutexGuard<'_, VecDeque<Entry>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Drops the oldest rows beyond what is kept.
-    fn trim(&self) {
-        let mut queue = self.queue();
-        let excess = queue.len().saturating_sub(MOST);
-        if excess == 0 {
-            return;
+    fn warn(&self, dropped: u64) {
+        if dropped > 0 {
+            tracing::warn!(
+                dropped = self.queue.dropped(),
+                "audit rows were dropped, because their sink has failed for too long"
+            );
         }
-        queue.drain(..excess);
-        drop(queue);
-        let dropped = self.dropped.fetch_add(excess as u64, Ordering::Relaxed) + excess as u64;
-        tracing::warn!(
-            dropped,
-            "audit rows were dropped, because their sink has failed for too long"
-        );
     }
 
     async fn flush(&self) -> Result<(), StoreError> {
         let _writing = self.writing.lock().await;
-        let entries = std::mem::take(&mut *self.queue());
+        let entries = self.queue.take();
         if entries.is_empty() {
             return Ok(());
         }
@@ -184,13 +165,9 @@ impl Drop for Taken<'_> {
         if self.rows.is_empty() {
             return;
         }
-        {
-            let mut queue = self.inner.queue();
-            for row in self.rows.drain(..).rev() {
-                queue.push_front(Entry::Row(Box::new(row)));
-            }
-        }
-        self.inner.trim();
+        let rows = self.rows.drain(..).map(|row| Entry::Row(Box::new(row)));
+        let dropped = self.inner.queue.put_back(rows);
+        self.inner.warn(dropped);
     }
 }
 

@@ -1,11 +1,10 @@
 //! The gate of a host: everything that stands between a call that may be seen and its body.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use slab::Slab;
 use tokio::sync::Notify;
 
 use super::approval::Approvals;
@@ -16,6 +15,7 @@ use crate::limits::Limits;
 use crate::run::hooks::{Hooks, Permitted, Ran};
 use crate::run::stored;
 use crate::store::{EffectLedger, EffectRow, Resolution, Timestamp};
+use crate::sync::Door;
 
 /// How long a running call holds its row in the ledger without a sign of life.
 const LEASE: Duration = Duration::from_secs(30);
@@ -55,10 +55,9 @@ struct Inner {
     limits: Option<Limits>,
     retry: Retry,
     content: bool,
-    running: Mutex<Slab<ToolContext>>,
+    running: Door<ToolContext>,
     /// Woken when the last running call ends.
     idle: Notify,
-    draining: AtomicBool,
 }
 
 /// The effect ledger, and who writes into it.
@@ -216,9 +215,8 @@ impl GateBuilder {
             limits: self.limits,
             retry: self.retry,
             content: self.content,
-            running: Mutex::default(),
+            running: Door::new(),
             idle: Notify::new(),
-            draining: AtomicBool::new(false),
         }))
     }
 }
@@ -291,16 +289,19 @@ impl Gate {
 
     /// How many calls run now.
     pub fn running(&self) -> usize {
-        self.0.running().len()
+        self.0.running.inside()
     }
 
     /// Cancels the running calls of a tool, of one workspace or of all; gives how many.
     pub fn stop(&self, tool: &str, tenant: Option<&str>) -> usize {
-        let running = self.0.running();
-        let hit = running.iter().filter(|(_, call)| {
-            call.tool_name() == Some(tool) && (tenant.is_none() || call.workspace() == tenant)
-        });
-        hit.map(|(_, call)| call.cancel()).count()
+        self.0.running.count(|call| {
+            let hit =
+                call.tool_name() == Some(tool) && (tenant.is_none() || call.workspace() == tenant);
+            if hit {
+                call.cancel();
+            }
+            hit
+        })
     }
 
     /// Ends in an orderly way: takes no more calls, lets those that run finish until `patience` is over, cancels what is left, and
@@ -309,15 +310,12 @@ impl Gate {
     /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store. Gives how many
     /// calls were cancelled.
     pub async fn drain(&self, patience: Duration) -> usize {
-        {
-            let _running = self.0.running();
-            self.0.draining.store(true, Ordering::Relaxed);
-        }
+        self.0.running.close();
         let _ = tokio::time::timeout(patience, self.idle()).await;
-        let cancelled = {
-            let running = self.0.running();
-            running.iter().map(|(_, call)| call.cancel()).count()
-        };
+        let cancelled = self.0.running.count(|call| {
+            call.cancel();
+            true
+        });
         // A dropped body ends at once; what is awaited here is the ledger's and the audit's last word.
         let _ = tokio::time::timeout(patience.max(Duration::from_secs(1)), self.idle()).await;
         if let Some(buffer) = self.0.audit.buffer()
@@ -330,7 +328,7 @@ impl Gate {
 
     /// Whether [`drain`](Gate::drain) was called: no more calls are taken.
     pub fn is_draining(&self) -> bool {
-        self.0.draining.load(Ordering::Relaxed)
+        self.0.running.is_closed()
     }
 
     async fn idle(&self) {
@@ -347,19 +345,8 @@ impl Gate {
 
     /// Notes that a call runs; `None` where no more are taken.
     pub(crate) fn enter(&self, cx: &ToolContext) -> Option<Entered<'_>> {
-        let mut running = self.0.running();
-        // Under the lock, as `drain` sets it: a call is either refused or seen by whoever drains.
-        if self.is_draining() {
-            return None;
-        }
-        let at = running.insert(cx.clone());
+        let at = self.0.running.enter(|| cx.clone())?;
         Some(Entered { gate: self, at })
-    }
-}
-
-impl Inner {
-    fn running(&self) -> MutexGuard<'_, Slab<ToolContext>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -371,9 +358,7 @@ pub(crate) struct Entered<'a> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        let mut running = self.gate.0.running();
-        running.remove(self.at);
-        if running.is_empty() {
+        if self.gate.0.running.leave(self.at) {
             self.gate.0.idle.notify_waiters();
         }
     }

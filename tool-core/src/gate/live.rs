@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use super::layer::Layer;
 use super::policy::{PolicyState, SharedPolicy};
 use super::rules::Subject;
+use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
 
 /// Tools that people switch off while turns run: cheap to clone, one for all clones. A host has one for each instance.
@@ -24,13 +24,7 @@ use crate::tool::ToolDef;
 /// # drop(rules);
 /// ```
 #[derive(Clone, Default)]
-pub struct Disables(Arc<Inner>);
-
-#[derive(Default)]
-struct Inner {
-    names: RwLock<Arc<BTreeSet<String>>>,
-    generation: AtomicU64,
-}
+pub struct Disables(Arc<Versioned<BTreeSet<String>>>);
 
 impl Disables {
     /// Switches a tool off by its own name. Gives whether it was on.
@@ -45,31 +39,24 @@ impl Disables {
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeSet<String>) -> bool) -> bool {
-        let mut names = self.0.names.write().unwrap_or_else(PoisonError::into_inner);
-        let changed = change(Arc::make_mut(&mut names));
+        let mut writing = self.0.write();
+        let mut names = writing.clone();
+        let changed = change(&mut names);
         if changed {
-            self.0.generation.fetch_add(1, Ordering::Release);
+            writing.put(names);
         }
         changed
     }
 
     /// Whether a tool is switched off.
     pub fn holds(&self, tool: &str) -> bool {
-        self.names().contains(tool)
-    }
-
-    fn names(&self) -> Arc<BTreeSet<String>> {
-        Arc::clone(&self.0.names.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn generation(&self) -> u64 {
-        self.0.generation.load(Ordering::Acquire)
+        self.0.read().contains(tool)
     }
 }
 
 impl fmt::Debug for Disables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.names().iter()).finish()
+        f.debug_set().entries(self.0.read().iter()).finish()
     }
 }
 
@@ -77,18 +64,14 @@ impl fmt::Debug for Disables {
 #[derive(Clone, Debug)]
 pub(super) struct DisablesView {
     shared: Disables,
-    pub(super) names: Arc<BTreeSet<String>>,
-    generation: u64,
+    pub(super) names: Arc<Edition<BTreeSet<String>>>,
 }
 
 impl DisablesView {
     pub(super) fn new(shared: &Disables) -> Self {
-        // A change in between is seen as one that came later.
-        let generation = shared.generation();
         Self {
             shared: shared.clone(),
-            names: shared.names(),
-            generation,
+            names: shared.0.read(),
         }
     }
 }
@@ -97,7 +80,7 @@ impl DisablesView {
 #[derive(Clone, Debug)]
 pub(crate) struct PolicyView {
     pub(crate) shared: SharedPolicy,
-    pub(crate) state: Arc<PolicyState>,
+    pub(crate) state: Arc<Edition<PolicyState>>,
 }
 
 impl PolicyView {
@@ -109,8 +92,8 @@ impl PolicyView {
     }
 
     /// The state in force, without a lock where nothing changed.
-    pub(crate) fn now(&self) -> Arc<PolicyState> {
-        if self.shared.generation() == self.state.generation {
+    pub(crate) fn now(&self) -> Arc<Edition<PolicyState>> {
+        if self.shared.is_latest(&self.state) {
             Arc::clone(&self.state)
         } else {
             self.shared.state()
@@ -146,13 +129,13 @@ impl Live {
     /// What hides a tool by now that did not when the turn began.
     pub(crate) fn hides(&self, def: &ToolDef) -> Option<Layer> {
         if let Some(view) = &self.disables
-            && view.shared.generation() != view.generation
+            && !view.shared.0.is_latest(&view.names)
             && view.shared.holds(def.name())
         {
             return Some(Layer::Disabled);
         }
         let view = self.policy.as_ref()?;
-        if view.shared.generation() == view.state.generation {
+        if view.shared.is_latest(&view.state) {
             return None;
         }
         let state = view.shared.state();

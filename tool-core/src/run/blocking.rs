@@ -25,13 +25,14 @@ pub async fn blocking<R: Send + 'static>(
 
 #[cfg(feature = "host")]
 mod pool {
-    use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, LazyLock};
 
     use tokio::sync::Semaphore;
 
     use crate::context::{CallScope, ToolContext};
     use crate::error::ToolError;
+    use crate::sync::Start;
 
     /// Bodies at once, where a host gives no pool.
     const SLOTS: usize = 64;
@@ -86,26 +87,16 @@ mod pool {
         }
     }
 
-    const WAITS: u8 = 0;
-    const BEGUN: u8 = 1;
-    const LEFT: u8 = 2;
-
-    /// What became of a body: it begins or is left first, never both.
+    /// The run's side of a body.
     struct Body {
-        state: Arc<AtomicU8>,
+        start: Arc<Start>,
         scope: Option<Arc<CallScope>>,
-    }
-
-    fn becomes(state: &AtomicU8, next: u8) -> bool {
-        state
-            .compare_exchange(WAITS, next, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
     }
 
     /// The run went away: the body must not begin any more, or it is left behind.
     impl Drop for Body {
         fn drop(&mut self) {
-            if !becomes(&self.state, LEFT)
+            if !self.start.leave()
                 && let Some(scope) = &self.scope
             {
                 scope.detached.store(true, Ordering::Relaxed);
@@ -140,14 +131,14 @@ mod pool {
         // Nobody closes the semaphore.
         let slot = slot.map_err(|_| gone())?;
         let mut body = Body {
-            state: Arc::default(),
+            start: Arc::new(Start::new()),
             scope: cx.scope().cloned(),
         };
-        let state = Arc::clone(&body.state);
+        let start = Arc::clone(&body.start);
         let done = tokio::task::spawn_blocking(move || {
             // Goes with the body, not with the call.
             let _slot = slot;
-            becomes(&state, BEGUN).then(work)
+            start.begin().then(work)
         })
         .await;
         body.scope = None;

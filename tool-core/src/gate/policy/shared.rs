@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
 use super::decision::Cause;
 use super::{Candidates, Decision, DecisionId, Policy, PolicyBuilder, PolicyVerdict, Request};
+use crate::sync::{Edition, Versioned};
 
 /// Versions that can still be explained.
 const REMEMBERED: usize = 32;
@@ -40,9 +40,7 @@ const MOST_DIFFERENCES: usize = 256;
 pub struct SharedPolicy(Arc<Inner>);
 
 struct Inner {
-    state: RwLock<Arc<State>>,
-    /// That of the state, to be asked without the lock.
-    generation: AtomicU64,
+    state: Versioned<State>,
     kills: watch::Sender<Arc<Kills>>,
     past: Mutex<VecDeque<Arc<Policy>>>,
 }
@@ -51,7 +49,6 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) policy: Arc<Policy>,
-    pub(crate) generation: u64,
     kills: Arc<Kills>,
     shadow: Option<Arc<Shadow>>,
 }
@@ -203,15 +200,13 @@ impl SharedPolicy {
         let policy = Arc::new(policy);
         let kills = Arc::new(Kills::default());
         Self(Arc::new(Inner {
-            generation: AtomicU64::new(0),
             kills: watch::Sender::new(Arc::clone(&kills)),
             past: Mutex::new(VecDeque::from([Arc::clone(&policy)])),
-            state: RwLock::new(Arc::new(State {
+            state: Versioned::new(State {
                 policy,
-                generation: 0,
                 kills,
                 shadow: None,
-            })),
+            }),
         }))
     }
 
@@ -220,34 +215,31 @@ impl SharedPolicy {
         Arc::clone(&self.state().policy)
     }
 
-    pub(crate) fn state(&self) -> Arc<State> {
-        Arc::clone(&self.0.state.read().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn state(&self) -> Arc<Edition<State>> {
+        self.0.state.read()
     }
 
-    /// Counts what changed; two equal numbers mean that nothing did.
-    pub(crate) fn generation(&self) -> u64 {
-        self.0.generation.load(Ordering::Acquire)
+    /// Whether nothing changed since.
+    pub(crate) fn is_latest(&self, state: &Edition<State>) -> bool {
+        self.0.state.is_latest(state)
     }
 
     fn change(
         &self,
         change: impl FnOnce(&State) -> (Arc<Policy>, Arc<Kills>, Option<Arc<Shadow>>),
     ) {
-        let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.write();
         let (policy, kills, shadow) = change(&state);
-        let generation = state.generation + 1;
         self.remember(&policy);
         if let Some(shadow) = &shadow {
             self.remember(&shadow.policy);
         }
         let told = !Arc::ptr_eq(&kills, &state.kills);
-        *state = Arc::new(State {
+        state.put(State {
             policy,
-            generation,
             kills: Arc::clone(&kills),
             shadow,
         });
-        self.0.generation.store(generation, Ordering::Release);
         // Under the lock, so that subscribers see the changes in their order.
         if told {
             self.0.kills.send_replace(kills);
@@ -381,7 +373,7 @@ impl fmt::Debug for SharedPolicy {
         let state = self.state();
         f.debug_struct("SharedPolicy")
             .field("version", &state.policy.version())
-            .field("generation", &state.generation)
+            .field("edition", &state.number)
             .field("kills", &state.kills.0)
             .finish_non_exhaustive()
     }

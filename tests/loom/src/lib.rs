@@ -1,0 +1,178 @@
+//! The parts of `tool-core/src/sync`, compiled on loom's locks and atomics instead of the standard library's.
+#![allow(
+    missing_docs,
+    reason = "the parts describe themselves in their own crate"
+)]
+#![allow(
+    unreachable_pub,
+    dead_code,
+    reason = "the parts are private to their own crate, where everything is used"
+)]
+#![cfg(test)]
+
+mod imp {
+    pub(super) use loom::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+    pub(super) use loom::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
+}
+
+#[path = "../../../tool-core/src/sync/backlog.rs"]
+mod backlog;
+#[path = "../../../tool-core/src/sync/door.rs"]
+mod door;
+#[path = "../../../tool-core/src/sync/start.rs"]
+mod start;
+#[path = "../../../tool-core/src/sync/versioned.rs"]
+mod versioned;
+
+use backlog::Backlog;
+use door::Door;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use loom::thread;
+use start::Start;
+use versioned::Versioned;
+
+/// A sync tool's body and the call that waits for it (`run/blocking`).
+#[test]
+fn a_body_begins_or_is_left_never_both() {
+    loom::model(|| {
+        let (start, ran) = (Arc::new(Start::new()), Arc::new(AtomicBool::new(false)));
+        let body = {
+            let (start, ran) = (Arc::clone(&start), Arc::clone(&ran));
+            thread::spawn(move || {
+                let began = start.begin();
+                if began {
+                    ran.store(true, Ordering::Relaxed);
+                }
+                began
+            })
+        };
+        let left = start.leave();
+        if left {
+            assert!(!ran.load(Ordering::Relaxed), "it never runs after this");
+        }
+        assert_ne!(body.join().unwrap(), left, "exactly one of both");
+        assert_eq!(ran.load(Ordering::Relaxed), !left);
+        assert!(!start.begin() && !start.leave(), "decided for good");
+    });
+}
+
+/// Two calls that enter a gate while a host drains it (`gate/host`).
+#[test]
+fn who_closes_sees_everybody_who_entered() {
+    loom::model(|| {
+        let (door, inside) = (Arc::new(Door::new()), Arc::new(AtomicUsize::new(0)));
+        let calls: Vec<_> = (0..2)
+            .map(|call| {
+                let (door, inside) = (Arc::clone(&door), Arc::clone(&inside));
+                thread::spawn(move || {
+                    let at = door.enter(|| {
+                        inside.fetch_add(1, Ordering::Relaxed);
+                        call
+                    });
+                    at.map(|at| door.leave(at))
+                })
+            })
+            .collect();
+        door.close();
+        let seen = door.inside();
+        let entered = inside.load(Ordering::Relaxed);
+        assert!(seen <= entered);
+        let left: Vec<_> = calls.into_iter().map(|call| call.join().unwrap()).collect();
+        assert_eq!(
+            inside.load(Ordering::Relaxed),
+            entered,
+            "nobody enters after the close"
+        );
+        assert_eq!(left.iter().flatten().count(), entered);
+        assert_eq!(door.inside(), 0);
+        // Whoever waits for the last one is woken.
+        assert_eq!(entered > 0, left.contains(&Some(true)));
+        assert_eq!(door.enter(|| 2), None);
+    });
+}
+
+/// Calls write audit rows while a sink fails once (`audit/buffer`).
+#[test]
+fn a_row_is_delivered_waits_or_is_counted() {
+    const MOST: usize = 2;
+    loom::model(|| {
+        let backlog = Arc::new(Backlog::new(MOST));
+        let calls: Vec<_> = (0..2)
+            .map(|call| {
+                let backlog = Arc::clone(&backlog);
+                thread::spawn(move || {
+                    for row in 0..2 {
+                        backlog.push((call, row));
+                    }
+                })
+            })
+            .collect();
+        // The first delivery fails, the second does not.
+        backlog.put_back(backlog.take().into_iter());
+        assert!(backlog.len() <= MOST);
+        let mut delivered: Vec<_> = backlog.take().into();
+        for call in calls {
+            call.join().unwrap();
+        }
+        delivered.extend(backlog.take());
+        let dropped = usize::try_from(backlog.dropped()).unwrap();
+        assert_eq!(delivered.len() + dropped, 4, "{delivered:?}");
+        for of in 0..2 {
+            let rows = delivered.iter().filter(|(call, _)| *call == of);
+            assert!(rows.is_sorted(), "in their order: {delivered:?}");
+        }
+    });
+}
+
+/// A policy that is replaced twice while calls are judged (`gate/policy/shared`, `gate/live`).
+#[test]
+fn an_edition_is_whole_and_a_change_is_seen_once_it_ended() {
+    loom::model(|| {
+        let policy = Arc::new(Versioned::new((0, 0)));
+        let before = policy.read();
+        let ended = Arc::new(AtomicBool::new(false));
+        let operator = {
+            let (policy, ended) = (Arc::clone(&policy), Arc::clone(&ended));
+            thread::spawn(move || {
+                policy.write().put((1, 1));
+                ended.store(true, Ordering::Release);
+                policy.write().put((2, 2));
+            })
+        };
+        // Asked first, because what is seen of the change must not depend on what was read before.
+        let after = ended.load(Ordering::Acquire);
+        if after {
+            assert!(!policy.is_latest(&before), "no call goes by the old one");
+        }
+        let now = policy.read();
+        let (left, right) = **now;
+        assert_eq!(left, right, "one edition as a whole");
+        assert_eq!(now.number, left, "by its own number");
+        assert!(!after || left > 0);
+        operator.join().unwrap();
+        let last = policy.read();
+        assert_eq!((last.number, **last), (2, (2, 2)));
+        assert!(policy.is_latest(&last));
+    });
+}
+
+/// Two operators at once: neither change is lost.
+#[test]
+fn changes_build_on_each_other() {
+    loom::model(|| {
+        let names = Arc::new(Versioned::new(0_u64));
+        let add = |names: &Versioned<u64>, bit: u64| {
+            let mut writing = names.write();
+            let all = *writing | bit;
+            writing.put(all);
+        };
+        let other = {
+            let names = Arc::clone(&names);
+            thread::spawn(move || add(&names, 1))
+        };
+        add(&names, 2);
+        other.join().unwrap();
+        assert_eq!((names.read().number, **names.read()), (2, 3));
+    });
+}

@@ -1,0 +1,83 @@
+//! A value that is replaced while others read it, and a number by which they know that it was.
+
+use std::ops::Deref;
+use std::sync::{Arc, PoisonError};
+
+use super::imp::{AtomicU64, Ordering, RwLock, RwLockWriteGuard};
+
+/// A value as it was at one time, and the number of that time.
+#[derive(Debug)]
+pub(crate) struct Edition<T> {
+    pub(crate) number: u64,
+    value: T,
+}
+
+impl<T> Deref for Edition<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// The edition in force. Readers keep theirs, and ask without a lock whether it is still the last one.
+#[derive(Debug)]
+pub(crate) struct Versioned<T> {
+    edition: RwLock<Arc<Edition<T>>>,
+    latest: AtomicU64,
+}
+
+impl<T> Versioned<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            edition: RwLock::new(Arc::new(Edition { number: 0, value })),
+            latest: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn read(&self) -> Arc<Edition<T>> {
+        let edition = self.edition.read();
+        Arc::clone(&edition.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether an edition of this value is the last one. A change that ended before somebody asks is always seen.
+    pub(crate) fn is_latest(&self, edition: &Edition<T>) -> bool {
+        self.latest.load(Ordering::Acquire) == edition.number
+    }
+
+    /// Keeps other writers out until it is dropped.
+    pub(crate) fn write(&self) -> Writing<'_, T> {
+        Writing {
+            edition: self.edition.write().unwrap_or_else(PoisonError::into_inner),
+            latest: &self.latest,
+        }
+    }
+}
+
+/// The edition in force, and nobody else changes it.
+pub(crate) struct Writing<'a, T> {
+    edition: RwLockWriteGuard<'a, Arc<Edition<T>>>,
+    latest: &'a AtomicU64,
+}
+
+impl<T> Writing<'_, T> {
+    pub(crate) fn put(&mut self, value: T) {
+        let number = self.edition.number + 1;
+        *self.edition = Arc::new(Edition { number, value });
+        self.latest.store(number, Ordering::Release);
+    }
+}
+
+impl<T> Deref for Writing<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.edition.value
+    }
+}
+
+impl<T: Default> Default for Versioned<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
