@@ -106,7 +106,7 @@ pub use gate::{
 pub use gate::{Gate, GateBuilder, Retry};
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
 #[cfg(feature = "host")]
-pub use registry::BootError;
+pub use registry::{BootError, Plugin};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 #[cfg(feature = "host")]
 pub use run::BlockingPool;

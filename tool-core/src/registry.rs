@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::context::ToolContext;
-use crate::gate::Rules;
 use crate::gate::policy::Policy;
+use crate::gate::{Layer, Rules};
 use crate::tool::{DynamicDef, DynamicTool, Tool, ToolDef, wire_of};
 use crate::toolset::Toolset;
 
@@ -19,6 +19,8 @@ mod facts;
 mod hash;
 mod link;
 mod listing;
+#[cfg(feature = "host")]
+mod plugin;
 
 pub(crate) use facts::{Compiled, Facts};
 use hash::BuildNameHasher;
@@ -28,6 +30,8 @@ use listing::Listing;
 pub use boot::BootError;
 pub use link::{Link, TOOLS};
 pub(crate) use listing::join;
+#[cfg(feature = "host")]
+pub use plugin::Plugin;
 
 /// What exists. Made once at start-up, then frozen.
 ///
@@ -47,10 +51,19 @@ pub(crate) struct Shelf {
     facts: OnceLock<Facts>,
     /// That of the policy that asked last.
     compiled: Mutex<Option<Arc<Compiled>>>,
-    /// Tools that were left out, and the variables of the environment that they lack.
-    pub(crate) pruned: Vec<(String, String)>,
+    /// Tools that were left out before there was a registry.
+    pub(crate) pruned: Vec<Pruned>,
     /// The definitions of all tools, see [`Shelf::listing`].
     listings: [Listing; 5],
+}
+
+/// A tool that was left out, and why.
+#[derive(Clone, Debug)]
+pub(crate) struct Pruned {
+    pub(crate) tool: String,
+    pub(crate) layer: Layer,
+    /// The variable that is missing, or the versions that differ.
+    pub(crate) detail: String,
 }
 
 /// Longer outputs grow their text: what is not known to be needed should not be held.
@@ -199,6 +212,7 @@ pub struct RegistryBuilder {
     tools: Vec<ToolDef>,
     faults: Vec<Fault>,
     env: Vec<(String, String)>,
+    pruned: Vec<Pruned>,
 }
 
 impl RegistryBuilder {
@@ -237,9 +251,9 @@ impl RegistryBuilder {
 
     /// Sorts, and refuses what does not belong together.
     pub fn build(mut self) -> Result<Registry, RegistryError> {
-        let pruned = prune(&mut self.tools, self.env);
+        self.pruned.extend(prune(&mut self.tools, self.env));
         let mut sorted = Shelf::of(self.tools);
-        sorted.pruned = pruned;
+        sorted.pruned = self.pruned;
         for pair in sorted.tools.windows(2) {
             if pair[0].wire_name() == pair[1].wire_name() {
                 self.faults.push(Fault::Duplicate {
@@ -273,11 +287,11 @@ impl RegistryBuilder {
 }
 
 /// Takes out the tools that lack a variable, and says so once for each.
-fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<(String, String)> {
+fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<Pruned> {
     let lacking = env
         .into_iter()
         .filter(|(_, variable)| std::env::var_os(variable).is_none());
-    let mut pruned: Vec<(String, String)> = Vec::new();
+    let mut pruned = Vec::new();
     for (tool, variable) in lacking {
         let before = tools.len();
         tools.retain(|def| def.name() != tool);
@@ -287,7 +301,11 @@ fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<(String, S
                 variable,
                 "the tool is left out, because a variable of the environment is not set"
             );
-            pruned.push((tool, variable));
+            pruned.push(Pruned {
+                tool,
+                layer: Layer::Environment,
+                detail: variable,
+            });
         }
     }
     pruned

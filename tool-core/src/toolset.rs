@@ -279,15 +279,15 @@ impl Toolset {
             let own = self.shelf.tools.iter().position(named);
             own.or_else(|| Some(self.shelf.tools.len() + self.agents().iter().position(named)?))
         });
-        let pruned = || self.shelf.pruned.iter().find(|(tool, _)| tool == name);
+        let pruned = || self.shelf.pruned.iter().find(|pruned| pruned.tool == name);
         let (state, details) = if let Some(at) = at {
             match self.hidden_now(at) {
                 None => (State::Visible, Vec::new()),
                 Some(Layer::Secrets) => (State::Hidden(Layer::Secrets), self.missing(at)),
                 Some(layer) => (State::Hidden(layer), Vec::new()),
             }
-        } else if let Some((_, variable)) = pruned() {
-            (State::Hidden(Layer::Environment), vec![variable.clone()])
+        } else if let Some(pruned) = pruned() {
+            (State::Hidden(pruned.layer), vec![pruned.detail.clone()])
         } else {
             let all = self.shelf.tools.iter().chain(self.agents());
             let near = nearest(name, all.map(ToolDef::wire_name), 1);

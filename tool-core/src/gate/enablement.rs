@@ -1,8 +1,16 @@
 //! What switches tools on: rows of the instance, the kind of turn, agents that can be asked.
 
 use std::collections::BTreeSet;
+use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::context::ToolContext;
+use crate::effect::Effect;
+use crate::error::ToolError;
 use crate::registry::RegistryError;
 use crate::tool::{DynamicTool, ToolDef};
 
@@ -112,7 +120,32 @@ impl Runtime {
     }
 }
 
+/// The longest prompt for another agent, in characters.
+const MOST_PROMPT: u32 = 8000;
+/// How long another agent may take where nothing is said.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The arguments of a tool that asks an agent.
+#[derive(Deserialize)]
+struct Asked {
+    prompt: String,
+}
+
 /// A tool that asks another agent. It exists only as configuration: it is in no registry, and a host makes it for each turn.
+///
+/// ```
+/// use tool_core::{AgentTool, Enablement, Registry, Rules, ToolContext, ToolError};
+///
+/// let law = AgentTool::ask("tax-law", "Knows the tax law.", |prompt, _cx| async move {
+///     Ok::<_, ToolError>(format!("About {prompt}: it depends."))
+/// })?;
+/// let rules = Rules::default()
+///     .enablement(Enablement::default().manual("agent:tax-law"))
+///     .agent_tool(law);
+/// let tools = Registry::builder().build()?.toolset(&ToolContext::anonymous(), &rules);
+/// assert!(tools.names().eq(["ask_tax_law"]));
+/// # Ok::<(), tool_core::RegistryError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct AgentTool {
     pub(super) row: String,
@@ -130,6 +163,55 @@ impl AgentTool {
             def,
             channel: true,
         })
+    }
+
+    /// The usual tool: [`tool`](AgentTool::tool) as it is.
+    #[track_caller]
+    pub fn ask<F>(
+        slug: &str,
+        description: impl Into<String>,
+        answer: impl Fn(String, ToolContext) -> F + Send + Sync + 'static,
+    ) -> Result<Self, RegistryError>
+    where
+        F: Future<Output = Result<String, ToolError>> + Send + 'static,
+    {
+        Self::new(slug, Self::tool(slug, description, answer))
+    }
+
+    /// The tool `ask_<slug>`, for [`new`](AgentTool::new): a `prompt` of 1 to 8000 characters in, the agent's answer as text out.
+    ///
+    /// It has 60 seconds unless told otherwise, and `answer` is dropped with the turn that asked. It counts as a tool that changes
+    /// state and reaches beyond the host, because nobody knows what the agent will do; every call of the agent's passes a gate of its
+    /// own.
+    #[track_caller]
+    pub fn tool<F>(
+        slug: &str,
+        description: impl Into<String>,
+        answer: impl Fn(String, ToolContext) -> F + Send + Sync + 'static,
+    ) -> DynamicTool
+    where
+        F: Future<Output = Result<String, ToolError>> + Send + 'static,
+    {
+        let schema = json!({
+            "type": "object",
+            "properties": {"prompt": {
+                "type": "string",
+                "description": "What to ask, with everything that the agent has to know.",
+                "minLength": 1,
+                "maxLength": MOST_PROMPT,
+            }},
+            "required": ["prompt"],
+            "additionalProperties": false,
+        });
+        DynamicTool::new(
+            Self::name_of(slug),
+            description,
+            schema,
+            move |Asked { prompt }: Asked, cx| answer(prompt, cx),
+        )
+        .category("agent-call")
+        .effect(Effect::WRITE.union(Effect::EXTERNAL))
+        .timeout(PATIENCE)
     }
 
     /// The name that such a tool usually has: `ask_` and the slug, with `_` for what a name cannot hold.

@@ -9,6 +9,8 @@ use std::fmt;
 pub enum Layer {
     /// A variable of the process's environment that the tool needs is not set.
     Environment = 1,
+    /// Its plugin was made for other versions of this crate.
+    Engine,
     /// A harness tool whose category does not belong to this kind of turn.
     Harness,
     /// No manual or skill row enables it.
@@ -50,8 +52,9 @@ pub enum Layer {
 }
 
 impl Layer {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::Environment,
+        Self::Engine,
         Self::Harness,
         Self::Enablement,
         Self::Disabled,
@@ -88,6 +91,10 @@ impl Layer {
             Self::Environment => (
                 "environment",
                 "the process's environment lacks a variable that it needs: set it and restart",
+            ),
+            Self::Engine => (
+                "engine",
+                "its plugin was not made for this version of the engine: update one of both",
             ),
             Self::Harness => (
                 "harness",
@@ -250,7 +257,7 @@ mod tests {
             assert_eq!(Layer::from_code(layer.code()), Some(layer));
         }
         assert_eq!(Layer::from_code(0), None);
-        assert_eq!(Layer::from_code(21), None);
+        assert_eq!(Layer::from_code(22), None);
         assert!(Layer::ALL.is_sorted());
     }
 }

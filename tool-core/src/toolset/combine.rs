@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Overridden, Toolset};
 use crate::gate::{Layer, View};
-use crate::registry::Shelf;
+use crate::registry::{Pruned, Shelf};
 use crate::schema::rules::is_tool_name;
 use crate::tool::ToolDef;
 
@@ -375,7 +375,7 @@ fn check<'a>(entries: impl Iterator<Item = (&'a str, &'a Entry)>) -> Result<(), 
 }
 
 /// One tool of each name: the visible one, else the first.
-fn shelve(mut entries: Vec<Entry>, pruned: Vec<(String, String)>) -> (Arc<Shelf>, Vec<u8>) {
+fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<Shelf>, Vec<u8>) {
     entries.sort_by(|a, b| {
         let by_name = a.def.wire_name().cmp(b.def.wire_name());
         by_name.then((a.code != 0).cmp(&(b.code != 0)))

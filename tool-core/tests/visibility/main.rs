@@ -10,10 +10,12 @@
     reason = "a test fails by panicking, and a table stands where it is used"
 )]
 
+mod agents;
 mod calls;
 mod layers;
 mod lists;
 mod order;
+mod plugins;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

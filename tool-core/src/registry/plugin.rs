@@ -1,0 +1,99 @@
+//! Tools that come from somebody else, under a name of their own.
+
+use semver::{Version, VersionReq};
+
+use super::{Pruned, RegistryBuilder};
+use crate::gate::Layer;
+use crate::tool::DynamicTool;
+
+/// Tools of one publisher, made for some versions of this crate.
+///
+/// Its schemas are JSON Schema, so a plugin shares no schema library with the host. Each tool gets the plugin's namespace: `search`
+/// of the plugin `github` is `github:search`, which travels as `github__search`.
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use tool_core::{DynamicTool, Plugin, Registry};
+///
+/// let search = DynamicTool::new(
+///     "search",
+///     "Searches repositories.",
+///     json!({"type": "object", "properties": {}, "additionalProperties": false}),
+///     |_: Value, _cx| async { "nothing" },
+/// );
+/// let registry = Registry::builder()
+///     .plugin(Plugin::new("github", ">=0.1, <1").tool(search))
+///     .plugin(Plugin::new("ancient", "^0.0.3"))
+///     .build()?;
+/// assert!(registry.open().names().eq(["github__search"]));
+/// # Ok::<(), tool_core::RegistryError>(())
+/// ```
+#[must_use = "give it to `RegistryBuilder::plugin`"]
+pub struct Plugin {
+    namespace: String,
+    engine: String,
+    tools: Vec<DynamicTool>,
+}
+
+impl Plugin {
+    /// The version of this crate that plugins are held against.
+    pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
+
+    /// A plugin without tools. `engine` is the range of versions of this crate that it was made for, as in a `Cargo.toml`.
+    pub fn new(namespace: impl Into<String>, engine: impl Into<String>) -> Self {
+        Self {
+            namespace: namespace.into(),
+            engine: engine.into(),
+            tools: Vec::new(),
+        }
+    }
+
+    /// Adds a tool by its name within the plugin.
+    pub fn tool(mut self, mut tool: DynamicTool) -> Self {
+        tool.def.name = format!("{}:{}", self.namespace, tool.def.name);
+        tool.def.origin = format!("plugin {} ({})", self.namespace, tool.def.origin);
+        self.tools.push(tool);
+        self
+    }
+
+    /// Why this version of the crate does not take it.
+    fn refusal(&self) -> Option<String> {
+        let engine: Version = match Self::ENGINE.parse() {
+            Ok(engine) => engine,
+            Err(error) => return Some(error.to_string()),
+        };
+        match self.engine.parse::<VersionReq>() {
+            Ok(range) if range.matches(&engine) => None,
+            Ok(range) => Some(format!("wants {range}, this is {engine}")),
+            Err(error) => Some(format!(
+                "its range `{}` cannot be read: {error}",
+                self.engine
+            )),
+        }
+    }
+}
+
+impl RegistryBuilder {
+    /// Adds the tools of a plugin.
+    ///
+    /// One that was made for other versions of this crate is left out with a warning, and so is one whose range cannot be read;
+    /// everything else loads, and [`Toolset::explain`](crate::Toolset::explain) says why its tools are not there.
+    pub fn plugin(mut self, plugin: Plugin) -> Self {
+        let Some(refusal) = plugin.refusal() else {
+            return plugin.tools.into_iter().fold(self, Self::dynamic);
+        };
+        tracing::warn!(
+            plugin = plugin.namespace,
+            tools = plugin.tools.len(),
+            %refusal,
+            "the plugin is left out, because it was not made for this version"
+        );
+        self.pruned
+            .extend(plugin.tools.into_iter().map(|tool| Pruned {
+                tool: tool.def.name,
+                layer: Layer::Engine,
+                detail: refusal.clone(),
+            }));
+        self
+    }
+}

@@ -1,0 +1,72 @@
+//! Tools of other publishers.
+
+use tool_core::Plugin;
+
+use super::*;
+
+// S1-12: a plugin that was made for other versions is left out, others load, and that is told.
+#[tokio::test]
+async fn a_plugin_loads_where_it_was_made_for_this_version() {
+    let engine = Plugin::ENGINE;
+    let registry = Registry::builder()
+        .dynamic(tool("search"))
+        .plugin(
+            Plugin::new("github", format!("^{engine}"))
+                .tool(tool("search"))
+                .tool(tool("fetch")),
+        )
+        .plugin(Plugin::new("future", ">=99").tool(tool("search")))
+        .plugin(Plugin::new("broken", "newest").tool(tool("search")))
+        .build()
+        .unwrap();
+    let (tools, cx) = (registry.open(), ToolContext::anonymous());
+    assert!(
+        tools
+            .names()
+            .eq(["github__fetch", "github__search", "search"])
+    );
+    assert_eq!(
+        registry.get("github:fetch").unwrap().name(),
+        "github:fetch",
+        "rules and rows know it by its id"
+    );
+    let result = tools
+        .call(ToolCall::new("1", "github__search", "{}"), &cx)
+        .await;
+    assert_eq!(result.model_text(), "done");
+    let told = tools.explain("future:search");
+    assert_eq!(told.layer(), Some(Layer::Engine));
+    assert_eq!(
+        told.to_string(),
+        format!(
+            "`future:search` [engine]: its plugin was not made for this version of the engine: update one of both \
+             (`wants >=99, this is {engine}`)"
+        )
+    );
+    let broken = tools.explain("broken:search").to_string();
+    assert!(
+        broken.contains("its range `newest` cannot be read"),
+        "{broken}"
+    );
+    let hidden = tools
+        .call(ToolCall::new("2", "future__search", "{}"), &cx)
+        .await;
+    assert_eq!(hidden.error().unwrap().kind(), ErrorKind::UnknownTool);
+}
+
+// S1-12: two plugins of one namespace are told apart by nothing, so that is refused, and so is a namespace that no name can hold.
+#[test]
+fn a_plugins_names_are_judged() {
+    let plugin = |space: &str| Plugin::new(space, "*").tool(tool("search"));
+    let twice = Registry::builder()
+        .plugin(plugin("github"))
+        .plugin(plugin("github"))
+        .build();
+    let text = twice.unwrap_err().to_string();
+    assert!(
+        text.contains("two tools are named `github__search`: in plugin github"),
+        "{text}"
+    );
+    let spaced = Registry::builder().plugin(plugin("git hub")).build();
+    assert!(spaced.unwrap_err().to_string().contains("[tool-name]"));
+}
