@@ -15,9 +15,11 @@
 //!
 //! A future does nothing before it is polled. One that is dropped half way either changed nothing or did all that its method says.
 
+mod answer;
 mod approval;
 mod audit;
 mod catalogue;
+mod claim;
 mod ledger;
 mod memory;
 mod spill;
@@ -34,6 +36,7 @@ pub use approval::{
 };
 pub use audit::{AuditFilter, AuditNote, AuditRow, AuditSink};
 pub use catalogue::{Catalogue, CatalogueChanges, CatalogueEntry};
+pub use claim::EffectClaim;
 pub use ledger::{
     Begun, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
 };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreFuture, Timestamp};
+use super::{StoreError, StoreFuture, Timestamp};
 
 /// A text that is kept for its reader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,46 @@ pub struct SpillPart {
     pub from: u64,
     /// Bytes of the whole text.
     pub total: u64,
+}
+
+impl Spill {
+    /// The error for a spill whose handle is taken.
+    #[must_use]
+    pub fn exists(&self) -> StoreError {
+        StoreError::Conflict(format!(
+            "spill `{}` exists, take another handle for another text",
+            self.handle
+        ))
+    }
+}
+
+impl SpillPart {
+    /// The part of a text that [`SpillStore::read`] promises, for whoever writes a store.
+    ///
+    /// A store that keeps a text in pieces gives the pieces that hold the part, `from` counted in them, and then sets `from` and
+    /// `total` of what it gets to those of the whole.
+    ///
+    /// ```
+    /// use tool_core::store::SpillPart;
+    ///
+    /// let part = SpillPart::of("grün", 3, 1);
+    /// assert_eq!((part.text.as_str(), part.from, part.total), ("ü", 2, 5)); // never half a character, never none
+    /// assert_eq!(SpillPart::of("grün", 9, 1).text, "");
+    /// ```
+    pub fn of(text: &str, from: u64, most: u64) -> Self {
+        let place = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX);
+        let count = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        let start = text.floor_char_boundary(place(from));
+        let mut end = text.floor_char_boundary(start.saturating_add(place(most)));
+        if end == start {
+            end = text.ceil_char_boundary((start + 1).min(text.len()));
+        }
+        Self {
+            text: text[start..end].to_owned(),
+            from: count(start),
+            total: count(text.len()),
+        }
+    }
 }
 
 /// Keeps long outputs for those who may read them.

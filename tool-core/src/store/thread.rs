@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreFuture, Timestamp, words};
+use super::{StoreError, StoreFuture, Timestamp, words};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,6 +55,26 @@ pub struct Message {
 }
 
 impl NewMessage {
+    /// Refuses what [`ThreadStore::append`] does not take whatever the thread holds: Conflict for a tool's message that names no call.
+    pub fn check(&self) -> Result<(), StoreError> {
+        if self.role == Role::Tool && self.call.is_none() {
+            return Err(StoreError::Conflict(
+                "a tool's message names the call that it answers".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The error for a tool's message whose call has its result in the thread already.
+    #[must_use]
+    pub fn answered(&self) -> StoreError {
+        let (thread, turn) = (&self.thread, &self.turn);
+        let call = self.call.as_deref().unwrap_or_default();
+        StoreError::Conflict(format!(
+            "call `{call}` of turn `{turn}` has its result in thread `{thread}` already"
+        ))
+    }
+
     /// The message at its place in the thread.
     pub fn at_place(self, seq: u64) -> Message {
         let Self {

@@ -62,27 +62,13 @@ fn answer(columns: Columns<'_>) -> Result<Option<Answer>, StoreError> {
         return Ok(None);
     }
     let edited: Option<String> = columns.maybe("edited")?;
-    let verdict = columns.word("verdict", |word| match (word, edited) {
-        ("approve", None) => Some(Verdict::Approve),
-        ("edit", Some(arguments)) => Some(Verdict::Edit(arguments)),
-        ("deny", None) => Some(Verdict::Deny),
-        _ => None,
-    })?;
+    let verdict = columns.word("verdict", |word| Verdict::from_columns(word, edited))?;
     Ok(Some(Answer {
         verdict,
         approver: columns.get("approver")?,
         reason: columns.maybe("answer_reason")?,
         at: columns.time("answered")?,
     }))
-}
-
-/// What a verdict is in its two columns, and the status that it leads to.
-fn parts(verdict: &Verdict) -> (&'static str, Option<&str>, ApprovalStatus) {
-    match verdict {
-        Verdict::Approve => ("approve", None, ApprovalStatus::Approved),
-        Verdict::Edit(arguments) => ("edit", Some(arguments), ApprovalStatus::Approved),
-        Verdict::Deny => ("deny", None, ApprovalStatus::Denied),
-    }
 }
 
 async fn find(db: &mut SqliteConnection, id: &str) -> Result<Option<ApprovalRow>, Fault> {
@@ -97,17 +83,25 @@ async fn find(db: &mut SqliteConnection, id: &str) -> Result<Option<ApprovalRow>
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-async fn pending(db: &mut SqliteConnection, id: &str) -> Result<ApprovalRow, Fault> {
-    let row = find(db, id).await?;
-    let row = row.ok_or_else(|| StoreError::Missing(format!("no approval `{id}`")))?;
-    match row.status {
-        ApprovalStatus::Pending => Ok(row),
-        status => Err(settled(id, status).into()),
-    }
-}
-
-fn settled(id: &str, status: ApprovalStatus) -> StoreError {
-    StoreError::Conflict(format!("approval `{id}` is {status}, not pending"))
+/// Writes what a step has made of a pending row.
+async fn save(db: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), Fault> {
+    let answer = row.answer.as_ref();
+    let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
+    sqlx::query(
+        "UPDATE approval SET status = ?, assignee = ?, verdict = ?, edited = ?, approver = ?, answer_reason = ?, answered = ?
+         WHERE id = ? AND status = 'pending'",
+    )
+    .bind(row.status.as_str())
+    .bind(&row.assignee)
+    .bind(verdict)
+    .bind(edited.flatten())
+    .bind(answer.map(|answer| &answer.approver))
+    .bind(answer.and_then(|answer| answer.reason.as_ref()))
+    .bind(answer.map(|answer| answer.at.as_millis()))
+    .bind(&row.request.id)
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 /// Adds the conditions of a filter to a query that ends in a condition.
@@ -162,61 +156,32 @@ impl SqliteStore {
         .execute(&mut *change)
         .await?;
         if done.rows_affected() == 0 {
-            let id = &request.id;
-            return Err(StoreError::Conflict(format!(
-                "approval `{id}` exists, take another id for another request"
-            ))
-            .into());
+            return Err(request.exists().into());
         }
         Ok(change.commit().await?)
     }
 
-    async fn answer_request(&self, id: &str, answer: Answer) -> Result<ApprovalRow, Fault> {
+    /// Lets a row take a step that can fail, and gives what it has become.
+    async fn settle(
+        &self,
+        id: &str,
+        step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError>,
+    ) -> Result<ApprovalRow, Fault> {
         let mut change = self.change().await?;
-        let row = pending(&mut change, id).await?;
-        if row.request.expires <= answer.at {
-            sqlx::query(
-                "UPDATE approval SET status = 'expired' WHERE id = ? AND status = 'pending'",
-            )
-            .bind(id)
-            .execute(&mut *change)
-            .await?;
+        let before = find(&mut change, id).await?;
+        let before = before.ok_or_else(|| ApprovalRow::missing(id))?;
+        let mut row = before.clone();
+        let done = step(&mut row);
+        // An answer that comes too late fails and changes the row.
+        if row != before {
+            save(&mut change, &row).await?;
             change.commit().await?;
-            return Err(settled(id, ApprovalStatus::Expired).into());
         }
-        if row.request.four_eyes && row.request.principal == answer.approver {
-            return Err(StoreError::Conflict(format!(
-                "approval `{id}` wants four eyes, let somebody other than its requester answer"
-            ))
-            .into());
-        }
-        let (verdict, edited, status) = parts(&answer.verdict);
-        sqlx::query(
-            "UPDATE approval SET status = ?, verdict = ?, edited = ?, approver = ?, answer_reason = ?, answered = ?
-             WHERE id = ? AND status = 'pending'",
-        )
-        .bind(status.as_str())
-        .bind(verdict)
-        .bind(edited)
-        .bind(&answer.approver)
-        .bind(&answer.reason)
-        .bind(answer.at.as_millis())
-        .bind(id)
-        .execute(&mut *change)
-        .await?;
-        change.commit().await?;
-        Ok(ApprovalRow {
-            status,
-            answer: Some(answer),
-            ..row
-        })
+        Ok(done.map(|()| row)?)
     }
 
     async fn deny_requests(&self, filter: &ApprovalFilter, answer: Answer) -> Result<u64, Fault> {
-        if answer.verdict != Verdict::Deny {
-            let only = "`deny_all` only denies, answer approvals one by one";
-            return Err(StoreError::Conflict(only.to_owned()).into());
-        }
+        answer.only_denies()?;
         let at = answer.at.as_millis();
         // One statement, so that the filter's limit counts what is expired, too.
         let mut denial = QueryBuilder::new(
@@ -266,7 +231,7 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn answer<'a>(&'a self, id: &'a str, answer: Answer) -> StoreFuture<'a, ApprovalRow> {
-        step(self.answer_request(id, answer))
+        step(self.settle(id, |row| row.answer(answer)))
     }
 
     fn spend<'a>(&'a self, id: &'a str, nonce: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
@@ -290,17 +255,7 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn assign<'a>(&'a self, id: &'a str, assignee: Option<String>) -> StoreFuture<'a, ApprovalRow> {
-        step(async move {
-            let mut change = self.change().await?;
-            let row = pending(&mut change, id).await?;
-            sqlx::query("UPDATE approval SET assignee = ? WHERE id = ? AND status = 'pending'")
-                .bind(&assignee)
-                .bind(id)
-                .execute(&mut *change)
-                .await?;
-            change.commit().await?;
-            Ok(ApprovalRow { assignee, ..row })
-        })
+        step(self.settle(id, |row| row.assign(assignee)))
     }
 
     fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> StoreFuture<'a, Vec<ApprovalRow>> {

@@ -3,8 +3,8 @@
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
-    AuditRow, Begun, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
-    StoreError, StoreFuture, Timestamp,
+    AuditRow, Begun, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent,
+    Resolution, StoreError, StoreFuture, Timestamp,
 };
 
 use super::columns::Columns;
@@ -36,13 +36,7 @@ pub(super) fn listing(tenant: Option<&str>, state: Option<EffectState>) -> Query
     query
 }
 
-/// A row, and whether an operator released it for a rerun.
-struct Claim {
-    row: EffectRow,
-    released: bool,
-}
-
-fn read(row: &SqliteRow) -> Result<Claim, StoreError> {
+fn read(row: &SqliteRow) -> Result<EffectClaim, StoreError> {
     let columns = Columns::new(row, "effect", "key");
     let row = EffectRow {
         intent: Intent {
@@ -67,14 +61,14 @@ fn read(row: &SqliteRow) -> Result<Claim, StoreError> {
         attempt: columns.number("attempt")?,
     };
     let released = columns.get("released")?;
-    Ok(Claim { row, released })
+    Ok(EffectClaim { row, released })
 }
 
 fn rows(rows: &[SqliteRow]) -> Result<Vec<EffectRow>, StoreError> {
     rows.iter().map(|row| Ok(read(row)?.row)).collect()
 }
 
-async fn find(db: &mut SqliteConnection, key: &str) -> Result<Option<Claim>, Fault> {
+async fn find(db: &mut SqliteConnection, key: &str) -> Result<Option<EffectClaim>, Fault> {
     let row = sqlx::query(concat!("SELECT ", columns!(), " FROM effect WHERE key = ?"))
         .bind(key)
         .fetch_optional(db)
@@ -83,8 +77,8 @@ async fn find(db: &mut SqliteConnection, key: &str) -> Result<Option<Claim>, Fau
 }
 
 /// Writes a row in place of the one of its key.
-async fn save(db: &mut SqliteConnection, claim: &Claim) -> Result<(), Fault> {
-    let Claim { row, released } = claim;
+async fn save(db: &mut SqliteConnection, claim: &EffectClaim) -> Result<(), Fault> {
+    let EffectClaim { row, released } = claim;
     let intent = &row.intent;
     sqlx::query(concat!(
         "REPLACE INTO effect (",
@@ -115,134 +109,34 @@ async fn save(db: &mut SqliteConnection, claim: &Claim) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Turns a running row whose lease is over to ambiguous.
-fn lapse(row: &mut EffectRow, now: Timestamp) -> bool {
-    let lapsed = row.state == EffectState::Running && row.intent.lease_until <= now;
-    if lapsed {
-        row.state = EffectState::Ambiguous;
-    }
-    lapsed
-}
-
-/// A key stands for one effect: nobody gets the stored result of another's.
-fn same_effect(stored: &Intent, intent: &Intent) -> Result<(), StoreError> {
-    let other = [
-        ("tool", stored.tool != intent.tool),
-        ("arguments", stored.arguments_hash != intent.arguments_hash),
-        ("tenant", stored.tenant != intent.tenant),
-        ("principal", stored.principal != intent.principal),
-    ];
-    match other.into_iter().find(|(_, differs)| *differs) {
-        None => Ok(()),
-        Some((what, _)) => Err(StoreError::Conflict(format!(
-            "effect `{}` was begun with another {what}, take another key for another effect",
-            intent.key
-        ))),
-    }
-}
-
-fn unknown(key: &str) -> StoreError {
-    StoreError::Missing(format!("no effect `{key}`"))
-}
-
-fn conflict(text: String) -> StoreError {
-    StoreError::Conflict(text)
-}
-
 impl SqliteStore {
     async fn begin_effect(&self, intent: Intent, audit: Option<AuditRow>) -> Result<Begun, Fault> {
         let mut change = self.change().await?;
-        let mut attempt = 1;
-        let mut resolved_by = None;
-        if let Some(mut claim) = find(&mut change, &intent.key).await? {
-            same_effect(&claim.row.intent, &intent)?;
-            if !claim.released {
-                if lapse(&mut claim.row, intent.at) {
-                    save(&mut change, &claim).await?;
-                    change.commit().await?;
-                }
-                return Ok(Begun::Replay(claim.row));
+        let stored = find(&mut change, &intent.key).await?;
+        let (begun, claim) = EffectClaim::begin(stored, intent)?;
+        if let Some(claim) = claim {
+            save(&mut change, &claim).await?;
+            if let (Begun::New, Some(audit)) = (&begun, audit) {
+                audit::save(&mut change, &audit).await?;
             }
-            attempt = claim.row.attempt + 1;
-            resolved_by = claim.row.resolved_by;
+            change.commit().await?;
         }
-        let row = EffectRow {
-            intent,
-            state: EffectState::Running,
-            result: None,
-            ended: None,
-            late: false,
-            resolved_by,
-            attempt,
-        };
-        let released = false;
-        save(&mut change, &Claim { row, released }).await?;
-        if let Some(audit) = audit {
-            audit::save(&mut change, &audit).await?;
-        }
-        change.commit().await?;
-        Ok(Begun::New)
+        Ok(begun)
     }
 
-    async fn end_effect(&self, key: &str, owner: &str, end: EffectEnd) -> Result<Ended, Fault> {
-        if end.state == EffectState::Running {
-            let text = "`running` is no end, say how the body ended";
-            return Err(conflict(text.to_owned()).into());
-        }
-        let mut change = self.change().await?;
-        let claim = find(&mut change, key).await?;
-        let mut claim = claim.ok_or_else(|| unknown(key))?;
-        let row = &mut claim.row;
-        if row.intent.owner != owner {
-            return Err(conflict(format!("effect `{key}` is another owner's")).into());
-        }
-        let ended = match row.state {
-            EffectState::Running if end.at < row.intent.lease_until => Ended::InTime,
-            EffectState::Running | EffectState::Ambiguous => Ended::Late,
-            state => return Err(conflict(format!("effect `{key}` has {state} already")).into()),
-        };
-        row.state = end.state;
-        row.result = end.result;
-        row.ended = Some(end.at);
-        row.late = ended == Ended::Late;
-        claim.released = false;
-        save(&mut change, &claim).await?;
-        change.commit().await?;
-        Ok(ended)
-    }
-
-    async fn resolve_effect(
+    /// Lets the claim of a key take a step.
+    async fn step_effect<R>(
         &self,
         key: &str,
-        resolution: Resolution,
-        operator: &str,
-        now: Timestamp,
-    ) -> Result<EffectRow, Fault> {
+        step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,
+    ) -> Result<(R, EffectRow), Fault> {
         let mut change = self.change().await?;
         let claim = find(&mut change, key).await?;
-        let claim = claim.filter(|claim| !claim.released);
-        let mut claim = claim.ok_or_else(|| unknown(key))?;
-        let row = &mut claim.row;
-        lapse(row, now);
-        if row.state != EffectState::Ambiguous {
-            let state = row.state;
-            return Err(conflict(format!("effect `{key}` is {state}, not ambiguous")).into());
-        }
-        row.resolved_by = Some(operator.to_owned());
-        match resolution {
-            Resolution::Succeeded(result) => {
-                (row.state, row.result) = (EffectState::Succeeded, Some(result));
-                row.ended = Some(now);
-            }
-            Resolution::Failed(result) => {
-                (row.state, row.result) = (EffectState::Failed, Some(result));
-                row.ended = Some(now);
-            }
-            Resolution::Rerun => claim.released = true,
-        }
+        let mut claim = claim.ok_or_else(|| EffectClaim::missing(key))?;
+        let done = step(&mut claim)?;
         save(&mut change, &claim).await?;
         change.commit().await?;
-        Ok(claim.row)
+        Ok((done, claim.row))
     }
 }
 
@@ -271,14 +165,17 @@ impl EffectLedger for SqliteStore {
     }
 
     fn end<'a>(&'a self, key: &'a str, owner: &'a str, end: EffectEnd) -> StoreFuture<'a, Ended> {
-        step(self.end_effect(key, owner, end))
+        step(async move {
+            let ended = self.step_effect(key, |claim| claim.end(owner, end));
+            Ok(ended.await?.0)
+        })
     }
 
     fn get<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<EffectRow>> {
         step(async move {
             let mut reader = self.readers.acquire().await?;
             let claim = find(&mut reader, key).await?;
-            Ok(claim.filter(|claim| !claim.released).map(|claim| claim.row))
+            Ok(claim.and_then(EffectClaim::into_known))
         })
     }
 
@@ -289,7 +186,10 @@ impl EffectLedger for SqliteStore {
         operator: &'a str,
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow> {
-        step(self.resolve_effect(key, resolution, operator, now))
+        step(async move {
+            let resolved = self.step_effect(key, |claim| claim.resolve(resolution, operator, now));
+            Ok(resolved.await?.1)
+        })
     }
 
     fn sweep(&self, now: Timestamp) -> StoreFuture<'_, Vec<EffectRow>> {
@@ -300,7 +200,7 @@ impl EffectLedger for SqliteStore {
             change.commit().await?;
             let mut swept = rows(&swept)?;
             // `RETURNING` keeps no order.
-            swept.sort_by(|a, b| (a.intent.at, &a.intent.key).cmp(&(b.intent.at, &b.intent.key)));
+            swept.sort_by(|a, b| a.place().cmp(&b.place()));
             Ok(swept)
         })
     }

@@ -35,16 +35,11 @@ fn part(rows: &[SqliteRow], from: u64, most: u64) -> Result<Option<SpillPart>, S
         let columns = Columns::new(row, "spill", "handle");
         text.push_str(columns.maybe::<&str>("text")?.unwrap_or_default());
     }
-    let byte = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
-    let start = text.floor_char_boundary(byte(from.saturating_sub(base)));
-    let mut end = text.floor_char_boundary(start.saturating_add(byte(most)));
-    if end == start {
-        end = text.ceil_char_boundary((start + 1).min(text.len()));
-    }
+    let part = SpillPart::of(&text, from.saturating_sub(base), most);
     Ok(Some(SpillPart {
-        from: base + length(&text[..start]),
-        text: text[start..end].to_owned(),
+        from: base + part.from,
         total,
+        ..part
     }))
 }
 
@@ -64,11 +59,7 @@ impl SqliteStore {
         .execute(&mut *change)
         .await?;
         if done.rows_affected() == 0 {
-            let handle = &spill.handle;
-            return Err(StoreError::Conflict(format!(
-                "spill `{handle}` exists, take another handle for another text"
-            ))
-            .into());
+            return Err(spill.exists().into());
         }
         let mut start = 0;
         while start < spill.text.len() {

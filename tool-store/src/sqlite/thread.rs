@@ -21,10 +21,7 @@ fn read(row: &SqliteRow) -> Result<Message, StoreError> {
 
 impl SqliteStore {
     async fn append_message(&self, message: NewMessage) -> Result<u64, Fault> {
-        if message.role == Role::Tool && message.call.is_none() {
-            let text = "a tool's message names the call that it answers";
-            return Err(StoreError::Conflict(text.to_owned()).into());
-        }
+        message.check()?;
         let mut change = self.change().await?;
         let placed = sqlx::query(
             "INSERT INTO message (thread, seq, turn, role, call, content, at)
@@ -41,12 +38,7 @@ impl SqliteStore {
         .fetch_optional(&mut *change)
         .await?;
         let Some(placed) = placed else {
-            let (thread, turn) = (&message.thread, &message.turn);
-            let call = message.call.as_deref().unwrap_or_default();
-            return Err(StoreError::Conflict(format!(
-                "call `{call}` of turn `{turn}` has its result in thread `{thread}` already"
-            ))
-            .into());
+            return Err(message.answered().into());
         };
         let seq = Columns::new(&placed, "message", "thread").number("seq")?;
         change.commit().await?;

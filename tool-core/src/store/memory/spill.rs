@@ -15,10 +15,7 @@ pub(super) struct Spills {
 impl Spills {
     fn put(&mut self, spill: Spill) -> Result<(), StoreError> {
         if self.rows.contains_key(&spill.handle) {
-            return Err(StoreError::Conflict(format!(
-                "spill `{}` exists, take another handle for another text",
-                spill.handle
-            )));
+            return Err(spill.exists());
         }
         self.by_expiry.insert((spill.expires, spill.handle.clone()));
         self.rows.insert(spill.handle.clone(), spill);
@@ -35,21 +32,6 @@ impl Spills {
             self.rows.remove(&handle);
         }
         count(before - self.rows.len())
-    }
-}
-
-/// The part of a text that [`SpillStore::read`] promises.
-fn part(text: &str, from: u64, most: u64) -> SpillPart {
-    let place = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX);
-    let start = text.floor_char_boundary(place(from));
-    let mut end = text.floor_char_boundary(start.saturating_add(place(most)));
-    if end == start {
-        end = text.ceil_char_boundary((start + 1).min(text.len()));
-    }
-    SpillPart {
-        text: text[start..end].to_owned(),
-        from: count(start),
-        total: count(text.len()),
     }
 }
 
@@ -71,7 +53,7 @@ impl SpillStore for MemoryStore {
             let spill = tables.spills.rows.get(handle).filter(|spill| {
                 spill.tenant == tenant && spill.principal == principal && now < spill.expires
             });
-            Ok(spill.map(|spill| part(&spill.text, from, most)))
+            Ok(spill.map(|spill| SpillPart::of(&spill.text, from, most)))
         })
     }
 

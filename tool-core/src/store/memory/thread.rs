@@ -17,16 +17,14 @@ pub(super) struct Threads(BTreeMap<String, Thread>);
 
 impl Threads {
     fn append(&mut self, message: NewMessage) -> Result<u64, StoreError> {
+        message.check()?;
         let thread = self.0.get(&message.thread);
-        let answer = match (message.role, &message.call) {
-            (Role::Tool, Some(call)) => Some((message.turn.clone(), call.clone())),
-            (Role::Tool, None) => return Err(no_call()),
-            (Role::User | Role::Assistant, _) => None,
-        };
+        let call = message.call.as_ref().filter(|_| message.role == Role::Tool);
+        let answer = call.map(|call| (message.turn.clone(), call.clone()));
         if let (Some(thread), Some(answer)) = (thread, &answer)
             && thread.answered.contains(answer)
         {
-            return Err(answered(&message.thread, answer));
+            return Err(message.answered());
         }
         let thread = self.0.entry(message.thread.clone()).or_default();
         let seq = count(thread.messages.len()) + 1;
@@ -45,16 +43,6 @@ impl Threads {
             .cloned()
             .collect()
     }
-}
-
-fn no_call() -> StoreError {
-    StoreError::Conflict("a tool's message names the call that it answers".to_owned())
-}
-
-fn answered(thread: &str, (turn, call): &(String, String)) -> StoreError {
-    StoreError::Conflict(format!(
-        "call `{call}` of turn `{turn}` has its result in thread `{thread}` already"
-    ))
 }
 
 impl ThreadStore for MemoryStore {

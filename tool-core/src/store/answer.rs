@@ -1,0 +1,179 @@
+//! The rules of approvals.
+
+use super::approval::{Answer, ApprovalRequest, ApprovalRow, ApprovalStatus, Verdict};
+use super::{StoreError, Timestamp};
+
+/// What [`ApprovalStore`](super::ApprovalStore) promises about one request, without a store.
+///
+/// For whoever writes a store: read the row, let it take the step, and write back what it has become, in one transaction that nobody
+/// else can come between. A store that takes a step in a statement of its own, as `UPDATE … WHERE status = …`, keeps to the same terms.
+///
+/// ```
+/// use std::time::Duration;
+/// use tool_core::store::*;
+///
+/// let now = Timestamp::now();
+/// let text = |text: &str| text.to_owned();
+/// let mut row = ApprovalRow::new(ApprovalRequest {
+///     id: text("a1"), kind: ApprovalKind::Call, thread: None, turn: text("t1"), call: text("c1"), tool: text("send_mail"),
+///     tenant: text("acme"), principal: text("ann"), agent: None, contract: text("9f2c"), arguments: text(r#"{"to":"bob"}"#),
+///     policy: text("v1"), decision: text("d1"), four_eyes: true, reason: None, nonce: text("n1"),
+///     created: now, expires: now.plus(Duration::from_secs(3600)), parent: None,
+/// });
+///
+/// let yes = |approver: &str| Answer { verdict: Verdict::Approve, approver: approver.to_owned(), reason: None, at: now };
+/// assert!(matches!(row.answer(yes("ann")), Err(StoreError::Conflict(_)))); // her own request
+/// row.answer(yes("eve"))?;
+/// assert_eq!(row.status, ApprovalStatus::Approved);
+/// assert!(row.spend("n1", now) && !row.spend("n1", now)); // once only
+/// # Ok::<(), StoreError>(())
+/// ```
+impl ApprovalRow {
+    /// A request that nobody has answered.
+    pub fn new(request: ApprovalRequest) -> Self {
+        Self {
+            request,
+            status: ApprovalStatus::Pending,
+            assignee: None,
+            answer: None,
+        }
+    }
+
+    /// The error for an id under which nothing is stored.
+    #[must_use]
+    pub fn missing(id: &str) -> StoreError {
+        StoreError::Missing(format!("no approval `{id}`"))
+    }
+
+    /// Where the row stands in the order of lists: `created`, then id.
+    pub fn place(&self) -> (Timestamp, &str) {
+        (self.request.created, &self.request.id)
+    }
+
+    /// A step of [`ApprovalStore::answer`](super::ApprovalStore::answer), and of [`deny_all`](super::ApprovalStore::deny_all) for each
+    /// request that it means.
+    ///
+    /// Conflict where the request is not pending, where it wants four eyes and the approver is the requester, and where `answer.at` is
+    /// not before its expiry: then it is [`Expired`](ApprovalStatus::Expired) now, which is to be stored although it is an error.
+    pub fn answer(&mut self, answer: Answer) -> Result<(), StoreError> {
+        self.pending()?;
+        if self.expire(answer.at) {
+            return self.pending();
+        }
+        let request = &self.request;
+        if request.four_eyes && request.principal == answer.approver {
+            return Err(StoreError::Conflict(format!(
+                "approval `{}` wants four eyes, let somebody other than its requester answer",
+                request.id
+            )));
+        }
+        self.status = answer.verdict.leads_to();
+        self.answer = Some(answer);
+        Ok(())
+    }
+
+    /// A step of [`ApprovalStore::assign`](super::ApprovalStore::assign). Conflict where the request is not pending.
+    pub fn assign(&mut self, assignee: Option<String>) -> Result<(), StoreError> {
+        self.pending()?;
+        self.assignee = assignee;
+        Ok(())
+    }
+
+    /// A step of [`ApprovalStore::spend`](super::ApprovalStore::spend). Gives whether the approval is used up by it.
+    pub fn spend(&mut self, nonce: &str, now: Timestamp) -> bool {
+        let spends = self.status == ApprovalStatus::Approved
+            && self.request.nonce == nonce
+            && now < self.request.expires;
+        if spends {
+            self.status = ApprovalStatus::Spent;
+        }
+        spends
+    }
+
+    /// A step of [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw). Gives whether there was something to take back.
+    pub fn withdraw(&mut self) -> bool {
+        let withdraws = self.status.is_open();
+        if withdraws {
+            self.status = ApprovalStatus::Withdrawn;
+        }
+        withdraws
+    }
+
+    /// A step of [`ApprovalStore::expire`](super::ApprovalStore::expire). Gives whether the time of an open request has passed.
+    pub fn expire(&mut self, now: Timestamp) -> bool {
+        let expires = self.status.is_open() && self.request.expires <= now;
+        if expires {
+            self.status = ApprovalStatus::Expired;
+        }
+        expires
+    }
+
+    fn pending(&self) -> Result<(), StoreError> {
+        match self.status {
+            ApprovalStatus::Pending => Ok(()),
+            status => Err(StoreError::Conflict(format!(
+                "approval `{}` is {status}, not pending",
+                self.request.id
+            ))),
+        }
+    }
+}
+
+impl ApprovalRequest {
+    /// The error for a request whose id is taken.
+    #[must_use]
+    pub fn exists(&self) -> StoreError {
+        StoreError::Conflict(format!(
+            "approval `{}` exists, take another id for another request",
+            self.id
+        ))
+    }
+}
+
+impl ApprovalStatus {
+    /// Whether it may still expire or be taken back: pending, or approved and not used yet.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Approved)
+    }
+}
+
+impl Answer {
+    /// Refuses what [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all) does not take: Conflict unless it denies.
+    pub fn only_denies(&self) -> Result<(), StoreError> {
+        match self.verdict {
+            Verdict::Deny => Ok(()),
+            Verdict::Approve | Verdict::Edit(_) => Err(StoreError::Conflict(
+                "`deny_all` only denies, answer approvals one by one".to_owned(),
+            )),
+        }
+    }
+}
+
+impl Verdict {
+    /// Where a pending request stands after it.
+    pub const fn leads_to(&self) -> ApprovalStatus {
+        match self {
+            Self::Approve | Self::Edit(_) => ApprovalStatus::Approved,
+            Self::Deny => ApprovalStatus::Denied,
+        }
+    }
+
+    /// The verdict as stores write it: a word, and the arguments of an edit.
+    pub const fn columns(&self) -> (&'static str, Option<&str>) {
+        match self {
+            Self::Approve => ("approve", None),
+            Self::Edit(arguments) => ("edit", Some(arguments.as_str())),
+            Self::Deny => ("deny", None),
+        }
+    }
+
+    /// The verdict of [`columns`](Self::columns); `None` for what does not belong together.
+    pub fn from_columns(word: &str, edited: Option<String>) -> Option<Self> {
+        match (word, edited) {
+            ("approve", None) => Some(Self::Approve),
+            ("edit", Some(arguments)) => Some(Self::Edit(arguments)),
+            ("deny", None) => Some(Self::Deny),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The rules of the effect ledger.
+
+use super::ledger::{Begun, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution};
+use super::{StoreError, Timestamp};
+
+/// An effect as a store keeps it: what [`EffectLedger`](super::EffectLedger) promises about one key, without a store.
+///
+/// For whoever writes a store: read the claim of the key, let it take the step, and write back what it has become, in one transaction
+/// that nobody else can come between. A claim that fails to take a step is unchanged.
+///
+/// ```
+/// use std::time::Duration;
+/// use tool_core::store::*;
+///
+/// let now = Timestamp::now();
+/// let text = |text: &str| text.to_owned();
+/// let intent = Intent {
+///     key: text("k1"), call: text("c1"), turn: text("t1"), thread: None, tool: text("send_mail"), contract: text("9f2c"),
+///     tenant: text("acme"), principal: text("ann"), arguments_hash: text("77aa"), owner: text("run-1"),
+///     at: now, lease_until: now.plus(Duration::from_secs(30)),
+/// };
+/// // Nothing is stored under the key yet.
+/// let (begun, stored) = EffectClaim::begin(None, intent.clone())?;
+/// assert_eq!(begun, Begun::New);
+///
+/// // Within the lease it is answered as it stands, and there is nothing to write.
+/// let (begun, changed) = EffectClaim::begin(stored.clone(), intent)?;
+/// assert!(matches!(begun, Begun::Replay(row) if row.state == EffectState::Running));
+/// assert_eq!(changed, None);
+///
+/// let mut claim = stored.ok_or_else(|| EffectClaim::missing("k1"))?;
+/// let end = EffectEnd { state: EffectState::Succeeded, result: Some(text("7")), at: now };
+/// assert_eq!(claim.end("run-1", end)?, Ended::InTime);
+/// # Ok::<(), StoreError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectClaim {
+    /// The effect.
+    pub row: EffectRow,
+    /// Whether an operator has released the key: nobody is shown the row any more, and the next attempt counts on from it.
+    pub released: bool,
+}
+
+impl EffectClaim {
+    /// A step of [`EffectLedger::begin`](super::EffectLedger::begin). Takes what is stored under the intent's key, gives what to answer
+    /// and the claim to store under the key instead; none where that stays as it is. The audit row belongs to [`Begun::New`] alone.
+    ///
+    /// Conflict where the key belongs to another effect.
+    pub fn begin(
+        stored: Option<Self>,
+        intent: Intent,
+    ) -> Result<(Begun, Option<Self>), StoreError> {
+        let mut attempt = 1;
+        let mut resolved_by = None;
+        if let Some(mut claim) = stored {
+            same_effect(&claim.row.intent, &intent)?;
+            if !claim.released {
+                let lapsed = claim.lapse(intent.at).then(|| claim.clone());
+                return Ok((Begun::Replay(claim.row), lapsed));
+            }
+            attempt = claim.row.attempt + 1;
+            resolved_by = claim.row.resolved_by;
+        }
+        let row = EffectRow {
+            intent,
+            state: EffectState::Running,
+            result: None,
+            ended: None,
+            late: false,
+            resolved_by,
+            attempt,
+        };
+        let released = false;
+        Ok((Begun::New, Some(Self { row, released })))
+    }
+
+    /// The error for a key under which nothing is stored.
+    #[must_use]
+    pub fn missing(key: &str) -> StoreError {
+        StoreError::Missing(format!("no effect `{key}`"))
+    }
+
+    /// The row as [`get`](super::EffectLedger::get) and [`list`](super::EffectLedger::list) show it: none where the key is released.
+    pub fn known(&self) -> Option<&EffectRow> {
+        (!self.released).then_some(&self.row)
+    }
+
+    /// The row of [`known`](Self::known), taken out.
+    pub fn into_known(self) -> Option<EffectRow> {
+        (!self.released).then_some(self.row)
+    }
+
+    /// A step of [`EffectLedger::sweep`](super::EffectLedger::sweep), and of every other that looks at a row: a running row whose lease
+    /// is over at `now` becomes ambiguous. Gives whether it did.
+    pub fn lapse(&mut self, now: Timestamp) -> bool {
+        let lapses = self.row.state == EffectState::Running && self.row.intent.lease_until <= now;
+        if lapses {
+            self.row.state = EffectState::Ambiguous;
+        }
+        lapses
+    }
+
+    /// A step of [`EffectLedger::renew`](super::EffectLedger::renew). Gives whether the row is running and this owner's.
+    pub fn renew(&mut self, owner: &str, until: Timestamp) -> bool {
+        let intent = &mut self.row.intent;
+        let renews = self.row.state == EffectState::Running && intent.owner == owner;
+        if renews {
+            intent.lease_until = until.max(intent.lease_until);
+        }
+        renews
+    }
+
+    /// A step of [`EffectLedger::end`](super::EffectLedger::end). Gives whether the end came within the lease.
+    ///
+    /// Conflict where the owner is another, where the row has succeeded or failed already, and for an end that says `Running`.
+    pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
+        let row = &mut self.row;
+        let key = &row.intent.key;
+        if end.state == EffectState::Running {
+            return Err(StoreError::Conflict(
+                "`running` is no end, say how the body ended".to_owned(),
+            ));
+        }
+        if row.intent.owner != owner {
+            return Err(StoreError::Conflict(format!(
+                "effect `{key}` is another owner's"
+            )));
+        }
+        let ended = match row.state {
+            EffectState::Running if end.at < row.intent.lease_until => Ended::InTime,
+            EffectState::Running | EffectState::Ambiguous => Ended::Late,
+            state => {
+                return Err(StoreError::Conflict(format!(
+                    "effect `{key}` has {state} already"
+                )));
+            }
+        };
+        row.state = end.state;
+        row.result = end.result;
+        row.ended = Some(end.at);
+        row.late = ended == Ended::Late;
+        self.released = false;
+        Ok(ended)
+    }
+
+    /// A step of [`EffectLedger::resolve`](super::EffectLedger::resolve); the row is the one to return.
+    ///
+    /// Missing where the key is released already, Conflict where the row is not ambiguous at `now`.
+    pub fn resolve(
+        &mut self,
+        resolution: Resolution,
+        operator: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if self.released {
+            return Err(Self::missing(&self.row.intent.key));
+        }
+        // One that has not lapsed is not ambiguous and stays what it is.
+        self.lapse(now);
+        let row = &mut self.row;
+        if row.state != EffectState::Ambiguous {
+            return Err(StoreError::Conflict(format!(
+                "effect `{}` is {}, not ambiguous",
+                row.intent.key, row.state
+            )));
+        }
+        row.resolved_by = Some(operator.to_owned());
+        let (state, result) = match resolution {
+            Resolution::Succeeded(result) => (EffectState::Succeeded, result),
+            Resolution::Failed(result) => (EffectState::Failed, result),
+            Resolution::Rerun => {
+                self.released = true;
+                return Ok(());
+            }
+        };
+        (row.state, row.result, row.ended) = (state, Some(result), Some(now));
+        Ok(())
+    }
+}
+
+impl EffectRow {
+    /// Where the row stands in the order of lists: `at`, then key.
+    pub fn place(&self) -> (Timestamp, &str) {
+        (self.intent.at, &self.intent.key)
+    }
+}
+
+/// A key stands for one effect: nobody gets the stored result of another's.
+fn same_effect(stored: &Intent, intent: &Intent) -> Result<(), StoreError> {
+    let other = [
+        ("tool", stored.tool != intent.tool),
+        ("arguments", stored.arguments_hash != intent.arguments_hash),
+        ("tenant", stored.tenant != intent.tenant),
+        ("principal", stored.principal != intent.principal),
+    ];
+    match other.into_iter().find(|(_, differs)| *differs) {
+        None => Ok(()),
+        Some((what, _)) => Err(StoreError::Conflict(format!(
+            "effect `{}` was begun with another {what}, take another key for another effect",
+            intent.key
+        ))),
+    }
+}
