@@ -1,0 +1,35 @@
+//! Tools over the Model Context Protocol.
+//!
+//! A [`Toolset`](tool_core::Toolset) becomes an MCP server in two lines; every call passes the same gate as a call of a turn.
+//!
+//! ```no_run
+//! use tool_core::prelude::*;
+//! use tool_mcp::McpServer;
+//!
+//! /// Adds two numbers.
+//! #[tool(read_only)]
+//! fn add(
+//!     /// The first.
+//!     a: i64,
+//!     /// The second.
+//!     b: i64,
+//! ) -> i64 {
+//!     a.saturating_add(b)
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let server = McpServer::builder(Registry::linked()?).name("sums").build();
+//!     server.stdio().await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The same server speaks the wire of 2025-11-25 (and what came before it) and that of 2026-07-28, as its client does.
+
+#[cfg(any(feature = "stdio", feature = "http"))]
+pub mod server;
+
+pub use rmcp;
+#[cfg(any(feature = "stdio", feature = "http"))]
+pub use server::{Caller, Composed, McpServer, McpServerBuilder, NoHandler, Principal, Tools};

@@ -1,0 +1,181 @@
+//! `tools/call`: through the gate, with progress, and gone when the client is.
+
+use futures::{Stream, StreamExt as _};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, ProgressNotificationParam, ProgressToken};
+use rmcp::service::{RequestContext, RoleServer};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tool_core::{CallResult, ErrorKind, ToolCall, ToolContext, ToolEvent, Toolset};
+
+use super::message::RawArguments;
+
+/// The text of a call's arguments.
+pub(crate) fn arguments(
+    params: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<String, ErrorData> {
+    if let Some(RawArguments(text)) = context.extensions.get() {
+        return Ok(text.as_ref().to_owned());
+    }
+    #[cfg(feature = "http")]
+    if let Some(parts) = context.extensions.get::<http::request::Parts>()
+        && let Some(RawArguments(text)) = parts.extensions.get()
+    {
+        return Ok(text.as_ref().to_owned());
+    }
+    // Behind a transport of rmcp's own, which has parsed them.
+    match &params.arguments {
+        None => Ok("{}".to_owned()),
+        Some(arguments) => serde_json::to_string(arguments)
+            .map_err(|error| ErrorData::invalid_params(error.to_string(), None)),
+    }
+}
+
+/// Runs a call to its end. When the client gives up, or its connection is gone, the tool's future is dropped.
+pub(crate) async fn run(
+    tools: &Toolset,
+    name: String,
+    arguments: String,
+    cx: &ToolContext,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallResult, ErrorData> {
+    let call = ToolCall::new(context.id.to_string(), name, arguments);
+    let done = async {
+        match context.meta.get_progress_token() {
+            None => tools.call(call, cx).await,
+            Some(token) => {
+                let id = call.clone();
+                let events = tools.stream(call, cx);
+                told(events, token, context).await.unwrap_or_else(|| {
+                    let ended = tool_core::ToolError::of(
+                        ErrorKind::Failed,
+                        "the call ended without a result",
+                    );
+                    CallResult::refused(id, ended)
+                })
+            }
+        }
+    };
+    let result = tokio::select! {
+        biased;
+        result = done => result,
+        // Nobody reads this answer.
+        () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
+    };
+    match result.error() {
+        Some(error) if error.kind() == ErrorKind::UnknownTool => {
+            Err(ErrorData::invalid_params(error.model_text(), None))
+        }
+        _ => Ok(result),
+    }
+}
+
+/// Tells the client each step, and gives the result.
+async fn told(
+    events: impl Stream<Item = ToolEvent>,
+    token: ProgressToken,
+    context: &RequestContext<RoleServer>,
+) -> Option<CallResult> {
+    let mut events = std::pin::pin!(events);
+    let mut steps = Steps::default();
+    while let Some(event) = events.next().await {
+        match event {
+            ToolEvent::Started => {}
+            ToolEvent::Progress(step) => {
+                if let Some(step) = steps.next(&step, token.clone())
+                    && let Err(error) = context.peer.notify_progress(step).await
+                {
+                    tracing::debug!(%error, "a step could not be told");
+                }
+            }
+            ToolEvent::Done(result) => return Some(result),
+        }
+    }
+    None
+}
+
+/// What was told so far: MCP's progress only grows.
+#[derive(Default)]
+struct Steps {
+    last: Option<f64>,
+}
+
+/// A step that says itself how far the tool is.
+#[derive(Deserialize)]
+struct Measured {
+    progress: f64,
+    #[serde(default)]
+    total: Option<f64>,
+    #[serde(default)]
+    message: Option<String>,
+}
+
+impl Steps {
+    /// A step as MCP has it. An object with a number `progress`, and perhaps `total` and `message`, is told as that; any other step
+    /// is counted, and its text (of a JSON string what it says, else the JSON) is the message. A `progress` that does not grow is
+    /// left out, as the protocol wants it to grow.
+    fn next(&mut self, step: &RawValue, token: ProgressToken) -> Option<ProgressNotificationParam> {
+        let text = step.get();
+        let measured = text
+            .starts_with('{')
+            .then(|| serde_json::from_str::<Measured>(text).ok())
+            .flatten()
+            .filter(|measured| measured.progress.is_finite());
+        let Some(measured) = measured else {
+            let at = self.last.map_or(1.0, |last| last.floor() + 1.0);
+            self.last = Some(at);
+            let message = serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned());
+            return Some(ProgressNotificationParam::new(token, at).with_message(message));
+        };
+        if self.last.is_some_and(|last| measured.progress <= last) {
+            return None;
+        }
+        self.last = Some(measured.progress);
+        let mut told = ProgressNotificationParam::new(token, measured.progress);
+        told.total = measured.total;
+        told.message = measured.message;
+        Some(told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::NumberOrString;
+
+    fn told(steps: &[&str]) -> Vec<(f64, Option<f64>, Option<String>)> {
+        let mut all = Steps::default();
+        let token = ProgressToken(NumberOrString::Number(1));
+        let raw = |step: &&str| RawValue::from_string((*step).to_owned()).unwrap();
+        let told = steps
+            .iter()
+            .map(raw)
+            .filter_map(|step| all.next(&step, token.clone()));
+        told.map(|step| (step.progress, step.total, step.message))
+            .collect()
+    }
+
+    #[test]
+    fn measured_steps_are_told_as_they_are_and_others_are_counted() {
+        let steps = [
+            r#"{"progress":0,"total":100}"#,
+            r#"{"progress":50.5,"message":"half"}"#,
+            r#"{"progress":50}"#,
+        ];
+        let expected = [
+            (0.0, Some(100.0), None),
+            (50.5, None, Some("half".to_owned())),
+        ];
+        assert_eq!(told(&steps), expected);
+        let expected = [
+            (1.0, None, Some("reading".to_owned())),
+            (2.0, None, Some(r#"{"read":2}"#.to_owned())),
+        ];
+        assert_eq!(told(&[r#""reading""#, r#"{"read":2}"#]), expected);
+        assert_eq!(
+            told(&[r#"{"progress":7.5}"#, "3"])[1],
+            (8.0, None, Some("3".to_owned()))
+        );
+    }
+}

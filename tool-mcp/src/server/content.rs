@@ -1,0 +1,145 @@
+//! What came of a call, as MCP has it.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceContents};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tool_core::{CallResult, ErrorKind, Part, Source, ToolError};
+
+use super::list::Outlet;
+use super::{Wire, verbatim};
+
+/// The result of a call: what the model reads as content, and the whole payload where the tool says what it looks like.
+pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) -> CallToolResult {
+    let meta = meta(&result);
+    let text = match (result.model_output(), result.error()) {
+        (Some(model), _) if matches!(&model.to_parts()[..], [Part::Text { .. }]) => {
+            Some(model.to_text())
+        }
+        (None, None) => Some(result.model_text()),
+        _ => None,
+    };
+    let mut told = match result.into_parts() {
+        Err(error) => failure(&error),
+        Ok((payload, model)) => {
+            let content = match (text, model) {
+                (Some(text), _) => vec![ContentBlock::text(text)],
+                (None, model) => model.map_or_else(Vec::new, |model| {
+                    let parts = model.to_parts();
+                    parts
+                        .iter()
+                        .enumerate()
+                        .map(|(at, part)| block(at, part))
+                        .collect()
+                }),
+            };
+            let mut told = CallToolResult::success(content);
+            told.structured_content = outlet.map(|outlet| structured(&payload, outlet, wire));
+            told
+        }
+    };
+    told.meta = meta;
+    told
+}
+
+/// A failure that the model reads and can act on.
+fn failure(error: &ToolError) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(error.model_text())])
+}
+
+fn structured(payload: &RawValue, outlet: &Outlet, wire: Wire) -> Value {
+    let text: Cow<'_, str> = if wire.legacy && outlet.is_wrapped() {
+        format!(r#"{{"result":{}}}"#, payload.get()).into()
+    } else {
+        payload.get().into()
+    };
+    verbatim::value(&text, wire.rendered)
+}
+
+/// Citations, and what kind of failure it was: for clients, not for models.
+fn meta(result: &CallResult) -> Option<MetaObject> {
+    let mut meta = MetaObject::new();
+    if !result.citations().is_empty()
+        && let Ok(citations) = serde_json::to_value(result.citations())
+    {
+        meta.0.insert("tool-core/citations".into(), citations);
+    }
+    if let Some(error) = result.error() {
+        meta.0
+            .insert("tool-core/error".into(), error.kind().as_str().into());
+        if error.kind() == ErrorKind::InvalidArguments && !error.issues().is_empty() {
+            let issues = error.issues().iter().map(|issue| {
+                serde_json::json!({
+                    "pointer": issue.pointer, "expected": issue.expected, "found": issue.found,
+                })
+            });
+            meta.0.insert("tool-core/issues".into(), issues.collect());
+        }
+    }
+    (!meta.0.is_empty()).then_some(meta)
+}
+
+/// A part of what the model reads.
+fn block(at: usize, part: &Part) -> ContentBlock {
+    match part {
+        Part::Text { text } => ContentBlock::text(text.as_str()),
+        Part::File {
+            media_type,
+            source: Source::Base64(data),
+            name,
+        } => {
+            if media_type.starts_with("image/") {
+                ContentBlock::image(data.as_str(), media_type.as_str())
+            } else if media_type.starts_with("audio/") {
+                ContentBlock::audio(data.as_str(), media_type.as_str())
+            } else {
+                ContentBlock::resource(embedded(at, media_type, data, name.as_deref()))
+            }
+        }
+        Part::File {
+            media_type,
+            source: Source::Url(url),
+            name,
+        } => {
+            let name = name.as_deref().unwrap_or(url);
+            let link = Resource::new(url.as_str(), name).with_mime_type(media_type.as_str());
+            ContentBlock::resource_link(link)
+        }
+        // `Part` and `Source` may get other forms.
+        other => ContentBlock::text(format!("{other:?}")),
+    }
+}
+
+/// A file within the result. A name that is a URI is its URI; text is there as text.
+fn embedded(at: usize, media_type: &str, data: &str, name: Option<&str>) -> ResourceContents {
+    let uri = match name {
+        Some(name) if is_uri(name) => name.to_owned(),
+        Some(name) => format!("attachment:{at}/{}", name.replace(' ', "%20")),
+        None => format!("attachment:{at}"),
+    };
+    let is_text = media_type.starts_with("text/")
+        || media_type == "application/json"
+        || media_type.ends_with("+json");
+    let text = is_text
+        .then(|| BASE64.decode(data).ok())
+        .flatten()
+        .and_then(|bytes| String::from_utf8(bytes).ok());
+    let contents = match text {
+        Some(text) => ResourceContents::text(text, uri),
+        None => ResourceContents::blob(data, uri),
+    };
+    contents.with_mime_type(media_type)
+}
+
+fn is_uri(name: &str) -> bool {
+    name.split_once(':').is_some_and(|(scheme, rest)| {
+        !rest.is_empty()
+            && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    })
+}

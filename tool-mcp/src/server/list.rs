@@ -1,0 +1,256 @@
+//! `tools/list`: what a caller may use, page by page.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rmcp::ErrorData;
+use rmcp::model::{ListToolsResult, MetaObject, Tool, ToolAnnotations};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tool_core::{Dialect, Origin, ToolDef, Toolset};
+
+use super::{Wire, verbatim};
+
+/// What the wire has to know of a tool's output.
+#[derive(Debug)]
+pub(crate) struct Outlet {
+    origin: Option<Origin>,
+    /// The schema as the tool has it.
+    own: String,
+    /// The schema of an object that holds the output, for the older wire, where the output itself may be something else.
+    wrapped: Option<String>,
+}
+
+impl Outlet {
+    /// Whether the older wire has the output under `result`.
+    pub(crate) fn is_wrapped(&self) -> bool {
+        self.wrapped.is_some()
+    }
+}
+
+/// Outlets by the tools' own names, made once.
+#[derive(Default)]
+pub(crate) struct Outlets(RwLock<HashMap<String, Arc<Outlet>>>);
+
+impl Outlets {
+    /// The outlet of a tool whose output has a schema.
+    pub(crate) fn of(&self, def: &ToolDef) -> Option<Arc<Outlet>> {
+        let origin = def.origin();
+        let known = {
+            let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            all.get(def.name()).cloned()
+        };
+        // A tool that was made at run time may have another schema under the same name; it gives its own without making it anew.
+        if let Some(known) = known
+            && known.origin == origin
+            && (origin.is_some() || def.output_schema().as_deref() == Some(known.own.as_str()))
+        {
+            return (!known.own.is_empty()).then_some(known);
+        }
+        let own = def.output_schema().unwrap_or_default().into_owned();
+        let wrapped = if own.is_empty() { None } else { wrap(&own) };
+        let made = Arc::new(Outlet {
+            origin,
+            own,
+            wrapped,
+        });
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(def.name().to_owned(), Arc::clone(&made));
+        (!made.own.is_empty()).then_some(made)
+    }
+}
+
+/// The schema of `{"result": …}`, where a schema's root is not an object's.
+fn wrap(schema: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Root<'a> {
+        r#type: Option<Value>,
+        #[serde(borrow, rename = "$defs")]
+        defs: Option<&'a RawValue>,
+    }
+    let root: Root<'_> = serde_json::from_str(schema).ok()?;
+    if root.r#type.as_ref().and_then(Value::as_str) == Some("object") {
+        return None;
+    }
+    let mut wrapped =
+        format!(r#"{{"type":"object","properties":{{"result":{schema}}},"required":["result"]"#);
+    // References go by the root.
+    if let Some(defs) = root.defs {
+        let _ = write!(wrapped, r#","$defs":{defs}"#);
+    }
+    wrapped.push('}');
+    Some(wrapped)
+}
+
+/// One page of the tools, in order of their names; the cursor is the last name of the page before.
+pub(crate) fn page(
+    tools: &Toolset,
+    outlets: &Outlets,
+    most: usize,
+    after: Option<&str>,
+    wire: Wire,
+) -> Result<ListToolsResult, ErrorData> {
+    let mut offered = tools
+        .tools()
+        .filter(|def| !def.definition(Dialect::Mcp).is_empty())
+        .filter(|def| after.is_none_or(|name| def.wire_name() > name));
+    let mut page = Vec::new();
+    while page.len() < most {
+        let Some(def) = offered.next() else { break };
+        page.push(definition(def, outlets, wire)?);
+    }
+    let next = offered.next().and(page.last());
+    let next = next.map(|tool| Place::After(Some(tool.name.to_string())).write());
+    let mut result = ListToolsResult::with_all_items(page);
+    result.next_cursor = next;
+    Ok(result)
+}
+
+/// Where a page begins. A cursor is this as hexadecimal text, so that nobody takes it for something to make oneself.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// After the tool of this name; at the beginning where there is none.
+    After(Option<String>),
+    /// At this cursor of the host's own handler.
+    Host(String),
+}
+
+impl Place {
+    const AFTER: &str = "after:";
+    const HOST: &str = "host:";
+
+    pub(crate) fn read(cursor: Option<&str>) -> Result<Self, ErrorData> {
+        let Some(cursor) = cursor else {
+            return Ok(Self::After(None));
+        };
+        Self::decode(cursor).ok_or_else(|| {
+            ErrorData::invalid_params(
+                "the cursor is not one that this server gave, begin without one",
+                None,
+            )
+        })
+    }
+
+    fn decode(cursor: &str) -> Option<Self> {
+        if !cursor.len().is_multiple_of(2) || !cursor.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let bytes = (0..cursor.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(cursor.get(at..at + 2)?, 16).ok());
+        let text = String::from_utf8(bytes.collect::<Option<Vec<u8>>>()?).ok()?;
+        let after = |name: &str| Self::After(Some(name.to_owned()));
+        let host = || {
+            text.strip_prefix(Self::HOST)
+                .map(|cursor| Self::Host(cursor.to_owned()))
+        };
+        text.strip_prefix(Self::AFTER).map(after).or_else(host)
+    }
+
+    pub(crate) fn write(&self) -> String {
+        let (mark, text) = match self {
+            Self::After(name) => (Self::AFTER, name.as_deref().unwrap_or_default()),
+            Self::Host(cursor) => (Self::HOST, cursor.as_str()),
+        };
+        let mut cursor = String::with_capacity(2 * (mark.len() + text.len()));
+        for byte in mark.bytes().chain(text.bytes()) {
+            let _ = write!(cursor, "{byte:02x}");
+        }
+        cursor
+    }
+}
+
+/// A definition's own text, taken apart.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Definition<'a> {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(borrow)]
+    input_schema: &'a RawValue,
+    #[serde(default)]
+    annotations: Option<ToolAnnotations>,
+}
+
+/// A tool as rmcp has it; its schemas are the texts that the compiler made.
+fn definition(def: &ToolDef, outlets: &Outlets, wire: Wire) -> Result<Tool, ErrorData> {
+    let text = def.definition(Dialect::Mcp);
+    let parsed: Definition<'_> = serde_json::from_str(text).map_err(|error| {
+        let name = def.wire_name();
+        ErrorData::internal_error(
+            format!("the definition of `{name}` is not MCP's: {error}"),
+            None,
+        )
+    })?;
+    let schema = verbatim::object(parsed.input_schema.get(), wire.rendered);
+    let mut tool = Tool::new_with_raw(
+        def.wire_name().to_owned(),
+        parsed.description.map(Into::into),
+        schema,
+    );
+    tool.title = parsed.title;
+    tool.annotations = parsed.annotations;
+    tool.output_schema = outlets.of(def).map(|outlet| {
+        let wrapped = outlet.wrapped.as_deref().filter(|_| wire.legacy);
+        Arc::new(verbatim::object(
+            wrapped.unwrap_or(&outlet.own),
+            wire.rendered,
+        ))
+    });
+    tool.meta = meta(def);
+    Ok(tool)
+}
+
+/// What a host keeps of a tool and MCP has no word for.
+fn meta(def: &ToolDef) -> Option<MetaObject> {
+    let mut meta = MetaObject::new();
+    if def.category() != "general" {
+        meta.0
+            .insert("tool-core/category".into(), def.category().into());
+    }
+    let tags: Vec<Value> = def.tags().map(Value::from).collect();
+    if !tags.is_empty() {
+        meta.0.insert("tool-core/tags".into(), Value::Array(tags));
+    }
+    (!meta.0.is_empty()).then_some(meta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_back_and_others_are_not() {
+        for name in ["a", "search_docs", "ns__größe"] {
+            for place in [
+                Place::After(Some(name.to_owned())),
+                Place::Host(name.to_owned()),
+            ] {
+                assert_eq!(Place::read(Some(&place.write())).unwrap(), place);
+            }
+        }
+        for other in ["", "7", "zz", "616263", "+6", "é6", "ff"] {
+            let error = Place::read(Some(other)).unwrap_err();
+            assert_eq!(
+                error.code,
+                rmcp::model::ErrorCode::INVALID_PARAMS,
+                "{other}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_wrapped_with_its_definitions() {
+        assert_eq!(wrap(r#"{"description":"x","type":"object"}"#), None);
+        assert_eq!(
+            wrap(r##"{"type":"array","items":{"$ref":"#/$defs/A"},"$defs":{"A":{}}}"##).as_deref(),
+            Some(
+                r##"{"type":"object","properties":{"result":{"type":"array","items":{"$ref":"#/$defs/A"},"$defs":{"A":{}}}},"required":["result"],"$defs":{"A":{}}}"##
+            )
+        );
+    }
+}

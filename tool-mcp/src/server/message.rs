@@ -1,0 +1,361 @@
+//! From the bytes of one JSON-RPC message to what rmcp serves, or to the error that answers it.
+//!
+//! rmcp's own reading is generous: it makes a map of `arguments` (the last of two equal keys wins, big numbers are rounded), answers
+//! bad parameters with "method not found", and drops what it cannot parse. Here the text of `arguments` stays as it is, and
+//! everything malformed has its code.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientNotification,
+    ClientRequest, ErrorData, InputResponses, JsonRpcError, JsonRpcMessage, RequestId,
+    RequestMetaObject,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::verbatim::Rendered;
+
+/// The text of a call's `arguments`, as the client wrote it.
+#[derive(Clone, Debug)]
+pub(crate) struct RawArguments(pub(crate) Arc<str>);
+
+/// Why a message is answered with an error.
+#[derive(Debug)]
+pub(crate) struct Reject {
+    id: Option<RequestId>,
+    error: ErrorData,
+    /// It was a notification or an answer, which nobody answers but by the status of HTTP.
+    quiet: bool,
+}
+
+impl Reject {
+    fn parse(why: impl std::fmt::Display) -> Self {
+        Self {
+            id: None,
+            error: ErrorData::parse_error(format!("the message is not JSON: {why}"), None),
+            quiet: false,
+        }
+    }
+
+    fn request(id: Option<RequestId>, why: &'static str) -> Self {
+        Self {
+            id,
+            error: ErrorData::invalid_request(why, None),
+            quiet: false,
+        }
+    }
+
+    fn params(id: Option<RequestId>, why: impl Into<String>) -> Self {
+        Self {
+            id,
+            error: ErrorData::invalid_params(why.into(), None),
+            quiet: false,
+        }
+    }
+
+    /// For a message that is longer than what is read.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn too_long(most: usize) -> Self {
+        Self {
+            id: None,
+            error: ErrorData::invalid_request(
+                format!("the message is longer than {most} bytes"),
+                None,
+            ),
+            quiet: false,
+        }
+    }
+
+    /// The same of a message that nobody answers.
+    fn quietly(mut self, quiet: bool) -> Self {
+        self.quiet = quiet;
+        self
+    }
+
+    #[cfg(feature = "stdio")]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    pub(crate) fn into_message(self) -> JsonRpcError {
+        JsonRpcError::new(self.id, self.error)
+    }
+}
+
+/// The outside of a message; what stands in its members is not read yet.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    jsonrpc: Option<&'a RawValue>,
+    // Null is not the same as nothing here: a message without an `id` is a notification.
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+fn present<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// The parameters of `tools/call`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallParams<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(default, rename = "_meta")]
+    meta: Option<RequestMetaObject>,
+    #[serde(default)]
+    input_responses: Option<InputResponses>,
+    #[serde(default)]
+    request_state: Option<String>,
+}
+
+/// A message whose outside is sound.
+pub(crate) enum Incoming<'a> {
+    /// `tools/call`.
+    Call(Call<'a>),
+    /// Anything else, for rmcp to read.
+    Other(Other<'a>),
+}
+
+/// A call of a tool.
+pub(crate) struct Call<'a> {
+    id: RequestId,
+    pub(crate) name: String,
+    /// The text of an object; `None` where there is none.
+    pub(crate) arguments: Option<&'a str>,
+    meta: Option<RequestMetaObject>,
+    input_responses: Option<InputResponses>,
+    request_state: Option<String>,
+}
+
+/// A message that rmcp reads.
+pub(crate) struct Other<'a> {
+    text: &'a str,
+    id: Option<RequestId>,
+    /// The method of a request or notification.
+    method: Option<String>,
+}
+
+/// Reads one message.
+pub(crate) fn read(bytes: &[u8]) -> Result<Incoming<'_>, Reject> {
+    let text = std::str::from_utf8(bytes).map_err(Reject::parse)?;
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
+        if error.is_data() {
+            Reject::request(
+                None,
+                "the message is not one JSON-RPC object; batches are not part of MCP",
+            )
+        } else {
+            Reject::parse(error)
+        }
+    })?;
+    let is_answer = envelope.method.is_none();
+    // Who could not read a message answers it with an `id` of null.
+    let id = envelope.id.map(RawValue::get);
+    let id = id.filter(|id| !(is_answer && *id == "null"));
+    let id = id.map(serde_json::from_str);
+    let id = match id {
+        None => None,
+        Some(Ok(id)) => Some(id),
+        Some(Err(_)) => {
+            return Err(Reject::request(
+                None,
+                "`id` is neither a text nor a whole number",
+            ));
+        }
+    };
+    if envelope.jsonrpc.map(RawValue::get) != Some(r#""2.0""#) {
+        return Err(Reject::request(id, "`jsonrpc` is not \"2.0\""));
+    }
+    let Some(method) = envelope.method else {
+        return match (envelope.result, envelope.error) {
+            (None, None) => Err(Reject::request(id, "there is no `method`")),
+            (Some(_), Some(_)) => {
+                Err(Reject::request(id, "there is both a `result` and an `error`").quietly(true))
+            }
+            _ => Ok(Incoming::Other(Other {
+                text,
+                id,
+                method: None,
+            })),
+        };
+    };
+    let Ok(method) = serde_json::from_str::<String>(method.get()) else {
+        return Err(Reject::request(id, "`method` is not a text"));
+    };
+    if let Some(params) = envelope.params
+        && !params.get().starts_with('{')
+    {
+        let quiet = id.is_none();
+        return Err(Reject::params(id, "`params` is not an object").quietly(quiet));
+    }
+    if method.ends_with("/list")
+        && let Some(params) = envelope.params
+        && serde_json::from_str::<Paged>(params.get()).is_err()
+    {
+        return Err(Reject::params(id, "`params.cursor` is not a text"));
+    }
+    match id {
+        Some(id) if method == "tools/call" => call(id, envelope.params).map(Incoming::Call),
+        id => Ok(Incoming::Other(Other {
+            text,
+            id,
+            method: Some(method),
+        })),
+    }
+}
+
+/// The parameters of a list; rmcp takes a cursor of another type for none.
+#[derive(Deserialize)]
+struct Paged {
+    #[serde(default, rename = "cursor")]
+    _cursor: Option<String>,
+}
+
+fn call(id: RequestId, params: Option<&RawValue>) -> Result<Call<'_>, Reject> {
+    let Some(params) = params else {
+        return Err(Reject::params(Some(id), "`params` is missing, give `name`"));
+    };
+    let params: CallParams<'_> = match serde_json::from_str(params.get()) {
+        Ok(params) => params,
+        Err(error) => return Err(Reject::params(Some(id), format!("`params`: {error}"))),
+    };
+    let Some(name) = params.name else {
+        return Err(Reject::params(Some(id), "`params.name` is missing"));
+    };
+    let Ok(name) = serde_json::from_str(name.get()) else {
+        return Err(Reject::params(Some(id), "`params.name` is not a text"));
+    };
+    let arguments = match params.arguments.map(RawValue::get) {
+        None | Some("null") => None,
+        Some(text) if text.starts_with('{') => Some(text),
+        Some(_) => {
+            return Err(Reject::params(
+                Some(id),
+                "`params.arguments` is not an object",
+            ));
+        }
+    };
+    Ok(Call {
+        id,
+        name,
+        arguments,
+        meta: params.meta,
+        input_responses: params.input_responses,
+        request_state: params.request_state,
+    })
+}
+
+impl Call<'_> {
+    /// The message as rmcp has it, with the text of the arguments beside it; the arguments as a map only where `parsed` says so.
+    pub(crate) fn into_message(self, parsed: bool) -> Result<ClientJsonRpcMessage, Reject> {
+        let mut params = CallToolRequestParams::new(self.name);
+        if parsed && let Some(text) = self.arguments {
+            match serde_json::from_str(text) {
+                Ok(arguments) => params.arguments = Some(arguments),
+                Err(error) => {
+                    return Err(Reject::params(
+                        Some(self.id),
+                        format!("`params.arguments`: {error}"),
+                    ));
+                }
+            }
+        }
+        params.input_responses = self.input_responses;
+        params.request_state = self.request_state;
+        let mut request = CallToolRequest::new(params);
+        if let Some(meta) = self.meta {
+            request.extensions.insert(meta);
+        }
+        if let Some(text) = self.arguments {
+            request.extensions.insert(RawArguments(text.into()));
+        }
+        request.extensions.insert(Rendered);
+        Ok(JsonRpcMessage::request(
+            ClientRequest::CallToolRequest(request),
+            self.id,
+        ))
+    }
+}
+
+impl Other<'_> {
+    /// The message as rmcp has it.
+    pub(crate) fn into_message(self) -> Result<ClientJsonRpcMessage, Reject> {
+        let Some(method) = self.method else {
+            return serde_json::from_str(self.text).map_err(|_| {
+                Reject::request(self.id, "this is not a JSON-RPC response").quietly(true)
+            });
+        };
+        let mut message: ClientJsonRpcMessage =
+            serde_json::from_str(self.text).map_err(|error| {
+                Reject::params(self.id.clone(), format!("`params` do not fit: {error}"))
+                    .quietly(self.id.is_none())
+            })?;
+        // rmcp takes what it cannot read for a method of somebody else's.
+        let unread = match &message {
+            JsonRpcMessage::Request(request) => {
+                matches!(request.request, ClientRequest::CustomRequest(_))
+            }
+            JsonRpcMessage::Notification(message) => {
+                matches!(
+                    message.notification,
+                    ClientNotification::CustomNotification(_)
+                )
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => false,
+        };
+        if unread && METHODS.contains(&method.as_str()) {
+            let quiet = self.id.is_none();
+            let why = format!("`params` are not those of `{method}`");
+            return Err(Reject::params(self.id, why).quietly(quiet));
+        }
+        message.insert_extension(Rendered);
+        Ok(message)
+    }
+}
+
+/// The methods of clients that rmcp knows.
+pub(crate) const METHODS: [&str; 25] = [
+    "completion/complete",
+    "initialize",
+    "logging/setLevel",
+    "notifications/cancelled",
+    "notifications/initialized",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/directory/read",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "server/discover",
+    "skills/get",
+    "skills/list",
+    "subscriptions/listen",
+    "tasks/cancel",
+    "tasks/get",
+    "tasks/update",
+    "tools/call",
+    "tools/list",
+];
+
+#[cfg(test)]
+mod tests;

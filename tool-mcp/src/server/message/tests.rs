@@ -1,0 +1,141 @@
+use super::*;
+
+fn code(message: &str) -> (i32, Option<String>) {
+    let read = read(message.as_bytes()).and_then(|incoming| match incoming {
+        Incoming::Call(call) => call.into_message(true),
+        Incoming::Other(other) => other.into_message(),
+    });
+    let error = read.map(|_| ()).unwrap_err().into_message();
+    (error.error.code.0, error.id.map(|id| id.to_string()))
+}
+
+#[test]
+fn what_is_malformed_has_its_code_and_the_id_that_could_be_read() {
+    let none = None;
+    let id = |id: &str| Some(id.to_owned());
+    let cases = [
+        ("{\"jsonrpc\":\"2.0\",", -32700, none.clone()),
+        ("nonsense", -32700, none.clone()),
+        ("[]", -32600, none.clone()),
+        (
+            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+            -32600,
+            none.clone(),
+        ),
+        ("7", -32600, none.clone()),
+        (
+            r#"{"jsonrpc":"1.0","id":4,"method":"ping"}"#,
+            -32600,
+            id("4"),
+        ),
+        (r#"{"id":4,"method":"ping"}"#, -32600, id("4")),
+        (r#"{"jsonrpc":"2.0","id":"a"}"#, -32600, id("a")),
+        (
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+            -32600,
+            none.clone(),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+            -32600,
+            none.clone(),
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, -32600, id("1")),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}"#,
+            -32602,
+            id("1"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":5}}"#,
+            -32602,
+            id("1"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#,
+            -32602,
+            id("1"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#,
+            -32602,
+            id("1"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}"#,
+            -32602,
+            id("1"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":[]}}"#,
+            -32602,
+            id("1"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{}}"#,
+            -32602,
+            id("1"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"result":7,"error":5}"#,
+            -32600,
+            id("1"),
+        ),
+    ];
+    for (message, expected, id) in cases {
+        assert_eq!(code(message), (expected, id), "{message}");
+    }
+    assert_eq!(
+        read(b"\xff")
+            .map(|_| ())
+            .unwrap_err()
+            .into_message()
+            .error
+            .code
+            .0,
+        -32700
+    );
+}
+
+#[test]
+fn the_text_of_arguments_stays_as_it_was_written() {
+    let text = r#"{"a":1, "a":2, "big":340282366920938463463374607431768211456}"#;
+    let message = format!(
+        r#"{{"params":{{"arguments": {text} ,"name":"x\u0041","_meta":{{"progressToken":7}}}},"method":"tools/call","id":"q","jsonrpc":"2.0"}}"#
+    );
+    let Ok(Incoming::Call(call)) = read(message.as_bytes()) else {
+        panic!("a call");
+    };
+    assert_eq!((call.name.as_str(), call.arguments), ("xA", Some(text)));
+    let (request, id) = call.into_message(false).unwrap().into_request().unwrap();
+    assert_eq!(id.to_string(), "q");
+    let ClientRequest::CallToolRequest(request) = request else {
+        panic!("a call");
+    };
+    assert!(request.params.arguments.is_none());
+    let RawArguments(raw) = request.extensions.get().unwrap();
+    assert_eq!(&**raw, text);
+    let meta: &RequestMetaObject = request.extensions.get().unwrap();
+    assert!(meta.get_progress_token().is_some());
+}
+
+#[test]
+fn absent_arguments_and_null_are_none() {
+    for params in [r#"{"name":"a"}"#, r#"{"name":"a","arguments":null}"#] {
+        let message =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        let Ok(Incoming::Call(call)) = read(message.as_bytes()) else {
+            panic!("a call");
+        };
+        assert_eq!(call.arguments, None);
+    }
+}
+
+#[test]
+fn methods_of_others_pass() {
+    let message = br#"{"jsonrpc":"2.0","id":1,"method":"acme/thing","params":{"a":1}}"#;
+    let Ok(Incoming::Other(other)) = read(message) else {
+        panic!("another method");
+    };
+    assert!(other.into_message().is_ok());
+}

@@ -1,0 +1,345 @@
+//! A server of lines: both wires, and everything that a client may write wrongly.
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use support::Client;
+use tool_core::prelude::*;
+use tool_mcp::McpServer;
+
+/// What was found.
+#[derive(Serialize, StrictSchema)]
+struct Sum {
+    /// The sum.
+    sum: u128,
+    /// How it was made.
+    about: String,
+}
+
+/// Adds two numbers.
+#[tool(read_only, title = "Add", category = "sums", tags("small"))]
+fn add(
+    /// The first.
+    z: u64,
+    /// The second.
+    a: u64,
+) -> Sum {
+    Sum {
+        sum: u128::from(z) + u128::from(a) + (1 << 127),
+        about: format!("{z} and {a}"),
+    }
+}
+
+/// Counts letters.
+#[tool(read_only)]
+fn count(
+    /// The word.
+    word: String,
+) -> u64 {
+    word.chars().count() as u64
+}
+
+/// Says hello.
+#[tool(read_only)]
+fn hello() -> String {
+    "hello".to_owned()
+}
+
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+struct Dropped;
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        DROPPED.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Waits for ever.
+#[tool(read_only)]
+async fn wait() -> Result<String, ToolError> {
+    let _dropped = Dropped;
+    std::future::pending::<()>().await;
+    Ok(String::new())
+}
+
+/// Reads in steps.
+#[tool(read_only)]
+fn steps() -> ToolStream<String, u64> {
+    tool_stream! {
+        yield "one".to_owned();
+        yield "two".to_owned();
+        2
+    }
+}
+
+/// Fails.
+#[tool(read_only)]
+fn fail() -> Result<String, ToolError> {
+    Err(ToolError::new("the index is being rebuilt"))
+}
+
+#[expect(clippy::unwrap_used, reason = "a test fails here")]
+fn server() -> McpServer {
+    let registry = Registry::builder()
+        .tool::<add>()
+        .tool::<count>()
+        .tool::<hello>()
+        .tool::<wait>()
+        .tool::<steps>()
+        .tool::<fail>()
+        .build()
+        .unwrap();
+    McpServer::builder(registry)
+        .name("test")
+        .version("1.2.3")
+        .instructions("add things")
+        .build()
+}
+
+#[tokio::test]
+async fn both_wires_list_and_call_one_definition() {
+    let server = server();
+    for modern in [false, true] {
+        let mut client = if modern {
+            Client::modern(&server)
+        } else {
+            Client::legacy(&server).await
+        };
+        let listed = client.ask("tools/list", json!({})).await;
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let names: Vec<_> = tools
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["add", "count", "fail", "hello", "steps", "wait"]);
+        let add = &tools[0];
+        assert_eq!(add["title"], "Add");
+        assert_eq!(add["description"], "Adds two numbers.");
+        assert_eq!(add["inputSchema"]["type"], "object");
+        assert_eq!(add["inputSchema"]["additionalProperties"], false);
+        assert_eq!(add["annotations"]["readOnlyHint"], true);
+        assert_eq!(add["outputSchema"]["properties"]["sum"]["type"], "integer");
+        assert_eq!(
+            add["_meta"],
+            json!({ "tool-core/category": "sums", "tool-core/tags": ["small"] })
+        );
+        // The older wire wants an object; the newer takes what the tool gives.
+        let of_count = &tools[1]["outputSchema"];
+        assert_eq!(of_count["type"], if modern { "integer" } else { "object" });
+
+        let called = client.call("count", json!({ "word": "four" })).await;
+        let result = &called["result"];
+        assert_eq!(result["content"], json!([{ "type": "text", "text": "4" }]));
+        let expected = if modern {
+            json!(4)
+        } else {
+            json!({ "result": 4 })
+        };
+        assert_eq!(result["structuredContent"], expected);
+        assert_eq!(result["isError"], false);
+        assert_eq!(result["resultType"].as_str(), modern.then_some("complete"));
+
+        let without = client.ask("tools/call", json!({ "name": "hello" })).await;
+        assert_eq!(without["result"]["content"][0]["text"], "hello");
+    }
+}
+
+#[tokio::test]
+async fn keys_keep_their_order_and_numbers_their_digits() {
+    let mut client = Client::legacy(&server()).await;
+    client
+        .send_text(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#)
+        .await;
+    let listed = client.line().await;
+    let (z, a) = (
+        listed.find(r#""z":{"#).unwrap(),
+        listed.find(r#""a":{"#).unwrap(),
+    );
+    assert!(z < a, "{listed}");
+    client
+        .send_text(r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"add","arguments":{"z":18446744073709551615,"a":1}}}"#)
+        .await;
+    let called = client.line().await;
+    assert!(
+        called.contains(r#""structuredContent":{"sum":170141183460469231750134047789593657344,"about":"18446744073709551615 and 1"}"#),
+        "{called}"
+    );
+}
+
+#[tokio::test]
+async fn what_the_guard_refuses_is_told_to_the_model() {
+    let mut client = Client::legacy(&server()).await;
+    client
+        .send_text(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add","arguments":{"z":1,"z":2,"a":"x","b":0}}}"#)
+        .await;
+    let answer = client.next().await;
+    let result = &answer["result"];
+    assert_eq!(result["isError"], true);
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("`/z`") && text.contains("`/a`") && text.contains("`/b`"),
+        "{text}"
+    );
+    assert_eq!(result["_meta"]["tool-core/error"], "invalid_arguments");
+    assert_eq!(result["_meta"]["tool-core/issues"][0]["pointer"], "/z");
+
+    let failed = client.call("fail", json!({})).await;
+    assert_eq!(
+        failed["result"]["content"][0]["text"],
+        "the index is being rebuilt"
+    );
+    assert_eq!(failed["result"]["isError"], true);
+    let unknown = client.call("ad", json!({})).await;
+    assert_eq!(unknown["error"]["code"], -32602);
+    assert!(
+        unknown["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("`add`"),
+        "{unknown}"
+    );
+}
+
+#[tokio::test]
+async fn a_line_that_cannot_be_parsed_is_answered_and_the_session_goes_on() {
+    let mut client = Client::legacy(&server()).await;
+    let cases = [
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,", -32700),
+        ("[]", -32600),
+        (
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"add","arguments":[]}}"#,
+            -32602,
+        ),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"tools/call"}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"no/such"}"#, -32601),
+        (
+            r#"{"jsonrpc":"2.0","id":5,"method":"prompts/list"}"#,
+            -32601,
+        ),
+    ];
+    for (line, code) in cases {
+        client.send_text(line).await;
+        assert_eq!(client.next().await["error"]["code"], code, "{line}");
+    }
+    client.send_text("").await;
+    client
+        .send_text(&format!("\"{}\"", "x".repeat(17 << 20)))
+        .await;
+    assert_eq!(client.next().await["error"]["code"], -32600);
+    assert_eq!(
+        client.call("hello", json!({})).await["result"]["isError"],
+        false
+    );
+}
+
+#[tokio::test]
+async fn steps_are_told_to_who_asks_for_them() {
+    let mut client = Client::legacy(&server()).await;
+    client.call("steps", json!({})).await;
+    assert!(client.told.is_empty());
+    let params = json!({ "name": "steps", "_meta": { "progressToken": "p" } });
+    let answer = client.ask("tools/call", params).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "2");
+    let told: Vec<_> = client
+        .told
+        .iter()
+        .map(|message| &message["params"])
+        .collect();
+    let expected = [
+        json!({ "progressToken": "p", "progress": 1.0, "message": "one" }),
+        json!({ "progressToken": "p", "progress": 2.0, "message": "two" }),
+    ];
+    assert_eq!(told, expected.iter().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_cancelled_call_is_dropped() {
+    let mut client = Client::legacy(&server()).await;
+    let id = client.begin("tools/call", json!({ "name": "wait" })).await;
+    // It has begun when the next one is answered.
+    client.call("hello", json!({})).await;
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id, "reason": "enough" } });
+    client.send(&cancel).await;
+    while DROPPED.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // There is no answer to it.
+    let next = client.call("hello", json!({})).await;
+    assert_eq!(next["result"]["content"][0]["text"], "hello");
+    assert!(client.told.is_empty(), "{:?}", client.told);
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_and_a_foreign_cursor_is_an_error() {
+    let registry = Registry::builder()
+        .tool::<add>()
+        .tool::<count>()
+        .tool::<hello>()
+        .build()
+        .unwrap();
+    let server = McpServer::builder(registry).page_size(2).build();
+    let mut client = Client::legacy(&server).await;
+    let first = client.ask("tools/list", json!({})).await;
+    assert_eq!(first["result"]["tools"].as_array().unwrap().len(), 2);
+    let cursor = &first["result"]["nextCursor"];
+    let second = client.ask("tools/list", json!({ "cursor": cursor })).await;
+    assert_eq!(second["result"]["tools"][0]["name"], "hello");
+    assert!(second["result"].get("nextCursor").is_none());
+    let wrong = client.ask("tools/list", json!({ "cursor": "2" })).await;
+    assert_eq!(wrong["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn a_hidden_tool_is_unknown_and_clients_hear_of_changes() {
+    let registry = Registry::builder()
+        .tool::<add>()
+        .tool::<hello>()
+        .build()
+        .unwrap();
+    let ruled = tool_mcp::Tools::ruled(registry.clone(), |_| {
+        tool_core::Rules::default().deny(["add"])
+    });
+    let server = McpServer::builder(ruled).build();
+    let mut client = Client::legacy(&server).await;
+    let listed = client.ask("tools/list", json!({})).await;
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 1);
+    let hidden = client.call("add", json!({ "z": 1, "a": 1 })).await;
+    let unknown = client.call("bad", json!({})).await;
+    assert_eq!(hidden["error"]["code"], unknown["error"]["code"]);
+    let text = |answer: &serde_json::Value| answer["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!(text(&hidden).replace("`add`", "`bad`"), text(&unknown));
+
+    server.replace_tools(registry).await;
+    let told = client.next().await;
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    let shown = client.call("add", json!({ "z": 1, "a": 1 })).await;
+    assert_eq!(shown["result"]["isError"], false);
+}
+
+#[tokio::test]
+async fn a_subscription_of_the_newer_wire_hears_of_changes() {
+    let server = server();
+    let mut client = Client::modern(&server);
+    let id = client
+        .begin(
+            "subscriptions/listen",
+            json!({ "notifications": { "toolsListChanged": true } }),
+        )
+        .await;
+    let acknowledged = client.next().await;
+    assert_eq!(
+        acknowledged["method"], "notifications/subscriptions/acknowledged",
+        "{acknowledged}"
+    );
+    server.tools_changed().await;
+    let told = client.next().await;
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    assert_eq!(
+        told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
+        id
+    );
+}

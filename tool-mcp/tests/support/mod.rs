@@ -1,0 +1,120 @@
+//! A client that writes lines and reads lines.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test takes what it needs, and fails where it gets nothing"
+)]
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
+use tool_mcp::Composed;
+use tool_mcp::rmcp::ServerHandler;
+
+pub struct Client {
+    lines: Lines<BufReader<DuplexStream>>,
+    writer: DuplexStream,
+    id: u64,
+    /// Everything that came while an answer was awaited.
+    pub told: Vec<Value>,
+    modern: bool,
+}
+
+impl Client {
+    /// A client of the older wire, after its handshake.
+    pub async fn legacy<H: ServerHandler>(server: &Composed<H>) -> Self {
+        let mut client = Self::open(server, false);
+        let started = client
+            .ask(
+                "initialize",
+                json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
+            )
+            .await;
+        assert_eq!(
+            started["result"]["protocolVersion"], "2025-11-25",
+            "{started}"
+        );
+        client
+            .send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+            .await;
+        client
+    }
+
+    /// A client of the newer wire, which has no handshake.
+    pub fn modern<H: ServerHandler>(server: &Composed<H>) -> Self {
+        Self::open(server, true)
+    }
+
+    fn open<H: ServerHandler>(server: &Composed<H>, modern: bool) -> Self {
+        let (writer, input) = tokio::io::duplex(1 << 20);
+        let (output, reader) = tokio::io::duplex(1 << 20);
+        let server = server.clone();
+        tokio::spawn(async move { server.serve_lines(input, output).await });
+        Self {
+            lines: BufReader::new(reader).lines(),
+            writer,
+            id: 0,
+            told: Vec::new(),
+            modern,
+        }
+    }
+
+    pub async fn send(&mut self, message: &Value) {
+        self.send_text(&message.to_string()).await;
+    }
+
+    pub async fn send_text(&mut self, line: &str) {
+        self.writer.write_all(line.as_bytes()).await.unwrap();
+        self.writer.write_all(b"\n").await.unwrap();
+    }
+
+    /// The next line, as it was written.
+    pub async fn line(&mut self) -> String {
+        self.lines.next_line().await.unwrap().unwrap()
+    }
+
+    pub async fn next(&mut self) -> Value {
+        serde_json::from_str(&self.line().await).unwrap()
+    }
+
+    /// Sends a request without waiting for its answer.
+    pub async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
+        self.id += 1;
+        if self.modern {
+            let meta = &mut params["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+            if meta["io.modelcontextprotocol/clientCapabilities"].is_null() {
+                meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            }
+        }
+        let message =
+            json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params });
+        self.send(&message).await;
+        self.id
+    }
+
+    /// The answer to a request.
+    pub async fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.next().await;
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
+    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params).await;
+        self.answer(id).await
+    }
+
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.ask(
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        )
+        .await
+    }
+}
