@@ -55,6 +55,63 @@ impl Json {
         }
     }
 
+    /// Reads a text.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no JSON.
+    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The text with a line for each entry.
+    ///
+    /// ```
+    /// use tool_cli::json::Json;
+    ///
+    /// let json = Json::read(r#"{"b":[1.50,2],"a":{}}"#)?;
+    /// assert_eq!(json.pretty(), "{\n  \"b\": [\n    1.5,\n    2\n  ],\n  \"a\": {}\n}");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn pretty(&self) -> String {
+        let mut out = String::new();
+        self.lines(&mut out, 0);
+        out
+    }
+
+    fn lines(&self, out: &mut String, depth: usize) {
+        let (open, close, count) = match self {
+            Self::List(items) => ('[', ']', items.len()),
+            Self::Record(entries) => ('{', '}', entries.len()),
+            _ => ('\0', '\0', 0),
+        };
+        if count == 0 {
+            out.push_str(&self.to_string());
+            return;
+        }
+        let line = |out: &mut String, depth: usize| {
+            out.push('\n');
+            out.extend(std::iter::repeat_n("  ", depth));
+        };
+        out.push(open);
+        for at in 0..count {
+            out.push_str(if at == 0 { "" } else { "," });
+            line(out, depth + 1);
+            match self {
+                Self::List(items) => items[at].lines(out, depth + 1),
+                Self::Record(entries) => {
+                    let (key, value) = &entries[at];
+                    out.push_str(&quoted(key));
+                    out.push_str(": ");
+                    value.lines(out, depth + 1);
+                }
+                _ => {}
+            }
+        }
+        line(out, depth);
+        out.push(close);
+    }
+
     /// Kind of value, in the words of JSON Schema.
     pub fn kind(&self) -> &'static str {
         match self {

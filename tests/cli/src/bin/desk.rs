@@ -1,0 +1,151 @@
+//! A program of one's own: a few tools, and the command line over them.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tool_cli::Cli;
+use tool_core::{Rules, prelude::*};
+
+/// How urgent it is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Urgency {
+    /// Today.
+    High,
+    /// Some day.
+    Low,
+}
+
+/// Where something lies.
+#[derive(Clone, Debug, Serialize, Deserialize, StrictSchema)]
+pub struct Place {
+    /// Name of the shelf.
+    pub shelf: String,
+    /// Number of the board.
+    pub board: Option<u32>,
+}
+
+/// What was filed.
+#[derive(Debug, Serialize, StrictSchema)]
+pub struct Filed {
+    /// What it is called.
+    pub title: String,
+    /// Where it lies.
+    pub place: Place,
+    /// Everything else that was said.
+    pub said: String,
+}
+
+/// Files a note. Use it when something has to be found again.
+///
+/// The second paragraph is for the model only.
+#[tool(category = "desk", tags("paper"))]
+fn file_note(
+    /// What it is called.
+    title: String,
+    /// Where it goes.
+    place: Place,
+    /// How urgent it is.
+    urgency: Option<Urgency>,
+    /// Words to find it by.
+    #[arg(default = [])]
+    tags: Vec<String>,
+    /// How many copies.
+    #[arg(default = 1, range = 1..=9)]
+    copies: u32,
+    /// Whether it is kept for ever.
+    #[arg(default = false)]
+    keep_for_ever: bool,
+    /// How much it weighs.
+    weight: Option<f64>,
+) -> Result<Filed, ToolError> {
+    Ok(Filed {
+        title,
+        place,
+        said: format!("{urgency:?} {tags:?} {copies} {keep_for_ever} {weight:?}"),
+    })
+}
+
+/// Prints in a format. Its argument has the name of an option of the command line.
+#[tool(category = "desk", read_only)]
+fn print_note(
+    /// How it is printed.
+    format: String,
+) -> String {
+    format!("printed as {format}")
+}
+
+/// A page that was counted.
+#[derive(Debug, Serialize, StrictSchema)]
+pub struct Page {
+    /// Pages so far.
+    pub done: u32,
+    /// Pages in all.
+    pub total: u32,
+    /// Its heading.
+    pub heading: String,
+}
+
+/// Counts the pages of a book, and tells of each.
+#[tool(category = "desk", read_only)]
+fn count_pages(
+    /// How many there are.
+    #[arg(range = 0..=100)]
+    pages: u32,
+) -> ToolStream<Page, u32> {
+    tool_stream! {
+        for done in 1..=pages {
+            yield Page { done, total: pages, heading: format!("chapter {done}") };
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        pages
+    }
+}
+
+/// Waits for as long as it is left alone.
+#[tool(category = "desk", read_only)]
+async fn wait_long() -> u32 {
+    std::future::pending::<()>().await;
+    0
+}
+
+/// Sends a letter. A person has to agree.
+#[tool(category = "mail", destructive, open_world, approval)]
+fn send_letter(
+    /// Who gets it.
+    to: String,
+    /// What it says.
+    text: String,
+) -> Result<String, ToolError> {
+    Ok(format!("sent to {to}: {text}"))
+}
+
+/// Fetches the post. Needs the key of the letter box.
+#[tool(category = "mail", open_world)]
+fn fetch_post(
+    #[secret("box_key")] key: SecretString,
+    #[variable("STREET")] street: String,
+) -> Result<String, ToolError> {
+    use tool_core::ExposeSecret as _;
+    Ok(format!(
+        "opened the box in {street} with {} letters of key {}",
+        key.expose_secret().len(),
+        key.expose_secret()
+    ))
+}
+
+/// Always fails.
+#[tool(category = "mail")]
+fn burn_post() -> Result<String, ToolError> {
+    Err(ToolError::new("there is no fire, light one first"))
+}
+
+/// Nobody sees it.
+#[tool(category = "mail")]
+fn forbidden() -> String {
+    String::new()
+}
+
+fn main() -> ExitCode {
+    Cli::new().rules(Rules::default().deny(["forbidden"])).run()
+}

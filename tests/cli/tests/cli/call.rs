@@ -1,0 +1,253 @@
+//! `call` from a script.
+
+use serde_json::{Value, json};
+
+use crate::support::{DESK, command, desk, run};
+
+fn output(words: &[&str]) -> Value {
+    let ran = desk(words).succeeds();
+    serde_json::from_str(&ran.out).unwrap_or_else(|_| Value::from(ran.out.trim_end()))
+}
+
+// S0-06, S0-07
+#[test]
+fn flags_are_made_from_the_schema() {
+    let filed = output(&[
+        "call",
+        "file_note",
+        "--title",
+        "-1 day",
+        "--place.shelf",
+        "a",
+        "--place.board",
+        "3",
+        "--urgency",
+        "high",
+        "--tags",
+        "x",
+        "--tags",
+        "y z",
+        "--copies=2",
+        "--keep-for-ever",
+        "--weight",
+        "1e1",
+    ]);
+    assert_eq!(
+        filed,
+        json!({
+            "title": "-1 day",
+            "place": {"shelf": "a", "board": 3},
+            "said": "Some(High) [\"x\", \"y z\"] 2 true Some(10.0)"
+        })
+    );
+    // The schema's own spelling is taken as well, and a record may be JSON.
+    let filed = output(&[
+        "call",
+        "file_note",
+        "--title",
+        "t",
+        "--place",
+        r#"{"shelf":"b","board":null}"#,
+        "--keep_for_ever=false",
+    ]);
+    assert_eq!(filed["place"], json!({"shelf": "b", "board": null}));
+    assert_eq!(filed["said"], "None [] 1 false None");
+}
+
+#[test]
+fn json_comes_from_an_argument_a_file_or_the_standard_input() {
+    let text = r#"{"title":"t","place":{"shelf":"s"}}"#;
+    assert_eq!(output(&["call", "file_note", "--json", text])["title"], "t");
+    let ran = run(command(DESK, &["call", "file_note", "--json", "-"]), text).succeeds();
+    assert!(ran.out.contains("\"shelf\": \"s\""));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("note.json");
+    std::fs::write(&file, text).unwrap();
+    let at = format!("@{}", file.display());
+    assert_eq!(output(&["call", "--json", &at, "file_note"])["title"], "t");
+    desk(&["call", "file_note", "--json", "@/nowhere/note.json"]).fails(2, &["/nowhere/note.json"]);
+}
+
+#[test]
+fn an_argument_that_is_named_like_an_option_wins_behind_the_name() {
+    assert_eq!(
+        output(&["call", "print_note", "--format", "pdf"]),
+        "printed as pdf"
+    );
+    let ran = desk(&["call", "--format", "json", "print_note", "--format", "pdf"]).succeeds();
+    assert_eq!(ran.json()["output"], "printed as pdf");
+    let ran = desk(&["call", "count_pages", "--pages", "0", "--format", "json"]).succeeds();
+    assert_eq!(ran.json()["output"], 0);
+}
+
+#[test]
+fn the_arguments_of_a_tool_have_a_help() {
+    let help = desk(&["call", "file_note", "--help"]).succeeds().out;
+    for part in [
+        "--place.shelf <TEXT>",
+        "[default: 1, 1 to 9]",
+        "high, low",
+        "What it is called. [required]",
+        "second paragraph",
+    ] {
+        assert!(help.contains(part), "`{part}` is not in {help}");
+    }
+}
+
+// S0-07
+#[test]
+fn wrong_arguments_are_told_by_their_flags() {
+    desk(&["call", "file_note", "--titel", "x"]).fails(2, &["--titel", "--title"]);
+    desk(&["call", "file_note", "--title", "x", "--copies", "many"])
+        .fails(2, &["many", "--copies", "write a whole number"]);
+    desk(&["call", "file_note", "--urgency", "now"]).fails(2, &["now", "high, low"]);
+    desk(&["call", "file_note", "--place", "{shelf"]).fails(2, &["--place", "write JSON here"]);
+    desk(&[
+        "call",
+        "file_note",
+        "--place",
+        r#"{"shelf":"a"}"#,
+        "--place.board",
+        "1",
+    ])
+    .fails(2, &["`--place` and `--place.board` say the same", "help:"]);
+    desk(&["call", "file_note", "--copies", "12"]).fails(
+        2,
+        &[
+            "--copies (/copies): expected a whole number from 1 to 9, found the number 12",
+            "--title",
+            "--place",
+        ],
+    );
+    desk(&["call", "file_note", "--json", "{\"title\":"]).fails(2, &["the arguments do not fit"]);
+    desk(&["call", "file_note", "--json", "{}", "--title", "x"])
+        .fails(2, &["both as `--json` and as flags"]);
+    desk(&["call"]).fails(2, &["no tool is named", "list"]);
+    desk(&["call", "flie_note"]).fails(2, &["did you mean `file_note`?"]);
+}
+
+// M9
+#[test]
+fn a_tool_that_fails_is_not_the_command_used_wrongly() {
+    let ran = desk(&["call", "burn_post"]);
+    ran.fails(1, &["failed: there is no fire, light one first"]);
+    assert_eq!(ran.out, "");
+    let ran = desk(&["call", "burn_post", "--format", "json"]);
+    assert_eq!(ran.code, 1);
+    let json = ran.json();
+    assert_eq!(
+        (&json["ok"], &json["error"]["kind"]),
+        (&json!(false), &json!("failed"))
+    );
+    assert_eq!(json["model"], "there is no fire, light one first");
+    assert_eq!(json["output"], Value::Null);
+}
+
+// S2-21, M7
+#[test]
+fn progress_goes_to_the_standard_error_and_for_machines_one_line_each() {
+    let ran = desk(&["call", "count_pages", "--pages", "2"]).succeeds();
+    assert_eq!(ran.out, "2\n");
+    assert!(
+        ran.err
+            .contains(r#"{"done":1,"total":2,"heading":"chapter 1"}"#),
+        "{}",
+        ran.err
+    );
+    let ran = desk(&["call", "count_pages", "--pages", "2", "--format", "json"]).succeeds();
+    let lines: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(
+        lines[1],
+        json!({"event": "progress", "tool": "count_pages", "value": {"done": 2, "total": 2, "heading": "chapter 2"}})
+    );
+    assert_eq!(
+        (&lines[2]["event"], &lines[2]["output"]),
+        (&json!("done"), &json!(2))
+    );
+}
+
+// S2-12, S0-21
+#[test]
+fn an_approval_is_given_or_refused_beforehand_and_never_assumed() {
+    let letter = ["call", "send_letter", "--to", "ann", "--text", "hi"];
+    desk(&letter).fails(3, &["approved by a person", "--approve"]);
+    let with = |word| desk(&[&letter[..], &[word]].concat());
+    assert_eq!(with("--approve").succeeds().out, "sent to ann: hi\n");
+    with("--deny").fails(3, &["denied"]);
+    let json = desk(&[&letter[..], &["--format", "json"]].concat());
+    assert_eq!(json.code, 3);
+    assert_eq!(json.json()["error"]["kind"], "pending");
+    assert_eq!(
+        json.json()["error"]["approvals"].as_array().unwrap().len(),
+        1
+    );
+}
+
+// S0-21, S1-61
+#[test]
+fn a_hidden_tool_is_refused_and_says_why() {
+    desk(&["call", "forbidden"]).fails(3, &["[deny]"]);
+}
+
+// S1-14, M8
+#[test]
+fn secrets_come_from_the_environment_or_a_file_and_never_leak() {
+    const KEY: &str = "key-4711-xyz";
+    desk(&["call", "fetch_post"]).fails(3, &["[secrets]", "TOOL_SECRET_BOX_KEY"]);
+    let mut there = command(DESK, &["call", "fetch_post", "--variable", "STREET=Elm"]);
+    there.env("TOOL_SECRET_BOX_KEY", KEY);
+    let ran = run(there, "").succeeds();
+    assert_eq!(
+        ran.out,
+        "opened the box in Elm with 12 letters of key [secret:box_key]\n"
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key");
+    std::fs::write(&file, format!("{KEY}\n")).unwrap();
+    let source = format!("box_key=file:{}", file.display());
+    let mut there = command(
+        DESK,
+        &[
+            "call",
+            "fetch_post",
+            "--secret",
+            &source,
+            "--format",
+            "json",
+        ],
+    );
+    there.env("TOOL_VARIABLE_STREET", "Oak");
+    let ran = run(there, "").succeeds();
+    assert_eq!(
+        ran.json()["output"],
+        "opened the box in Oak with 12 letters of key [secret:box_key]"
+    );
+
+    let ran = desk(&["call", "fetch_post", "--secret", &format!("box_key={KEY}")]);
+    ran.fails(2, &["`box_key`", "can be seen by others", "env:VARIABLE"]);
+    assert!(!ran.err.contains(KEY), "{}", ran.err);
+    desk(&[
+        "call",
+        "fetch_post",
+        "--secret",
+        "box_key=env:NOT_THERE_AT_ALL",
+    ])
+    .fails(2, &["NOT_THERE_AT_ALL"]);
+}
+
+// S4-18
+#[test]
+fn a_missing_variable_is_asked_for_by_name() {
+    let mut there = command(DESK, &["call", "fetch_post"]);
+    there.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
+    run(there, "").fails(
+        3,
+        &["STREET", "TOOL_VARIABLE_STREET", "--variable NAME=VALUE"],
+    );
+}

@@ -1,0 +1,159 @@
+//! `list` and `schema`.
+
+use serde_json::{Value, json};
+
+use crate::support::{DESK, command, desk, run};
+
+// S0-02, S1-05, S1-61, S1-49
+#[test]
+fn every_tool_is_listed_and_a_hidden_one_says_why() {
+    let ran = desk(&["list"]).succeeds();
+    let line = |name: &str| {
+        ran.out
+            .lines()
+            .find(|line| line.starts_with(name))
+            .expect(name)
+    };
+    assert!(line("file_note").contains("desk"));
+    assert!(
+        line("file_note").ends_with("Files a note. Use it when something has to be found again.")
+    );
+    assert!(line("send_letter").contains("write, destroy, external"));
+    assert!(line("forbidden").contains("hidden [deny]"));
+    assert!(line("fetch_post").contains("hidden [secrets]"));
+    assert!(ran.out.contains("`TOOL_SECRET_BOX_KEY`"), "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'), "no colour into a pipe");
+    assert!(!ran.out.contains("second paragraph"));
+}
+
+// S1-37
+#[test]
+fn a_secret_of_the_environment_makes_its_tool_visible_and_is_not_shown() {
+    let mut there = command(DESK, &["list", "post"]);
+    there.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
+    let ran = run(there, "").succeeds();
+    assert!(!ran.out.contains("hidden"), "{}", ran.out);
+    assert!(!ran.out.contains("key-4711-xyz"));
+    assert!(ran.out.contains("burn_post") && !ran.out.contains("file_note"));
+}
+
+#[test]
+fn a_list_for_machines_has_every_fact() {
+    let json = desk(&["list", "--format", "json"]).succeeds().json();
+    let tools = json["tools"].as_array().unwrap();
+    let names: Vec<_> = tools
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert!(names.is_sorted());
+    let post = tools
+        .iter()
+        .find(|tool| tool["name"] == "fetch_post")
+        .unwrap();
+    assert_eq!(post["hidden"]["layer"], "secrets");
+    assert_eq!(post["secrets"][0]["name"], "box_key");
+    assert_eq!(
+        post["variables"][0],
+        json!({"name": "STREET", "description": null, "required": true})
+    );
+    let letter = tools
+        .iter()
+        .find(|tool| tool["name"] == "send_letter")
+        .unwrap();
+    assert_eq!(letter["effects"], json!(["write", "destroy", "external"]));
+    assert_eq!(letter["approval"], "always");
+    assert_eq!(letter["hidden"], Value::Null);
+    assert_eq!(
+        letter["providers"],
+        json!(["openai", "anthropic", "gemini", "mcp", "json_schema"])
+    );
+    assert!(letter["origin"].as_str().unwrap().contains("desk.rs"));
+}
+
+#[test]
+fn a_filter_that_fits_nothing_says_so() {
+    desk(&["list", "zebra"]).fails(2, &["no tool has `zebra`", "help:"]);
+}
+
+#[test]
+fn colour_is_as_it_was_asked_for() {
+    assert!(
+        desk(&["list", "--color", "always"])
+            .succeeds()
+            .out
+            .contains('\u{1b}')
+    );
+    assert!(
+        !desk(&["list", "--color", "never"])
+            .succeeds()
+            .out
+            .contains('\u{1b}')
+    );
+    desk(&["list", "--color", "pink"]).fails(2, &["pink", "auto, always, never"]);
+}
+
+// S0-05, S0-06
+#[test]
+fn a_schema_for_machines_is_the_very_text_that_a_provider_gets() {
+    let text = desk(&[
+        "schema",
+        "file_note",
+        "-d",
+        "json_schema",
+        "--format",
+        "json",
+    ])
+    .succeeds()
+    .out;
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(schema["properties"]["copies"]["default"], 1);
+    assert_eq!(
+        schema["properties"]["title"]["description"],
+        "What it is called."
+    );
+    assert_eq!(text.lines().count(), 1);
+    let order: Vec<_> = ["title", "place", "urgency", "tags"]
+        .iter()
+        .map(|key| text.find(&format!("\"{key}\":")).unwrap())
+        .collect();
+    assert!(order.is_sorted(), "in the order of the parameters: {text}");
+
+    let people = desk(&["schema", "file_note"]).succeeds().out;
+    assert_eq!(serde_json::from_str::<Value>(&people).unwrap(), schema);
+    assert!(people.lines().count() > 20);
+}
+
+#[test]
+fn a_definition_is_spelled_as_the_provider_has_it() {
+    let of = |dialect| {
+        let words = [
+            "schema",
+            "print_note",
+            "--definition",
+            "--dialect",
+            dialect,
+            "--format",
+            "json",
+        ];
+        desk(&words).succeeds().json()
+    };
+    assert_eq!(of("openai")["function"]["strict"], true);
+    assert_eq!(of("anthropic")["input_schema"]["type"], "object");
+    assert_eq!(of("mcp")["annotations"]["readOnlyHint"], true);
+    let all = desk(&["schema", "-d", "openai", "--format", "json"])
+        .succeeds()
+        .json();
+    assert_eq!(all.as_array().unwrap().len(), 8);
+    let output = desk(&["schema", "file_note", "--output"]).succeeds().out;
+    assert!(output.contains("\"place\""));
+}
+
+#[test]
+fn a_wrong_name_or_dialect_says_what_there_is() {
+    desk(&["schema", "file_not"]).fails(2, &["did you mean `file_note`?"]);
+    desk(&["schema", "file_note", "-d", "opanai"]).fails(
+        2,
+        &["opanai", "openai, anthropic, gemini, mcp, json_schema"],
+    );
+    desk(&["lisst"]).fails(2, &["lisst", "list"]);
+}

@@ -1,0 +1,15 @@
+//! The command line, driven as a person would: in a pseudo-terminal and from scripts, wrong input included.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod call;
+mod check;
+mod completions;
+mod list;
+mod support;
+mod terminal;

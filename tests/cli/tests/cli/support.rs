@@ -1,0 +1,85 @@
+//! Runs the programs.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// What a program left behind.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// The last line of the output as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        let last = self.out.lines().last();
+        serde_json::from_str(last.expect("some output"))
+            .unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Asserts the exit code and words of the standard error.
+    #[track_caller]
+    pub(crate) fn fails(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "{self:?}");
+        for word in words {
+            assert!(self.err.contains(word), "`{word}` is not in {self:?}");
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn succeeds(self) -> Self {
+        assert_eq!(self.code, 0, "{self:?}");
+        self
+    }
+}
+
+/// The program of one's own.
+pub(crate) const DESK: &str = env!("CARGO_BIN_EXE_desk");
+
+/// A command without what this process's environment would tell it.
+pub(crate) fn command(program: impl AsRef<Path>, words: &[&str]) -> Command {
+    let mut command = Command::new(program.as_ref());
+    command.args(words);
+    for name in [
+        "NO_COLOR",
+        "CLICOLOR_FORCE",
+        "TOOL_SECRET_BOX_KEY",
+        "TOOL_VARIABLE_STREET",
+    ] {
+        command.env_remove(name);
+    }
+    command.env("TERM", "xterm-256color");
+    command
+}
+
+/// Runs a command to its end, with something to read on its standard input.
+#[track_caller]
+pub(crate) fn run(mut command: Command, input: &str) -> Ran {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().unwrap();
+    // A program that reads nothing may be gone already.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        code: output.status.code().expect("no signal"),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs the program of one's own.
+#[track_caller]
+pub(crate) fn desk(words: &[&str]) -> Ran {
+    run(command(DESK, words), "")
+}

@@ -1,0 +1,145 @@
+//! The same in a pseudo-terminal.
+
+use rexpect::process::WaitStatus;
+use rexpect::session::{PtySession, spawn_command};
+
+use crate::support::{DESK, command};
+
+/// How long the slowest machine may take to show something.
+const PATIENCE: u64 = 60_000;
+
+fn open(words: &[&str]) -> PtySession {
+    spawn_command(command(DESK, words), Some(PATIENCE)).expect("a pseudo-terminal")
+}
+
+#[track_caller]
+fn ends(session: PtySession, code: i32) {
+    let mut session = session;
+    session.exp_eof().expect("the end");
+    match session.process().wait().expect("a status") {
+        WaitStatus::Exited(_, status) => assert_eq!(status, code),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_terminal_has_colour_unless_it_is_not_wanted() {
+    let mut session = open(&["list"]);
+    session.exp_string("\u{1b}[1mNAME").expect("bold");
+    ends(session, 0);
+    let mut quiet = command(DESK, &["list"]);
+    quiet.env("NO_COLOR", "1");
+    let mut session = spawn_command(quiet, Some(PATIENCE)).expect("a pseudo-terminal");
+    let all = session.exp_eof().expect("the list");
+    assert!(!all.contains('\u{1b}'), "{all}");
+}
+
+// S2-12, S2-13
+#[test]
+fn a_person_approves_in_the_terminal() {
+    let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
+    session.exp_string("send_letter").expect("the tool");
+    session.exp_string(r#""to": "ann""#).expect("the arguments");
+    session
+        .exp_string("[y]es, [n]o, [e]dit")
+        .expect("the question");
+    session.send_line("perhaps").unwrap();
+    session
+        .exp_string("answer `y`, `n` or `e`")
+        .expect("a second try");
+    session.send_line("y").unwrap();
+    session.exp_string("sent to ann: hi").expect("the result");
+    ends(session, 0);
+}
+
+// S2-12
+#[test]
+fn a_person_denies_in_the_terminal_and_the_body_does_not_run() {
+    let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
+    session
+        .exp_string("[y]es, [n]o, [e]dit")
+        .expect("the question");
+    session.send_line("n").unwrap();
+    let rest = session.exp_eof().expect("the end");
+    assert!(rest.contains("a person has denied the call"), "{rest}");
+    assert!(!rest.contains("sent to"), "{rest}");
+    assert!(matches!(
+        session.process().wait(),
+        Ok(WaitStatus::Exited(_, 3))
+    ));
+}
+
+#[test]
+fn a_person_changes_the_arguments_before_they_run() {
+    let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
+    session
+        .exp_string("[y]es, [n]o, [e]dit")
+        .expect("the question");
+    session.send_line("e").unwrap();
+    session.exp_string("on one line").expect("a prompt");
+    session.send_line("{nonsense").unwrap();
+    session.exp_string("that is no JSON").expect("why not");
+    session
+        .exp_string("[y]es, [n]o, [e]dit")
+        .expect("the question again");
+    session.send_line("e").unwrap();
+    session.exp_string("on one line").expect("a prompt");
+    session.send_line(r#"{"to":"bob","text":"hello"}"#).unwrap();
+    session
+        .exp_string("sent to bob: hello")
+        .expect("the result");
+    ends(session, 0);
+}
+
+// M8
+#[test]
+fn a_secret_is_asked_for_and_not_shown() {
+    let mut session = open(&["call", "fetch_post"]);
+    session
+        .exp_string("box_key (not shown): ")
+        .expect("the question");
+    session.send_line("key-4711-xyz").unwrap();
+    let before = session.exp_string("STREET: ").expect("the variable");
+    assert!(!before.contains("key-4711-xyz"), "{before}");
+    session.send_line("Elm").unwrap();
+    let rest = session.exp_eof().expect("the end");
+    assert!(
+        rest.contains("in Elm with 12 letters of key [secret:box_key]"),
+        "{rest}"
+    );
+    assert!(!rest.contains("key-4711-xyz"), "{rest}");
+}
+
+// S2-21, M7
+#[test]
+fn progress_is_a_bar() {
+    let mut session = open(&["call", "count_pages", "--pages", "20"]);
+    session
+        .exp_regex(r"count_pages \[=*> *\] \d+/20 heading chapter \d+")
+        .expect("a bar");
+    let rest = session.exp_eof().expect("the end");
+    assert!(
+        rest.lines().any(|line| line.trim_end().ends_with("20")),
+        "{rest:?}"
+    );
+}
+
+// S0-13
+#[test]
+fn ctrl_c_cancels_the_call() {
+    let mut session = open(&["call", "wait_long"]);
+    session.exp_string("wait_long").expect("a spinner");
+    session.send_control('c').unwrap();
+    session.exp_string("cancelled").expect("the result");
+    ends(session, 130);
+}
+
+#[test]
+fn wrong_words_are_told_with_what_there_is() {
+    let mut session = open(&["call", "flie_note"]);
+    session.exp_string("error:").expect("an error");
+    session
+        .exp_string("did you mean `file_note`?")
+        .expect("a near name");
+    ends(session, 2);
+}

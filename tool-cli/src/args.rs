@@ -1,0 +1,230 @@
+//! The words of the command line.
+
+use std::ffi::OsString;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tool_core::Dialect;
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// For programs, in the shapes of `docs/cli.md`.
+    Json,
+}
+
+/// Whether there is colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Lists, calls, checks, locks and measures tools.
+///
+/// Exit codes: 0 success, 1 a tool or a check failed, 2 wrong use, 3 the call was not allowed, 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "tool", version, max_term_width = 100)]
+pub(crate) struct Words {
+    #[command(flatten)]
+    pub(crate) look: Look,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What holds for every command.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Look {
+    /// How results are written.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        help_heading = "Output"
+    )]
+    pub(crate) format: Format,
+    /// Whether there is colour.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        help_heading = "Output"
+    )]
+    pub(crate) color: Color,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    List(List),
+    Schema(Schema),
+    Call(Call),
+    Check(Check),
+    Completions(Completions),
+}
+
+/// Lists the tools, and says why one is hidden.
+///
+/// A tool is hidden by the host's rules or because a secret that it needs is missing; `call` refuses it as well.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Only tools whose name, category or tags hold this.
+    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) supply: Supply,
+}
+
+/// Prints what a provider is told of a tool.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// The tool; all of them as the list that goes into a request where none is named.
+    pub(crate) name: Option<String>,
+    /// Whose spelling.
+    #[arg(long, short, default_value = "json_schema", value_parser = dialects())]
+    pub(crate) dialect: Dialect,
+    /// The whole definition instead of the schema of its arguments.
+    #[arg(long)]
+    pub(crate) definition: bool,
+    /// The schema of the output instead of that of its arguments.
+    #[arg(long, conflicts_with = "definition", requires = "name")]
+    pub(crate) output: bool,
+}
+
+pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(Dialect::ALL.map(Dialect::name)).map(|name| {
+        // Only names of `ALL` come through.
+        Dialect::from_name(&name).unwrap_or(Dialect::JsonSchema)
+    })
+}
+
+/// Calls a tool.
+///
+/// Flags after the name are the tool's arguments, made from its schema: `call search_docs --query serde --limit 3`. Options of `call`
+/// itself may stand there as well, where no argument has their name. `call NAME --help` shows the arguments.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_subcommand = true,
+    subcommand_value_name = "NAME",
+    override_usage = "call [OPTIONS] <NAME> [--ARGUMENT VALUE]…",
+    after_help = "Exit codes: 0 success, 1 the tool failed, 2 the arguments do not fit or there is no such tool, \
+3 hidden, denied or not approved, 130 interrupted."
+)]
+pub(crate) struct Call {
+    #[command(flatten)]
+    pub(crate) how: How,
+    #[command(subcommand)]
+    pub(crate) tool: Option<Named>,
+}
+
+/// A tool and what follows its name.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Named {
+    /// The name and its arguments, read by the tool's schema.
+    #[command(external_subcommand)]
+    Tool(Vec<OsString>),
+}
+
+/// Options of a call.
+#[derive(Clone, Debug, Default, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one word of the command line"
+)]
+pub(crate) struct How {
+    /// The arguments as JSON: the text itself, `@FILE`, or `-` for the standard input.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) json: Option<String>,
+    /// Approves the call where it has to be approved, without asking.
+    #[arg(long)]
+    pub(crate) approve: bool,
+    /// Denies the call where it has to be approved, without asking.
+    #[arg(long, conflicts_with = "approve")]
+    pub(crate) deny: bool,
+    /// Takes arguments exactly as the schema has them, without repair.
+    #[arg(long)]
+    pub(crate) no_repair: bool,
+    /// Prints what the model reads instead of the whole output.
+    #[arg(long)]
+    pub(crate) model: bool,
+    #[command(flatten)]
+    pub(crate) supply: Supply,
+}
+
+impl How {
+    /// What was said before the name and what was said after it.
+    pub(crate) fn and(mut self, later: Self) -> Self {
+        self.json = later.json.or(self.json);
+        self.approve |= later.approve;
+        self.deny |= later.deny;
+        self.no_repair |= later.no_repair;
+        self.model |= later.model;
+        self.supply.secrets.extend(later.supply.secrets);
+        self.supply.variables.extend(later.supply.variables);
+        self.supply.user = later.supply.user.or(self.supply.user);
+        self.supply.workspace = later.supply.workspace.or(self.supply.workspace);
+        self
+    }
+}
+
+/// Options that may stand after the name of a tool.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Later {
+    #[command(flatten)]
+    pub(crate) how: How,
+    /// How results are written.
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub(crate) format: Option<Format>,
+    /// Whether there is colour.
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub(crate) color: Option<Color>,
+}
+
+/// Secrets and variables, and who calls.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Supply {
+    /// Where a secret comes from: `KEY=env:VARIABLE` or `KEY=file:PATH`. Without it, `TOOL_SECRET_KEY` of the environment.
+    #[arg(long = "secret", value_name = "KEY=SOURCE", help_heading = "Supply")]
+    pub(crate) secrets: Vec<String>,
+    /// A variable: `NAME=VALUE`. Without it, `TOOL_VARIABLE_NAME` of the environment.
+    #[arg(long = "variable", value_name = "NAME=VALUE", help_heading = "Supply")]
+    pub(crate) variables: Vec<String>,
+    /// The user on whose behalf; `USER` of the environment where nothing is said.
+    #[arg(long, help_heading = "Supply")]
+    pub(crate) user: Option<String>,
+    /// The workspace (tenant).
+    #[arg(long, help_heading = "Supply")]
+    pub(crate) workspace: Option<String>,
+}
+
+/// Says what each provider thinks of each tool: its verdict on the schema as it is sent, budgets, missing or long texts.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 no error (with `--strict` no warning either), 1 otherwise, 2 there is no such tool."
+)]
+pub(crate) struct Check {
+    /// The tools; all where none is named, and then what one request with all of them would meet as well.
+    pub(crate) names: Vec<String>,
+    /// Fails on warnings too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Prints the completions of a shell.
+///
+/// Bash: `source <(PROGRAM completions bash)`. Names of tools are not among them, they are known only when the program runs.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}

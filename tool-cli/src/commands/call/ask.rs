@@ -1,0 +1,121 @@
+//! Questions to whoever sits at the terminal.
+
+use console::Term;
+use tool_core::{Reply, SecretKind, Ticket, ToolDef, VariableKind, VariableNeed};
+
+use super::super::supply::Supplied;
+use crate::args::How;
+use crate::json::Json;
+use crate::outcome::Failure;
+use crate::screen::{BOLD, DIM, Screen, WARN, paint};
+
+/// Asks for the secrets that a tool cannot do without; nothing is asked where nobody sits at a terminal.
+pub(super) fn for_secrets(
+    supplied: &mut Supplied,
+    def: &ToolDef,
+    screen: Screen,
+) -> Result<(), Failure> {
+    if !screen.is_interactive() {
+        return Ok(());
+    }
+    for key in supplied.missing(def) {
+        let need = def.secrets().iter().find(|need| need.key == key);
+        let label = need.and_then(|need| need.label.as_deref()).unwrap_or(key);
+        let shown = match need.map(|need| &need.kind) {
+            Some(SecretKind::Select(choices)) => Some(choices.join(", ")),
+            _ => None,
+        };
+        let term = Term::stderr();
+        let value = if let Some(choices) = shown {
+            // A choice is no secret to whoever chooses.
+            term.write_str(&format!("{label} ({choices}): "))?;
+            term.read_line()?
+        } else {
+            term.write_str(&format!("{label} (not shown): "))?;
+            term.read_secure_line()?
+        };
+        if !value.is_empty() {
+            supplied.secret(key, value.into());
+        }
+    }
+    Ok(())
+}
+
+/// Asks for variables; whether all were given.
+pub(super) fn for_variables(
+    supplied: &mut Supplied,
+    missing: &[VariableNeed],
+    screen: Screen,
+) -> Result<bool, Failure> {
+    if !screen.is_interactive() {
+        return Ok(false);
+    }
+    for need in missing {
+        let term = Term::stderr();
+        if let Some(description) = &need.description {
+            screen.note(paint(DIM, description));
+        }
+        let value = match need.kind {
+            VariableKind::Text => {
+                term.write_str(&format!("{}: ", need.name))?;
+                term.read_line()?
+            }
+            VariableKind::Secret => {
+                term.write_str(&format!("{} (not shown): ", need.name))?;
+                term.read_secure_line()?
+            }
+        };
+        if value.is_empty() {
+            return Ok(false);
+        }
+        supplied.variable(&need.name, value, need.kind);
+    }
+    Ok(true)
+}
+
+/// Asks whether a call may run; nothing where nobody can be asked.
+pub(super) fn approval(
+    ticket: &Ticket,
+    how: &How,
+    screen: Screen,
+) -> Result<Option<Reply>, Failure> {
+    if how.approve {
+        return Ok(Some(Reply::Approve));
+    }
+    if how.deny {
+        return Ok(Some(Reply::Deny));
+    }
+    if !screen.is_interactive() {
+        return Ok(None);
+    }
+    let arguments = Json::read(&ticket.arguments)
+        .map_or_else(|_| ticket.arguments.clone(), |json| json.pretty());
+    screen.note(format_args!(
+        "{} wants to run with",
+        paint(BOLD, &ticket.tool)
+    ));
+    screen.note(arguments);
+    if let Some(reason) = &ticket.reason {
+        screen.note(format_args!("{} {reason}", paint(WARN, "why it is asked:")));
+    }
+    let term = Term::stderr();
+    loop {
+        term.write_str("Run it? [y]es, [n]o, [e]dit the arguments: ")?;
+        let said = term.read_line()?;
+        match said.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => return Ok(Some(Reply::Approve)),
+            "n" | "no" => return Ok(Some(Reply::Deny)),
+            "e" | "edit" => {
+                term.write_str("Arguments as JSON on one line: ")?;
+                let text = term.read_line()?;
+                match Json::read(&text) {
+                    Ok(_) => return Ok(Some(Reply::Edit(text))),
+                    Err(error) => screen.note(format_args!("that is no JSON: {error}")),
+                }
+            }
+            // The end of the input.
+            "" if !term.is_term() => return Ok(None),
+            _ => screen.note("answer `y`, `n` or `e`"),
+        }
+    }
+}

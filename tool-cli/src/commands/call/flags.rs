@@ -1,0 +1,338 @@
+//! A tool's arguments as flags, made from its schema.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
+use tool_core::ToolDef;
+use tool_core::schema::{Constraints, Field, Kind, Schema};
+
+use crate::args::Later;
+use crate::json::Json;
+use crate::outcome::Failure;
+
+/// How deep records are taken apart into flags; what lies deeper is written as JSON.
+const DEEPEST: usize = 4;
+
+/// Before the names of the tool's own flags, so that they are nobody else's.
+const OWN: &str = "argument ";
+
+/// One argument.
+struct Flag {
+    /// Keys from the root.
+    path: Vec<String>,
+    long: String,
+    shape: Shape,
+    help: String,
+    /// A record whose entries have flags of their own.
+    is_record: bool,
+}
+
+/// What a flag takes.
+#[derive(Clone)]
+enum Shape {
+    Text,
+    Whole,
+    Number,
+    Switch,
+    Choice(Vec<String>),
+    WholeChoice(Vec<String>),
+    /// The flag may be repeated.
+    List(Box<Shape>),
+    Json,
+}
+
+/// What the words after a tool's name say.
+pub(super) struct Said {
+    pub(super) later: Later,
+    /// The arguments as JSON text; none where no flag was given.
+    pub(super) arguments: Option<String>,
+}
+
+/// Reads the words after a tool's name.
+///
+/// # Errors
+///
+/// As clap tells them; help is one of them.
+pub(super) fn read(
+    def: &ToolDef,
+    words: impl IntoIterator<Item = OsString>,
+    color: clap::ColorChoice,
+) -> Result<Result<Said, Failure>, clap::Error> {
+    let flags = flags_of(def.input());
+    let mut command = command(def, &flags).color(color);
+    let matches = command.try_get_matches_from_mut(words)?;
+    let later = Later::from_arg_matches(&matches)?;
+    Ok(arguments(&flags, &matches).map(|arguments| Said { later, arguments }))
+}
+
+/// The flag of an argument, by its JSON pointer.
+pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
+    let path: Vec<String> = pointer
+        .split('/')
+        .skip(1)
+        .map(|step| step.replace("~1", "/").replace("~0", "~"))
+        .collect();
+    let flags = flags_of(def.input());
+    // The nearest flag above: items of lists and deep records have none of their own.
+    let best = flags
+        .iter()
+        .filter(|flag| path.starts_with(&flag.path))
+        .max_by_key(|flag| flag.path.len())?;
+    Some(format!("--{}", best.long))
+}
+
+fn command(def: &ToolDef, flags: &[Flag]) -> Command {
+    let mut command = Command::new(def.wire_name().to_owned())
+        .about(def.description().to_owned())
+        .no_binary_name(true)
+        .max_term_width(100)
+        .bin_name(format!("call {}", def.wire_name()))
+        .next_help_heading("Arguments of the tool");
+    let longs: BTreeSet<&str> = flags.iter().map(|flag| &*flag.long).collect();
+    for flag in flags {
+        command = command.arg(flag.arg(&longs));
+    }
+    if longs.contains("help") {
+        command = command.disable_help_flag(true);
+    }
+    // Its own options come after: where an argument has the name, they stand before the name of the tool.
+    let options = Later::augment_args(Command::new(""));
+    for option in options.get_arguments() {
+        let mut option = option.clone();
+        if option.get_help_heading().is_none() {
+            option = option.help_heading("Options of `call`");
+        }
+        if let Some(long) = option.get_long()
+            && longs.contains(long)
+        {
+            let other = format!("call.{long}");
+            option = option.long(other).hide(true);
+        }
+        command = command.arg(option);
+    }
+    command
+}
+
+impl Flag {
+    fn arg(&self, longs: &BTreeSet<&str>) -> Arg {
+        let id = format!("{OWN}{}", self.path.join("."));
+        let mut arg = Arg::new(id)
+            .long(self.long.clone())
+            .help(self.help.clone())
+            .allow_hyphen_values(true);
+        let exact = self.path.join(".");
+        if exact != self.long && !longs.contains(&*exact) {
+            arg = arg.alias(exact);
+        }
+        let (shape, action) = match &self.shape {
+            Shape::List(item) => (&**item, ArgAction::Append),
+            shape => (shape, ArgAction::Set),
+        };
+        let (name, parser): (&str, ValueParser) = match shape {
+            Shape::Text => ("TEXT", ValueParser::string()),
+            Shape::Whole => ("WHOLE NUMBER", ValueParser::new(whole)),
+            Shape::Number => ("NUMBER", ValueParser::new(number)),
+            Shape::Switch => ("BOOL", PossibleValuesParser::new(["true", "false"]).into()),
+            Shape::Choice(values) | Shape::WholeChoice(values) => {
+                ("VALUE", PossibleValuesParser::new(values.clone()).into())
+            }
+            Shape::Json | Shape::List(_) => ("JSON", ValueParser::new(json)),
+        };
+        arg = arg
+            .action(action)
+            .value_name(name.to_owned())
+            .value_parser(parser);
+        if matches!(self.shape, Shape::Switch) {
+            arg = arg
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true");
+        }
+        arg
+    }
+}
+
+fn whole(text: &str) -> Result<String, String> {
+    text.parse::<i128>()
+        .map(|_| text.trim_start_matches('+').to_owned())
+        .map_err(|_| "write a whole number, such as 42".to_owned())
+}
+
+fn number(text: &str) -> Result<String, String> {
+    serde_json::from_str::<serde_json::Number>(text)
+        .map(|_| text.to_owned())
+        .map_err(|_| "write a number, such as 0.5".to_owned())
+}
+
+fn json(text: &str) -> Result<String, String> {
+    Json::read(text)
+        .map(|_| text.to_owned())
+        .map_err(|error| format!("write JSON here: {error}"))
+}
+
+fn flags_of(input: &Schema) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    gather(input, &[], &mut flags);
+    // Two keys may differ by `-` and `_` alone.
+    let mut taken = BTreeSet::new();
+    for flag in &mut flags {
+        if !taken.insert(flag.long.clone()) {
+            flag.long = flag.path.join(".");
+        }
+    }
+    flags
+}
+
+fn gather(schema: &Schema, above: &[String], flags: &mut Vec<Flag>) {
+    let (schema, _) = bare(schema);
+    let Kind::Object(fields) = schema.kind else {
+        return;
+    };
+    for field in fields.iter().filter(|field| field.input) {
+        let mut path = above.to_vec();
+        path.push(field.name.to_owned());
+        let (inner, bounds) = bare(field.schema);
+        let is_record = matches!(inner.kind, Kind::Object(_)) && path.len() < DEEPEST;
+        flags.push(Flag {
+            long: path.join(".").replace('_', "-"),
+            shape: shape(inner),
+            help: help(field, bounds),
+            is_record,
+            path: path.clone(),
+        });
+        if is_record {
+            gather(inner, &path, flags);
+        }
+    }
+}
+
+/// The schema without what is around it, and the bounds that stood there.
+fn bare(mut schema: &Schema) -> (&Schema, Option<&'static Constraints>) {
+    let mut bounds = None;
+    loop {
+        match schema.kind {
+            Kind::Optional(inner) => schema = inner,
+            Kind::Constrained(inner, constraints) => {
+                schema = inner;
+                bounds = bounds.or(Some(constraints));
+            }
+            _ => return (schema, bounds),
+        }
+    }
+}
+
+fn shape(schema: &Schema) -> Shape {
+    match bare(schema).0.kind {
+        Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration => Shape::Text,
+        Kind::Integer(_) => Shape::Whole,
+        Kind::Number { .. } => Shape::Number,
+        Kind::Boolean => Shape::Switch,
+        Kind::Enum(values) => {
+            Shape::Choice(values.iter().map(|value| value.value.to_owned()).collect())
+        }
+        Kind::IntegerEnum(values) => {
+            Shape::WholeChoice(values.iter().map(|value| value.value.to_string()).collect())
+        }
+        Kind::Array { items, .. } => match shape(items) {
+            // A list in a list is JSON.
+            Shape::List(_) => Shape::List(Box::new(Shape::Json)),
+            item => Shape::List(Box::new(item)),
+        },
+        _ => Shape::Json,
+    }
+}
+
+fn help(field: &Field, bounds: Option<&Constraints>) -> String {
+    let mut text = field.description.unescape();
+    let mut facts = Vec::new();
+    if field.is_required() {
+        facts.push("required".to_owned());
+    }
+    if let Some(default) = &field.default {
+        facts.push(format!("default: {}", default.text));
+    }
+    if let Some(bounds) = bounds {
+        let of = |number: &Option<tool_core::schema::Number>| {
+            number
+                .as_ref()
+                .map_or("", |number| number.text())
+                .to_owned()
+        };
+        if bounds.min.is_some() || bounds.max.is_some() {
+            facts.push(match (of(&bounds.min), of(&bounds.max)) {
+                (min, max) if max.is_empty() => format!("from {min}"),
+                (min, max) if min.is_empty() => format!("to {max}"),
+                (min, max) => format!("{min} to {max}"),
+            });
+        }
+    }
+    if !facts.is_empty() {
+        let _ = write!(text, " [{}]", facts.join(", "));
+    }
+    text
+}
+
+/// The JSON text of what was said.
+fn arguments(flags: &[Flag], matches: &ArgMatches) -> Result<Option<String>, Failure> {
+    let mut root = Json::Record(Vec::new());
+    let mut any = false;
+    let mut whole: Vec<&Flag> = Vec::new();
+    for flag in flags {
+        let id = format!("{OWN}{}", flag.path.join("."));
+        let Some(values) = matches.get_many::<String>(&id) else {
+            continue;
+        };
+        if let Some(above) = whole
+            .iter()
+            .find(|above| flag.path.starts_with(&above.path))
+        {
+            let text = format!("`--{}` and `--{}` say the same", above.long, flag.long);
+            return Err(
+                Failure::usage(text).hint("give the record as JSON, or its entries one by one")
+            );
+        }
+        if flag.is_record {
+            whole.push(flag);
+        }
+        any = true;
+        let mut values: Vec<Json> = values.map(|value| flag.value(value)).collect();
+        let value = match flag.shape {
+            Shape::List(_) => Json::List(values),
+            _ => values.pop().unwrap_or(Json::Null),
+        };
+        put(&mut root, &flag.path, value);
+    }
+    Ok(any.then(|| root.to_string()))
+}
+
+impl Flag {
+    fn value(&self, text: &str) -> Json {
+        let shape = match &self.shape {
+            Shape::List(item) => item,
+            shape => shape,
+        };
+        match shape {
+            Shape::Text | Shape::Choice(_) => Json::Text(text.to_owned()),
+            _ => Json::Raw(text.to_owned()),
+        }
+    }
+}
+
+fn put(record: &mut Json, path: &[String], value: Json) {
+    let (Json::Record(entries), Some((key, below))) = (record, path.split_first()) else {
+        return;
+    };
+    if below.is_empty() {
+        entries.push((key.clone(), value));
+        return;
+    }
+    let at = entries.iter().position(|(known, _)| known == key);
+    let at = at.unwrap_or_else(|| {
+        entries.push((key.clone(), Json::Record(Vec::new())));
+        entries.len() - 1
+    });
+    put(&mut entries[at].1, below, value);
+}

@@ -1,0 +1,235 @@
+//! `call`: one call through the gate.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _};
+use std::pin::pin;
+
+use futures::StreamExt as _;
+use futures::future::{Either, select};
+use futures::stream::Stream;
+use tool_core::{
+    CallResult, CancellationToken, ErrorKind, Repair, ToolCall, ToolContext, ToolDef, ToolEvent,
+    Toolset,
+};
+
+use super::find;
+use super::supply::{self, Supplied};
+use crate::args::{Call, How, Named};
+use crate::host::{Cli, clap_color, misused_exit};
+use crate::outcome::{Exit, Failure};
+use crate::screen::Screen;
+
+mod ask;
+mod flags;
+mod progress;
+mod show;
+
+use progress::Progress;
+
+/// The id of the one call that is made.
+const ID: &str = "cli";
+
+pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, Failure> {
+    let registry = cli.tools()?;
+    let Some(Named::Tool(after)) = words.tool else {
+        return Err(Failure::usage("no tool is named")
+            .hint("`call NAME --help` shows the arguments of a tool, `list` the tools"));
+    };
+    let mut after = after.into_iter();
+    let name = after.next().unwrap_or_default();
+    let def = find(&registry, &name.to_string_lossy()).await?;
+    let after: Vec<OsString> = after.collect();
+    let said = match flags::read(
+        def,
+        after.clone(),
+        clap_color(&std::env::args_os().collect::<Vec<_>>()),
+    ) {
+        Ok(said) => said?,
+        Err(error) => return Ok(misused_exit(&error)),
+    };
+    let screen = screen.or(said.later.format, said.later.color);
+    let how = words.how.and(said.later.how);
+    let arguments = arguments(&how, said.arguments)?;
+
+    let mut supplied = Supplied::gather(&how.supply, [def])?;
+    ask::for_secrets(&mut supplied, def, screen)?;
+    let token = CancellationToken::new();
+    let call = OneCall {
+        cli,
+        def,
+        how: &how,
+        screen,
+        token: token.clone(),
+    };
+    let interrupted = async {
+        // Without a signal handler there is nothing to wait for.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        token.cancel();
+        // The call ends by itself now; a second Ctrl-C does not wait for it.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let work = pin!(call.run(&registry, &mut supplied, arguments));
+    match select(work, pin!(interrupted)).await {
+        Either::Left((result, _)) => result,
+        Either::Right(_) => Ok(Exit::Interrupted),
+    }
+}
+
+/// The arguments as JSON text.
+fn arguments(how: &How, flags: Option<String>) -> Result<String, Failure> {
+    let text = match (&how.json, flags) {
+        (Some(_), Some(_)) => {
+            return Err(
+                Failure::usage("arguments are given both as `--json` and as flags")
+                    .hint("give all of them one way"),
+            );
+        }
+        (None, flags) => return Ok(flags.unwrap_or_else(|| "{}".to_owned())),
+        (Some(json), None) => json,
+    };
+    let cannot =
+        |what: &str, error: io::Error| Failure::usage(format!("{what} cannot be read: {error}"));
+    if text == "-" {
+        let mut all = String::new();
+        io::stdin()
+            .read_to_string(&mut all)
+            .map_err(|error| cannot("the standard input", error))?;
+        return Ok(all);
+    }
+    if let Some(path) = text.strip_prefix('@') {
+        return std::fs::read_to_string(path).map_err(|error| cannot(&format!("`{path}`"), error));
+    }
+    Ok(text.clone())
+}
+
+struct OneCall<'a> {
+    cli: &'a Cli,
+    def: &'a ToolDef,
+    how: &'a How,
+    screen: Screen,
+    token: CancellationToken,
+}
+
+impl OneCall<'_> {
+    async fn run(
+        &self,
+        registry: &tool_core::Registry,
+        supplied: &mut Supplied,
+        arguments: String,
+    ) -> Result<Exit, Failure> {
+        let gate = self.cli.gate_of()?;
+        loop {
+            let cx = supplied
+                .context(&self.how.supply)
+                .cancellation(self.token.clone());
+            let cx = self.cli.prepare(cx).build();
+            let repair = if self.how.no_repair {
+                Repair::Off
+            } else {
+                Repair::Safe
+            };
+            let tools = registry
+                .toolset(&cx, self.cli.shown())
+                .repair(repair)
+                .through(&gate);
+            self.seen(&tools)?;
+            let call = ToolCall::new(ID, self.def.wire_name(), arguments.clone());
+            let mut result = self.drive(tools.stream(call, &cx)).await?;
+            while let [ticket, ..] = result.tickets() {
+                let Some(token) = self.approve(&tools, &gate, ticket, &cx).await? else {
+                    return self.waits(&result);
+                };
+                result = self.drive(tools.resume_stream(&token, &cx)).await?;
+            }
+            let missing = result.error().map(tool_core::ToolError::missing_variables);
+            if let Some(missing) = missing
+                && !missing.is_empty()
+                && ask::for_variables(supplied, missing, self.screen)?
+            {
+                continue;
+            }
+            return show::show(self.def, &result, self.how.model, self.screen);
+        }
+    }
+
+    /// Refuses a tool that the rules hide, and says why.
+    fn seen(&self, tools: &Toolset) -> Result<(), Failure> {
+        let explanation = tools.explain(self.def.name());
+        if explanation.is_visible() {
+            return Ok(());
+        }
+        Err(Failure::of(
+            Exit::Refused,
+            supply::reason(self.def, &explanation),
+        ))
+    }
+
+    /// Runs to the end, and shows what happens meanwhile.
+    async fn drive(&self, events: impl Stream<Item = ToolEvent>) -> Result<CallResult, Failure> {
+        let mut progress = Progress::new(self.def.wire_name(), self.screen);
+        let mut events = pin!(events);
+        while let Some(event) = events.next().await {
+            match event {
+                ToolEvent::Started => progress.start(),
+                ToolEvent::Progress(step) => progress.step(&step)?,
+                ToolEvent::Done(result) => {
+                    progress.end();
+                    return Ok(result);
+                }
+            }
+        }
+        Err(Failure::of(Exit::Failed, "the call ended without a result"))
+    }
+
+    /// The token to go on with, once somebody has answered.
+    async fn approve(
+        &self,
+        tools: &Toolset,
+        gate: &tool_core::Gate,
+        ticket: &tool_core::Ticket,
+        cx: &ToolContext,
+    ) -> Result<Option<String>, Failure> {
+        let Some(reply) = ask::approval(ticket, self.how, self.screen)? else {
+            return Ok(None);
+        };
+        let Some(approvals) = gate.approvals() else {
+            return Ok(None);
+        };
+        let approver = cx.user().unwrap_or_default();
+        let answered = approvals
+            .answer(tools, &ticket.token, reply, approver, None)
+            .await;
+        answered.map_err(|error| {
+            Failure::of(
+                Exit::Refused,
+                format!("the approval was not taken: {error}"),
+            )
+        })?;
+        Ok(Some(ticket.token.clone()))
+    }
+
+    fn waits(&self, result: &CallResult) -> Result<Exit, Failure> {
+        if self.screen.is_json() {
+            return show::show(self.def, result, false, self.screen);
+        }
+        let text = result.error().map(tool_core::ToolError::model_text);
+        let text = format!("`{}`: {}", self.def.wire_name(), text.unwrap_or_default());
+        Err(Failure::of(Exit::Refused, text).hint(
+            "run it in a terminal to be asked, or answer beforehand with `--approve` or `--deny`",
+        ))
+    }
+}
+
+/// The exit code of a kind of error.
+fn exit_of(kind: ErrorKind) -> Exit {
+    match kind {
+        ErrorKind::UnknownTool | ErrorKind::InvalidArguments => Exit::Usage,
+        ErrorKind::Denied | ErrorKind::Pending => Exit::Refused,
+        ErrorKind::Cancelled => Exit::Interrupted,
+        _ => Exit::Failed,
+    }
+}

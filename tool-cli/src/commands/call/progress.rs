@@ -1,0 +1,150 @@
+//! The steps of a generator tool: a bar where a step says how far it is, a spinner where it does not.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::json::Json;
+use crate::outcome::Failure;
+use crate::screen::{DIM, Screen, paint};
+
+/// Keys of a step that say how much is done.
+const DONE: [&str; 6] = [
+    "done",
+    "current",
+    "completed",
+    "progress",
+    "position",
+    "step",
+];
+/// Keys of a step that say how much there is.
+const TOTAL: [&str; 5] = ["total", "of", "count", "length", "steps"];
+
+pub(super) struct Progress {
+    name: String,
+    screen: Screen,
+    bar: Option<ProgressBar>,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    event: &'static str,
+    tool: &'a str,
+    value: &'a RawValue,
+}
+
+impl Progress {
+    pub(super) fn new(name: &str, screen: Screen) -> Self {
+        Self {
+            name: name.to_owned(),
+            screen,
+            bar: None,
+        }
+    }
+
+    pub(super) fn start(&mut self) {
+        if !self.screen.draws() {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(self.name.clone());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        self.bar = Some(bar);
+    }
+
+    pub(super) fn step(&mut self, step: &RawValue) -> Result<(), Failure> {
+        if self.screen.is_json() {
+            return Screen::json(&Told {
+                event: "progress",
+                tool: &self.name,
+                value: step,
+            });
+        }
+        let Some(bar) = &self.bar else {
+            self.screen
+                .note(format_args!("{} {}", paint(DIM, &self.name), step.get()));
+            return Ok(());
+        };
+        let json = Json::read(step.get()).unwrap_or(Json::Null);
+        if let Some((done, total)) = how_far(&json) {
+            if bar.length().is_none()
+                && let Ok(style) =
+                    ProgressStyle::with_template("{prefix} [{bar:30}] {pos}/{len} {wide_msg}")
+            {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            bar.set_length(total);
+            bar.set_position(done);
+        }
+        bar.set_message(words(&json));
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn number(json: &Json, keys: &[&str]) -> Option<u64> {
+    keys.iter().find_map(|key| match json.get(key) {
+        Some(Json::Number(text)) => text.parse().ok(),
+        _ => None,
+    })
+}
+
+fn how_far(json: &Json) -> Option<(u64, u64)> {
+    let (done, total) = (number(json, &DONE)?, number(json, &TOTAL)?);
+    (total > 0).then_some((done, total))
+}
+
+/// A step in a few words.
+fn words(json: &Json) -> String {
+    match json {
+        Json::Text(text) => text.clone(),
+        Json::Record(entries) => {
+            let told = entries
+                .iter()
+                .filter(|(key, _)| !DONE.contains(&&**key) && !TOTAL.contains(&&**key));
+            let told = told.map(|(key, value)| match value {
+                Json::Text(text) => format!("{key} {text}"),
+                value => format!("{key} {value}"),
+            });
+            told.collect::<Vec<_>>().join(", ")
+        }
+        json => json.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{how_far, words};
+    use crate::json::Json;
+
+    fn json(text: &str) -> Json {
+        Json::read(text).unwrap_or(Json::Null)
+    }
+
+    // S2-21, M7
+    #[test]
+    fn a_step_says_how_far_it_is_where_it_has_both_figures() {
+        assert_eq!(how_far(&json(r#"{"done":2,"total":9}"#)), Some((2, 9)));
+        assert_eq!(how_far(&json(r#"{"done":2}"#)), None);
+        assert_eq!(how_far(&json(r#"{"done":2,"total":0}"#)), None);
+        assert_eq!(words(&json(r#"{"done":2,"total":9,"page":"a"}"#)), "page a");
+        assert_eq!(words(&json(r#"{"pages":3}"#)), "pages 3");
+        assert_eq!(words(&json(r#""reading""#)), "reading");
+    }
+}

@@ -1,0 +1,120 @@
+//! What came of a call.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tool_core::{CallResult, Citation, ErrorKind, Issue, RepairNote, ToolDef};
+
+use super::{exit_of, flags};
+use crate::json::Json;
+use crate::outcome::{Exit, Failure};
+use crate::screen::{DIM, Screen, WARN, paint};
+
+/// The last line of `--format json`.
+#[derive(Serialize)]
+struct Done<'a> {
+    event: &'static str,
+    tool: &'a str,
+    ok: bool,
+    /// The whole payload; none for an error.
+    output: Option<&'a RawValue>,
+    /// What the model reads.
+    model: String,
+    error: Option<Error<'a>>,
+    repairs: &'a [RepairNote],
+    citations: &'a [Citation],
+    duration_ms: u128,
+}
+
+#[derive(Serialize)]
+struct Error<'a> {
+    kind: &'static str,
+    /// What the operator reads.
+    text: String,
+    issues: &'a [Issue],
+    /// Ids of approvals that wait.
+    approvals: Vec<&'a str>,
+}
+
+pub(super) fn show(
+    def: &ToolDef,
+    result: &CallResult,
+    model: bool,
+    screen: Screen,
+) -> Result<Exit, Failure> {
+    let exit = result
+        .error()
+        .map_or(Exit::Ok, |error| exit_of(error.kind()));
+    if screen.is_json() {
+        Screen::json(&Done {
+            event: "done",
+            tool: result.name(),
+            ok: !result.is_error(),
+            output: result.output(),
+            model: result.model_text(),
+            error: result.error().map(|error| Error {
+                kind: error.kind().as_str(),
+                text: error.operator_text(),
+                issues: error.issues(),
+                approvals: result.tickets().iter().map(|ticket| &*ticket.id).collect(),
+            }),
+            repairs: result.repairs(),
+            citations: result.citations(),
+            duration_ms: result.duration().as_millis(),
+        })?;
+        return Ok(exit);
+    }
+    for note in result.repairs() {
+        screen.note(format_args!(
+            "{} `{}` {}",
+            paint(WARN, "repaired:"),
+            note.pointer,
+            note.what
+        ));
+    }
+    let Some(error) = result.error() else {
+        if model {
+            screen.out(result.model_text())?;
+        } else if let Some(output) = result.output() {
+            let json = Json::read(output.get()).map_err(std::io::Error::from)?;
+            screen.out(match json {
+                Json::Text(text) => text,
+                json => json.pretty(),
+            })?;
+        }
+        screen.note(paint(
+            DIM,
+            format_args!("done in {} ms", result.duration().as_millis()),
+        ));
+        return Ok(exit);
+    };
+    if error.kind() == ErrorKind::InvalidArguments && !error.issues().is_empty() {
+        let lines = error.issues().iter().map(|issue| {
+            let place = match flags::flag_at(def, &issue.pointer) {
+                Some(flag) => format!("{flag} ({})", issue.pointer),
+                None if issue.pointer.is_empty() => "the arguments".to_owned(),
+                None => issue.pointer.clone(),
+            };
+            format!(
+                "\n  {place}: expected {}, found {}",
+                issue.expected, issue.found
+            )
+        });
+        let text = format!("the arguments do not fit:{}", lines.collect::<String>());
+        let hint = format!("`call {} --help` shows what it takes", def.wire_name());
+        return Err(Failure::of(exit, text).hint(hint));
+    }
+    let text = format!("{}: {}", error.kind().as_str(), error.operator_text());
+    let failure = Failure::of(exit, text);
+    if error.missing_variables().is_empty() {
+        return Err(failure);
+    }
+    let names: Vec<_> = error
+        .missing_variables()
+        .iter()
+        .map(|need| format!("`{}`", super::supply::variable_of("VARIABLE", &need.name)))
+        .collect();
+    Err(failure.hint(format!(
+        "set {} in the environment, or give `--variable NAME=VALUE`",
+        names.join(", ")
+    )))
+}

@@ -1,0 +1,287 @@
+//! `check`: what each provider would say of each tool.
+
+use serde::Serialize;
+use tool_core::schema::dynamic::{Target, judge};
+use tool_core::schema::rules::survey;
+use tool_core::schema::{Field, Kind, Schema, Tagging};
+use tool_core::{Dialect, ToolDef};
+
+use super::find;
+use crate::args::Check;
+use crate::host::Cli;
+use crate::outcome::{Exit, Failure};
+use crate::screen::{BAD, BOLD, DIM, GOOD, NAME, Screen, WARN, paint};
+use crate::table::Table;
+
+/// Most characters of a description that every client shows.
+const DESCRIPTION: usize = 1024;
+/// Longest name that no client cuts.
+const NAME_LENGTH: usize = 50;
+/// More optional fields, and Anthropic begins to refuse.
+const OPTIONALS: usize = 10;
+/// More unions, and little is left for the other tools of a request.
+const UNIONS: usize = 8;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    ok: bool,
+    tools: Vec<Verdicts<'a>>,
+    findings: Vec<Finding>,
+}
+
+#[derive(Serialize)]
+struct Verdicts<'a> {
+    name: &'a str,
+    verdicts: Vec<Verdict>,
+}
+
+#[derive(Serialize)]
+struct Verdict {
+    dialect: &'static str,
+    /// `accepted`, `refused` or `left_out`.
+    verdict: &'static str,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    /// None where it is about all tools in one request.
+    tool: Option<String>,
+    /// None where it is about all of them.
+    dialect: Option<&'static str>,
+    /// `error` or `warning`.
+    level: &'static str,
+    rule: String,
+    place: String,
+    text: String,
+}
+
+pub(super) async fn run(cli: &Cli, words: &Check, screen: Screen) -> Result<Exit, Failure> {
+    let registry = cli.tools()?;
+    let mut tools = Vec::new();
+    for name in &words.names {
+        tools.push(find(&registry, name).await?);
+    }
+    if words.names.is_empty() {
+        tools.extend(registry.tools());
+    }
+    let mut findings = Vec::new();
+    let verdicts: Vec<_> = tools.iter().map(|def| one(def, &mut findings)).collect();
+    if words.names.is_empty() {
+        let faults = registry.open().faults();
+        findings.extend(faults.into_iter().map(|fault| Finding {
+            tool: None,
+            dialect: None,
+            level: "warning",
+            rule: fault.rule.to_owned(),
+            place: fault.path,
+            text: format!("in one request with every tool: {}", fault.text),
+        }));
+    }
+    let fails = |finding: &Finding| finding.level == "error" || words.strict;
+    let ok = !findings.iter().any(fails);
+    let report = Report {
+        ok,
+        tools: verdicts,
+        findings,
+    };
+    if screen.is_json() {
+        Screen::json(&report)?;
+    } else {
+        show(&report, screen)?;
+    }
+    Ok(if ok { Exit::Ok } else { Exit::Failed })
+}
+
+fn one<'a>(def: &'a ToolDef, findings: &mut Vec<Finding>) -> Verdicts<'a> {
+    let verdicts = Dialect::ALL
+        .into_iter()
+        .map(|dialect| Verdict {
+            dialect: dialect.name(),
+            verdict: verdict(def, dialect, findings),
+        })
+        .collect();
+    let mut warn = |rule: &str, place: String, text: String| {
+        findings.push(Finding {
+            tool: Some(def.wire_name().to_owned()),
+            dialect: None,
+            level: "warning",
+            rule: rule.to_owned(),
+            place,
+            text,
+        });
+    };
+    let name = def.wire_name();
+    if name.len() > NAME_LENGTH || name.contains(|letter: char| letter.is_ascii_uppercase()) {
+        let text = format!(
+            "more than {NAME_LENGTH} characters or capitals: some clients cut or refuse the name, shorten it"
+        );
+        warn("tool-name-client", String::new(), text);
+    }
+    let sizes = survey(def.input());
+    if sizes.optionals > OPTIONALS {
+        let text = format!(
+            "{} optional fields: Anthropic refuses some tools from {} on, group the rarely used ones",
+            sizes.optionals,
+            OPTIONALS + 1
+        );
+        warn("limit-optional", String::new(), text);
+    }
+    if sizes.unions > UNIONS {
+        let text = format!(
+            "{} unions: Anthropic takes 16 in a whole request, use fewer",
+            sizes.unions
+        );
+        warn("limit-union", String::new(), text);
+    }
+    undocumented(def.input(), "", &mut |place| {
+        let text = "a model does not know what it is for, describe it".to_owned();
+        warn("field-description-missing", place, text);
+    });
+    Verdicts {
+        name: def.wire_name(),
+        verdicts,
+    }
+}
+
+/// What a provider says of the text that it is sent.
+fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'static str {
+    let text = def.schema(dialect);
+    if text.is_empty() {
+        return "left_out";
+    }
+    let mut find = |level, rule: &str, place: String, text: String| {
+        findings.push(Finding {
+            tool: Some(def.wire_name().to_owned()),
+            dialect: Some(dialect.name()),
+            level,
+            rule: rule.to_owned(),
+            place,
+            text,
+        });
+    };
+    let Ok(schema) = serde_json::from_str(text) else {
+        find(
+            "error",
+            "untyped-value",
+            String::new(),
+            "the schema is no JSON".to_owned(),
+        );
+        return "refused";
+    };
+    let verdicts = judge(&schema);
+    for fault in verdicts.against(Target::from(dialect)) {
+        find(
+            "error",
+            fault.rule,
+            fault.pointer.clone(),
+            fault.text.clone(),
+        );
+    }
+    let said = description(def.definition(dialect)).unwrap_or_default();
+    let long = said.chars().count();
+    if long == 0 && dialect != Dialect::JsonSchema {
+        find(
+            "error",
+            "tool-description-missing",
+            String::new(),
+            "a tool needs a description".to_owned(),
+        );
+    }
+    if long > DESCRIPTION {
+        let text = format!(
+            "{long} characters with bounds and examples: some clients cut it after {DESCRIPTION}, move detail to the fields"
+        );
+        find("warning", "tool-description-long", String::new(), text);
+    }
+    if verdicts.accepts(Target::from(dialect)) {
+        "accepted"
+    } else {
+        "refused"
+    }
+}
+
+/// The description in a definition, wherever the provider has it.
+fn description(definition: &str) -> Option<String> {
+    let json: serde_json::Value = serde_json::from_str(definition).ok()?;
+    let direct = json.get("description");
+    let inner = json
+        .get("function")
+        .and_then(|function| function.get("description"));
+    Some(direct.or(inner)?.as_str()?.to_owned())
+}
+
+/// Calls `tell` with the path of every field that has no description.
+fn undocumented(schema: &Schema, path: &str, tell: &mut dyn FnMut(String)) {
+    let mut fields = |fields: &[Field], path: &str| {
+        for field in fields.iter().filter(|field| field.input) {
+            let path = format!("{path}/{}", field.name);
+            if field.description.is_empty() && field.schema.description.is_empty() {
+                tell(path.clone());
+            }
+            undocumented(field.schema, &path, tell);
+        }
+    };
+    match schema.kind {
+        Kind::Object(of) => fields(of, path),
+        Kind::Optional(inner) | Kind::Constrained(inner, _) | Kind::Map(inner) => {
+            undocumented(inner, path, tell);
+        }
+        Kind::Array { items, .. } => undocumented(items, path, tell),
+        Kind::Union(union) if union.tagging != Tagging::Untagged => {
+            for variant in union.variants {
+                if let Some(schema) = variant.schema {
+                    undocumented(schema, &format!("{path}/{}", variant.name), tell);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn show(report: &Report<'_>, screen: Screen) -> Result<(), Failure> {
+    let mut head = vec!["NAME".to_owned()];
+    head.extend(Dialect::ALL.map(|dialect| dialect.name().to_owned()));
+    let mut table = Table::new(head);
+    for tool in &report.tools {
+        let mut cells = vec![paint(NAME, tool.name)];
+        cells.extend(tool.verdicts.iter().map(|verdict| match verdict.verdict {
+            "accepted" => paint(GOOD, "accepted"),
+            "left_out" => paint(DIM, "left out"),
+            verdict => paint(BAD, verdict),
+        }));
+        table.row(cells);
+    }
+    screen.out(table.render(Screen::width()))?;
+    for finding in &report.findings {
+        let level = match finding.level {
+            "error" => paint(BAD, "error"),
+            level => paint(WARN, level),
+        };
+        let mut place = finding
+            .tool
+            .clone()
+            .unwrap_or_else(|| "all tools".to_owned());
+        if finding.tool.is_some() {
+            place.push_str(&finding.place);
+        }
+        if let Some(dialect) = finding.dialect {
+            place = format!("{place} for {dialect}");
+        }
+        screen.out(format_args!(
+            "{level} [{}] {}: {}",
+            finding.rule,
+            paint(BOLD, place),
+            finding.text
+        ))?;
+    }
+    let errors = report
+        .findings
+        .iter()
+        .filter(|finding| finding.level == "error")
+        .count();
+    screen.out(format_args!(
+        "{} tools, {errors} errors, {} warnings",
+        report.tools.len(),
+        report.findings.len() - errors
+    ))
+}

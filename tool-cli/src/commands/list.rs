@@ -1,0 +1,156 @@
+//! `list`: what there is, and what is hidden.
+
+use serde::Serialize;
+use tool_core::{Approval, Dialect, Explanation, SecretNeed, ToolDef, VariableNeed};
+
+use super::supply::{self, Supplied};
+use crate::args::List;
+use crate::host::Cli;
+use crate::outcome::{Exit, Failure};
+use crate::screen::{DIM, NAME, Screen, WARN, paint};
+use crate::table::Table;
+
+/// One tool, as `--format json` shows it.
+#[derive(Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    title: Option<String>,
+    category: &'a str,
+    tags: Vec<&'a str>,
+    /// What it may do: `read`, `write`, `destroy`, `external`.
+    effects: Vec<String>,
+    approval: &'static str,
+    description: &'a str,
+    providers: Vec<&'static str>,
+    secrets: Vec<Need<'a>>,
+    variables: Vec<Need<'a>>,
+    hidden: Option<Hidden>,
+    origin: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Need<'a> {
+    name: &'a str,
+    description: Option<&'a str>,
+    required: bool,
+}
+
+#[derive(Serialize)]
+struct Hidden {
+    layer: &'static str,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct All<'a> {
+    tools: Vec<Row<'a>>,
+}
+
+pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failure> {
+    let registry = cli.tools()?;
+    let supplied = Supplied::gather(&words.supply, registry.tools())?;
+    let cx = cli.prepare(supplied.context(&words.supply)).build();
+    let shown = registry.toolset(&cx, cli.shown());
+    let tools = registry.tools().iter().filter(|def| match &words.filter {
+        None => true,
+        Some(part) => {
+            def.name().contains(&**part)
+                || def.category().contains(&**part)
+                || def.tags().any(|tag| tag.contains(&**part))
+        }
+    });
+    let rows: Vec<Row<'_>> = tools
+        .map(|def| Row::of(def, &shown.explain(def.name())))
+        .collect();
+    if screen.is_json() {
+        Screen::json(&All { tools: rows })?;
+        return Ok(Exit::Ok);
+    }
+    if rows.is_empty() {
+        return Err(Failure::usage(match &words.filter {
+            Some(part) => format!("no tool has `{part}` in its name, category or tags"),
+            None => "there is no tool".to_owned(),
+        })
+        .hint("`list` without a word shows every tool"));
+    }
+    let mut table = Table::new(["NAME", "CATEGORY", "EFFECT", "DESCRIPTION"]);
+    for row in &rows {
+        let effects = match row.effects.as_slice() {
+            [] => "none".to_owned(),
+            effects => effects.join(", "),
+        };
+        let first = row.description.lines().next().unwrap_or_default();
+        let (name, first) = match &row.hidden {
+            None => (paint(NAME, row.name), first.to_owned()),
+            Some(hidden) => (
+                paint(DIM, row.name),
+                format!(
+                    "{} {first}",
+                    paint(WARN, format!("hidden [{}]", hidden.layer))
+                ),
+            ),
+        };
+        table.row([name, row.category.to_owned(), effects, first]);
+    }
+    screen.out(table.render(Screen::width()))?;
+    for hidden in rows.iter().filter_map(|row| row.hidden.as_ref()) {
+        screen.out(format_args!("{} {}", paint(WARN, "hidden:"), hidden.reason))?;
+    }
+    Ok(Exit::Ok)
+}
+
+impl<'a> Row<'a> {
+    fn of(def: &'a ToolDef, explanation: &Explanation) -> Self {
+        let effect = def.effect();
+        let effects = if effect.is_none() {
+            Vec::new()
+        } else {
+            effect.to_string().split(", ").map(str::to_owned).collect()
+        };
+        Self {
+            name: def.wire_name(),
+            title: def.title().map(std::borrow::Cow::into_owned),
+            category: def.category(),
+            tags: def.tags().collect(),
+            effects,
+            approval: approval(def.approval()),
+            description: def.description(),
+            providers: def.providers().iter().map(Dialect::name).collect(),
+            secrets: def.secrets().iter().map(Need::secret).collect(),
+            variables: def.variables().iter().map(Need::variable).collect(),
+            hidden: explanation.layer().map(|layer| Hidden {
+                layer: layer.as_str(),
+                reason: supply::reason(def, explanation),
+            }),
+            origin: def.origin().map(|origin| origin.to_string()),
+        }
+    }
+}
+
+impl<'a> Need<'a> {
+    fn secret(need: &'a SecretNeed) -> Self {
+        Self {
+            name: &need.key,
+            description: need.description.as_deref(),
+            required: !need.optional,
+        }
+    }
+
+    fn variable(need: &'a VariableNeed) -> Self {
+        Self {
+            name: &need.name,
+            description: need.description.as_deref(),
+            required: need.required,
+        }
+    }
+}
+
+/// When a person has to approve, as a word.
+pub(super) fn approval(approval: Approval) -> &'static str {
+    match approval {
+        Approval::Never => "never",
+        Approval::ByEffect => "by_effect",
+        Approval::When(_) => "when",
+        Approval::Always => "always",
+    }
+}

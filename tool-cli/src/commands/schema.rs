@@ -1,0 +1,60 @@
+//! `schema`: what a provider is told.
+
+use tool_core::Dialect;
+
+use super::find;
+use crate::args::Schema;
+use crate::host::Cli;
+use crate::json::Json;
+use crate::outcome::{Exit, Failure};
+use crate::screen::Screen;
+
+pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exit, Failure> {
+    let registry = cli.tools()?;
+    let Some(name) = &words.name else {
+        let tools = registry.open();
+        let left: Vec<_> = tools.left_out(words.dialect).collect();
+        if !left.is_empty() {
+            screen.note(format_args!(
+                "left out, because their `providers(…)` does not name {}: {}",
+                words.dialect.name(),
+                left.join(", ")
+            ));
+        }
+        return show(&tools.definitions(words.dialect), screen);
+    };
+    let def = find(&registry, name).await?;
+    if words.output {
+        return match def.output_schema() {
+            Some(schema) => show(&schema, screen),
+            None => Err(
+                Failure::usage(format!("the output of `{name}` has no schema")).hint(
+                    "derive `StrictSchema` or `schemars::JsonSchema` for the type that it returns",
+                ),
+            ),
+        };
+    }
+    let text = if words.definition {
+        def.definition(words.dialect)
+    } else {
+        def.schema(words.dialect)
+    };
+    if text.is_empty() {
+        let offered: Vec<_> = def.providers().iter().map(Dialect::name).collect();
+        let text = format!("`{name}` is not offered to {}", words.dialect.name());
+        let hint = format!("its `providers(…)` names {}", offered.join(", "));
+        return Err(Failure::usage(text).hint(hint));
+    }
+    show(text, screen)
+}
+
+/// The very bytes for machines, lines for people.
+fn show(text: &str, screen: Screen) -> Result<Exit, Failure> {
+    if screen.is_json() {
+        screen.out(text)?;
+    } else {
+        let json = Json::read(text).map_err(std::io::Error::from)?;
+        screen.out(json.pretty())?;
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,222 @@
+//! What the commands work on.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+use tool_core::store::MemoryStore;
+use tool_core::{Approvals, Gate, Registry, Rules, ToolContextBuilder};
+
+use crate::args::{Color, Format, Words};
+use crate::commands;
+use crate::outcome::{Exit, Failure};
+use crate::screen::Screen;
+
+type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync;
+
+/// The command line of a host: its tools, and what stands between a call and their bodies.
+///
+/// ```no_run
+/// use tool_core::{Registry, Rules};
+///
+/// fn main() -> std::process::ExitCode {
+///     tool_cli::Cli::new()
+///         .rules(Rules::default().deny(["delete_account"]))
+///         .context(|cx| cx.workspace("acme"))
+///         .run()
+/// }
+/// ```
+#[must_use]
+#[derive(Default)]
+pub struct Cli {
+    name: Option<String>,
+    registry: Option<Registry>,
+    rules: Rules,
+    gate: Option<Gate>,
+    context: Option<Box<Prepare>>,
+}
+
+impl Cli {
+    /// Every linked tool, without rules, with approvals that are asked for in the terminal.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How the program calls itself in its help; its file name where nothing is said.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The tools; every linked one where nothing is said.
+    pub fn registry(mut self, registry: Registry) -> Self {
+        self.registry = Some(registry);
+        self
+    }
+
+    /// What a call from the command line may see.
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// The gate that every call passes. Give it approvals, or calls that need one are refused; where nothing is said, it has some that
+    /// are kept in memory and asked for in the terminal.
+    pub fn gate(mut self, gate: Gate) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Adds the host's values to the context of a call. It already has user, secrets and variables from flags and environment.
+    pub fn context(
+        mut self,
+        prepare: impl Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync + 'static,
+    ) -> Self {
+        self.context = Some(Box::new(prepare));
+        self
+    }
+
+    /// Runs the command that the arguments of the process name, on a runtime of its own.
+    ///
+    /// It may be called where a runtime is running already; [`run_async`](Self::run_async) then saves the second one.
+    pub fn run(self) -> ExitCode {
+        // A thread of its own, because a runtime cannot be started where one runs.
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_multi_thread()
+                    .enable_all()
+                    .build();
+                match runtime {
+                    Ok(runtime) => {
+                        let code = runtime.block_on(self.run_async(std::env::args_os()));
+                        // A body that blocks and was given up must not keep the program.
+                        runtime.shutdown_background();
+                        code
+                    }
+                    Err(error) => {
+                        let failure = Failure::from(error);
+                        Screen::new(Format::Human, Color::Auto).fail(&failure);
+                        Exit::Failed.into()
+                    }
+                }
+            });
+            running.join().unwrap_or(Exit::Failed.into())
+        })
+    }
+
+    /// Runs the command that these arguments name, the program's own name first.
+    pub async fn run_async<A: Into<OsString> + Clone>(
+        self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> ExitCode {
+        let mut arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        if let Some(name) = &self.name {
+            // The help shows the first argument as the program's name.
+            arguments.splice(..1.min(arguments.len()), [OsString::from(name)]);
+        }
+        let words = self
+            .words()
+            .color(clap_color(&arguments))
+            .try_get_matches_from_mut(&arguments)
+            .and_then(|matches| Words::from_arg_matches(&matches));
+        match words {
+            Ok(words) => self.obey(words).await,
+            Err(error) => misused(&error),
+        }
+    }
+
+    pub(crate) async fn obey(self, words: Words) -> ExitCode {
+        let screen = Screen::new(words.look.format, words.look.color);
+        match commands::run(&self, words.command, screen).await {
+            Ok(exit) => exit.into(),
+            Err(failure) => {
+                screen.fail(&failure);
+                failure.exit.into()
+            }
+        }
+    }
+
+    /// Every word, under the program's name.
+    pub(crate) fn words(&self) -> clap::Command {
+        let command = Words::command();
+        match &self.name {
+            Some(name) => command.name(name.clone()).bin_name(name.clone()),
+            None => command,
+        }
+    }
+
+    /// The program's name, as a shell knows it.
+    pub(crate) fn program(&self) -> String {
+        self.name.clone().unwrap_or_else(|| {
+            let path = std::env::args_os().next().map(PathBuf::from);
+            let name = path.as_deref().and_then(|path| path.file_stem());
+            name.map_or_else(
+                || "tool".to_owned(),
+                |name| name.to_string_lossy().into_owned(),
+            )
+        })
+    }
+
+    /// The tools.
+    pub(crate) fn tools(&self) -> Result<Registry, Failure> {
+        match &self.registry {
+            Some(registry) => Ok(registry.clone()),
+            None => Registry::linked().map_err(|error| Failure::usage(error.to_string())),
+        }
+    }
+
+    pub(crate) fn shown(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The host's gate, or one that asks in the terminal.
+    pub(crate) fn gate_of(&self) -> Result<Gate, Failure> {
+        if let Some(gate) = &self.gate {
+            return Ok(gate.clone());
+        }
+        let store = MemoryStore::default();
+        let approvals = Approvals::builder(store.clone()).build();
+        let approvals = approvals.map_err(|error| Failure::of(Exit::Failed, error.to_string()))?;
+        Ok(Gate::builder().approvals(approvals).ledger(store).build())
+    }
+
+    pub(crate) fn prepare(&self, cx: ToolContextBuilder) -> ToolContextBuilder {
+        match &self.context {
+            Some(prepare) => prepare(cx),
+            None => cx,
+        }
+    }
+}
+
+/// Tells of a wrong word, or shows the help that was asked for.
+pub(crate) fn misused(error: &clap::Error) -> ExitCode {
+    misused_exit(error).into()
+}
+
+pub(crate) fn misused_exit(error: &clap::Error) -> Exit {
+    let exit = if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Ok
+    };
+    // Nobody is left to be told where the stream is gone.
+    let _ = error.print();
+    exit
+}
+
+/// What `--color` says, looked up before the words are read: an error about them has colours too.
+pub(crate) fn clap_color(arguments: &[OsString]) -> clap::ColorChoice {
+    let said = arguments.iter().enumerate().find_map(|(at, word)| {
+        let word = word.to_str()?;
+        if word == "--color" {
+            return arguments.get(at + 1)?.to_str();
+        }
+        word.strip_prefix("--color=")
+    });
+    match said {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    }
+}

@@ -1,0 +1,31 @@
+//! The command line of a set of tools.
+//!
+//! A program of one's own gets every command with one call:
+//!
+//! ```no_run
+//! // The tools of every crate that is linked here.
+//! fn main() -> std::process::ExitCode {
+//!     tool_cli::main()
+//! }
+//! ```
+//!
+//! A host that has more to say (its registry, rules, gate and context values) uses [`Cli`]. The program `cargo-tool` of this crate
+//! does the same for the libraries of a workspace: `cargo tool list`.
+//!
+//! What each command takes and gives, the shape of `--format json` and the exit codes stand in `docs/cli.md`; in short, 0 is
+//! success, 1 a tool or a check that failed, 2 a wrong use, 3 a call that was not allowed, 130 an interruption.
+
+mod args;
+mod commands;
+mod host;
+pub mod json;
+mod outcome;
+mod screen;
+mod table;
+
+pub use host::Cli;
+
+/// The command line over every linked tool, with the arguments of the process.
+pub fn main() -> std::process::ExitCode {
+    Cli::new().run()
+}
