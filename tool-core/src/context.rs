@@ -144,6 +144,16 @@ impl ToolContext {
         }
     }
 
+    /// The same caller, served with one value more.
+    pub(crate) fn with_service<T: Send + Sync + 'static>(&self, value: T) -> Self {
+        let mut host = Host::clone(&self.host);
+        host.extensions.insert(TypeId::of::<T>(), Arc::new(value));
+        Self {
+            host: Arc::new(host),
+            ..self.clone()
+        }
+    }
+
     /// The same host, serving `scope`.
     pub(crate) fn enter(&self, scope: Arc<CallScope>) -> Self {
         Self {

@@ -71,6 +71,7 @@ pub mod private;
 pub mod redact;
 mod registry;
 mod run;
+pub mod search;
 pub mod store;
 mod stream;
 mod sync;

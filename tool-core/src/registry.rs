@@ -325,10 +325,10 @@ impl DynamicTool {
 }
 
 /// Why there is no registry; every fault, one a line.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryError(Vec<Fault>);
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     Empty,
     Duplicate { name: String, origins: [String; 2] },

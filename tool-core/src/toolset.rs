@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use futures::future::Either;
 use futures::stream::Stream;
 
 use crate::args::{Repair, nearest};
@@ -18,10 +19,12 @@ use crate::registry::{Shelf, join};
 use crate::run;
 use crate::schema::dialect::{Dialect, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
+use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
 
 mod combine;
 mod delta;
+mod searched;
 
 pub use combine::{Shown, ToolsetError};
 pub use delta::ToolsetDelta;
@@ -39,6 +42,8 @@ pub struct Toolset {
     repair: Repair,
     label: Option<Arc<str>>,
     overridden: Arc<[Overridden]>,
+    /// Tools that are not searched for are out of sight.
+    search: Option<Arc<ToolSearch>>,
     #[cfg(feature = "host")]
     gate: Option<Gate>,
 }
@@ -51,6 +56,7 @@ impl Toolset {
             repair: Repair::default(),
             label: None,
             overridden: Arc::default(),
+            search: None,
             #[cfg(feature = "host")]
             gate: None,
         }
@@ -339,13 +345,13 @@ impl Toolset {
         if self.view.is_none() {
             self.shelf.listing(dialect)
         } else {
-            join(|| self.tools(), dialect)
+            join(|| self.offered(), dialect)
         }
     }
 
     /// Names of the tools that a provider is not offered, because their `providers(…)` leaves it out.
     pub fn left_out(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
-        self.tools()
+        self.offered()
             .filter(move |def| def.definition(dialect).is_empty())
             .map(ToolDef::wire_name)
     }
@@ -353,7 +359,7 @@ impl Toolset {
     /// Why a provider would refuse these tools in one request: 128 tools; for Anthropic 20 strict tools, 24 optional parameters and
     /// 16 unions. Nothing if they fit. [`toolset!`](crate::toolset) asks the same at compile time.
     pub fn faults(&self) -> Vec<Fault> {
-        let specs: Vec<Spec> = self.tools().map(ToolDef::spec).collect();
+        let specs: Vec<Spec> = self.offered().map(ToolDef::spec).collect();
         toolset_faults(&specs.iter().collect::<Vec<_>>())
     }
 
@@ -363,7 +369,10 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Future<Output = CallResult> + Send {
-        run::call(self, call, cx)
+        match self.search {
+            None => Either::Left(run::call(self, call, cx)),
+            Some(_) => Either::Right(self.call_opened(call, cx)),
+        }
     }
 
     /// Runs a call and tells what happens: `Started` unless it is refused, progress, and one `Done`.
@@ -374,7 +383,10 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-        run::stream(self.clone(), call, cx.clone())
+        match self.search {
+            None => Either::Left(run::stream(self.clone(), call, cx.clone())),
+            Some(_) => Either::Right(self.stream_opened(call, cx)),
+        }
     }
 
     /// Runs what a person has approved: exactly that call with exactly those arguments, once.

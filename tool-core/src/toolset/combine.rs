@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Overridden, Toolset};
 use crate::gate::{Layer, View};
-use crate::registry::{Pruned, Shelf};
+use crate::registry::{Pruned, RegistryError, Shelf};
 use crate::schema::rules::is_tool_name;
 use crate::tool::ToolDef;
 
@@ -47,6 +47,9 @@ pub enum ToolsetError {
         /// The name.
         name: String,
     },
+    /// The two tools of a search could not be made.
+    #[error(transparent)]
+    Search(RegistryError),
     /// Preparing listed a tool twice.
     #[error("`prepare()` lists `{name}` twice: list it once")]
     Twice {
@@ -309,7 +312,7 @@ impl Toolset {
         both
     }
 
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         self.label.as_ref().map_or_else(
             || "a toolset".to_owned(),
             |label| format!("toolset `{label}`"),
@@ -318,11 +321,12 @@ impl Toolset {
 
     fn entries(&self) -> Vec<Entry> {
         let all = self.shelf.tools.iter().chain(self.agents()).enumerate();
-        all.map(|(at, def)| Entry {
-            def: def.clone(),
-            code: self.layer(at).map_or(0, Layer::code),
-        })
-        .collect()
+        all.filter(|(at, _)| !self.stands_for_others(*at))
+            .map(|(at, def)| Entry {
+                def: def.clone(),
+                code: self.layer(at).map_or(0, Layer::code),
+            })
+            .collect()
     }
 
     fn rebuilt(self, entries: Vec<Entry>) -> Self {
@@ -333,6 +337,7 @@ impl Toolset {
         Self {
             shelf: tools,
             view: Some(Arc::new(View::new(codes, absent, None, live))),
+            search: None,
             ..self
         }
     }
@@ -350,6 +355,7 @@ impl Toolset {
         Self {
             shelf: tools,
             view: Some(Arc::new(View::new(codes, absent, None, live))),
+            search: None,
             // A gate that stood before some of the calls stands before all.
             #[cfg(feature = "host")]
             gate: self.gate.or_else(|| other.gate.clone()),

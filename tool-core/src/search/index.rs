@@ -1,0 +1,184 @@
+//! BM25 over names, descriptions and parameters.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::words;
+use crate::schema::{Field, Kind, Schema};
+use crate::tool::ToolDef;
+
+/// How fast more of the same word counts less (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009).
+const K1: f32 = 1.2;
+/// How much long texts are marked down.
+const B: f32 = 0.75;
+
+/// How much a word counts by where it stands.
+const NAME: f32 = 3.0;
+const ABOUT: f32 = 2.0;
+const TEXT: f32 = 1.0;
+/// A word that only begins as the asked one does.
+const BEGINNING: f32 = 0.4;
+/// Shorter words begin too many others.
+const SHORTEST_BEGINNING: usize = 3;
+
+/// The tools that a word stands in, and its share of their scores.
+type Shares = Box<[(u32, f32)]>;
+
+/// Words, and how much each says about which tool. What can be computed beforehand is: a search adds numbers up.
+#[derive(Debug)]
+pub(super) struct Index {
+    names: Vec<Box<str>>,
+    at: HashMap<Box<str>, u32>,
+    /// Sorted.
+    words: Vec<(Box<str>, Shares)>,
+}
+
+impl Index {
+    /// Tools in the order in which equal scores are told.
+    pub(super) fn new<'a>(tools: impl Iterator<Item = &'a ToolDef>) -> Self {
+        let mut names: Vec<Box<str>> = Vec::new();
+        let mut counts: BTreeMap<String, Vec<(u32, f32)>> = BTreeMap::new();
+        let mut lengths = Vec::new();
+        for tool in tools {
+            let Ok(at) = u32::try_from(names.len()) else {
+                break;
+            };
+            names.push(tool.wire_name().into());
+            let mut length = 0.0;
+            each_text(tool, &mut |text, weight| {
+                words::each(text, |word| {
+                    length += weight;
+                    let places = match counts.get_mut(word) {
+                        Some(places) => places,
+                        None => counts.entry(word.to_owned()).or_default(),
+                    };
+                    match places.last_mut() {
+                        Some((last, count)) if *last == at => *count += weight,
+                        _ => places.push((at, weight)),
+                    }
+                });
+            });
+            lengths.push(length);
+        }
+        let all = count(names.len());
+        let average = (lengths.iter().sum::<f32>() / all.max(1.0)).max(1.0);
+        let share = |found: f32, (at, many): (u32, f32)| {
+            let rare = (1.0 + (all - found + 0.5) / (found + 0.5)).ln();
+            let length = lengths.get(at as usize).copied().unwrap_or(average);
+            let norm = K1 * (1.0 - B + B * length / average);
+            (at, rare * many * (K1 + 1.0) / (many + norm))
+        };
+        let words = counts
+            .into_iter()
+            .map(|(word, places)| {
+                let found = count(places.len());
+                let shares = places.into_iter().map(|place| share(found, place));
+                (word.into_boxed_str(), shares.collect())
+            })
+            .collect();
+        let at = (0..).zip(&names).map(|(at, name)| (name.clone(), at));
+        Self {
+            at: at.collect(),
+            names,
+            words,
+        }
+    }
+
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.at.contains_key(name)
+    }
+
+    /// The names that fit, best first; equal ones by name.
+    pub(super) fn find(&self, query: &str) -> Vec<(&str, f32)> {
+        let mut scores = vec![0.0_f32; self.names.len()];
+        words::each(query, |word| self.score(word, &mut scores));
+        // Whoever knows the name means that tool.
+        if let Some(at) = self.at.get(query.trim()) {
+            scores[*at as usize] = f32::MAX;
+        }
+        let mut found: Vec<(&str, f32)> = self
+            .names
+            .iter()
+            .zip(scores)
+            .filter(|(_, score)| *score > 0.0)
+            .map(|(name, score)| (&**name, score))
+            .collect();
+        // Stable: the names are sorted already.
+        found.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        found
+    }
+
+    fn score(&self, word: &str, scores: &mut [f32]) {
+        let from = self.words.partition_point(|(known, _)| **known < *word);
+        let mut best: HashMap<u32, f32> = HashMap::new();
+        let near = self.words[from..]
+            .iter()
+            .take_while(|(known, _)| known.starts_with(word));
+        for (known, places) in near {
+            let weight = match known.len() == word.len() {
+                true => 1.0,
+                false if word.len() >= SHORTEST_BEGINNING => BEGINNING,
+                false => continue,
+            };
+            for (at, share) in places {
+                let best = best.entry(*at).or_default();
+                *best = best.max(share * weight);
+            }
+        }
+        for (at, share) in best {
+            scores[at as usize] += share;
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nobody has 2^24 tools, and a score is no count"
+)]
+fn count(many: usize) -> f32 {
+    many as f32
+}
+
+/// Every text that says what a tool is for, with how much its words count.
+fn each_text(tool: &ToolDef, told: &mut dyn FnMut(&str, f32)) {
+    told(tool.wire_name(), NAME);
+    if let Some(title) = tool.title() {
+        told(&title, ABOUT);
+    }
+    told(tool.category(), ABOUT);
+    tool.tags().for_each(|tag| told(tag, ABOUT));
+    told(tool.description(), TEXT);
+    each_in_schema(tool.input(), told);
+}
+
+fn each_in_schema(schema: &Schema, told: &mut dyn FnMut(&str, f32)) {
+    match schema.kind {
+        Kind::Object(fields) => {
+            for Field {
+                name,
+                description,
+                schema,
+                ..
+            } in fields.iter().filter(|field| field.input)
+            {
+                told(name, TEXT);
+                told(&description.unescape(), TEXT);
+                each_in_schema(schema, told);
+            }
+        }
+        Kind::Union(union) => {
+            for variant in union.variants {
+                told(variant.name, TEXT);
+                told(&variant.description.unescape(), TEXT);
+                if let Some(schema) = variant.schema {
+                    each_in_schema(schema, told);
+                }
+            }
+        }
+        Kind::Enum(values) => values.iter().for_each(|value| told(value.value, TEXT)),
+        Kind::Array { items: inner, .. }
+        | Kind::Optional(inner)
+        | Kind::Map(inner)
+        | Kind::Constrained(inner, _) => each_in_schema(inner, told),
+        _ => {}
+    }
+}

@@ -1,0 +1,203 @@
+//! The two tools that stand for all others.
+
+use std::sync::{Arc, LazyLock};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{CALL_TOOL, SEARCH_TOOLS};
+use crate::args::{self, Repair};
+use crate::call::{CallResult, ToolCall};
+use crate::context::ToolContext;
+use crate::effect::Effect;
+use crate::error::ToolError;
+use crate::registry::RegistryError;
+use crate::schema::dialect::Dialect;
+use crate::tool::{DynamicTool, ToolDef};
+use crate::toolset::Toolset;
+
+/// Longest query, in characters.
+const LONGEST: u32 = 400;
+
+#[derive(Deserialize)]
+struct Search {
+    query: String,
+}
+
+/// What a model needs to know to call a tool that it does not see.
+#[derive(Serialize)]
+struct Told {
+    name: String,
+    description: String,
+    parameters: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    tools: Vec<Told>,
+}
+
+/// The toolset that is searched, for the call of a turn's `search_tools`.
+#[derive(Clone)]
+struct Turn(Toolset);
+
+/// `call_tool` and `search_tools`, in the order of their names. They are the same in every turn.
+pub(crate) fn defs() -> Result<&'static [ToolDef; 2], RegistryError> {
+    static DEFS: LazyLock<Result<[ToolDef; 2], RegistryError>> =
+        LazyLock::new(|| Ok([caller().listed()?, finder().listed()?]));
+    DEFS.as_ref().map_err(Clone::clone)
+}
+
+fn finder() -> DynamicTool {
+    DynamicTool::new(
+        SEARCH_TOOLS,
+        format!(
+            "Finds tools by what they do: there are more than you see. Call what it finds with `{CALL_TOOL}`, with arguments that \
+             fit its `parameters`."
+        ),
+        json!({
+            "type": "object",
+            "properties": {"query": {
+                "type": "string",
+                "description": "Words for what has to be done, such as `send email attachment`, or the name of a tool.",
+                "minLength": 1,
+                "maxLength": LONGEST,
+            }},
+            "required": ["query"],
+            "additionalProperties": false,
+        }),
+        async |Search { query }: Search, cx: ToolContext| answer(&query, &cx),
+    )
+    .effect(Effect::READ)
+    .read_only()
+    .category("search")
+}
+
+fn caller() -> DynamicTool {
+    DynamicTool::new(
+        CALL_TOOL,
+        format!("Calls a tool that `{SEARCH_TOOLS}` has found."),
+        json!({
+            "type": "object",
+            "properties": {
+                "name": {
+                    "type": "string",
+                    "description": "Name of the tool.",
+                    "minLength": 1,
+                    "maxLength": 64,
+                },
+                "arguments": {
+                    "type": "string",
+                    "description": "Its arguments: the text of a JSON object that fits its `parameters`.",
+                },
+            },
+            "required": ["name", "arguments"],
+            "additionalProperties": false,
+        }),
+        // Never reached: the toolset opens the call.
+        async |_: serde_json::Value, _: ToolContext| Err::<(), _>(ToolError::unavailable("a search for tools")),
+    )
+    // What it will do is not known before it is opened.
+    .effect(Effect::ALL)
+    .category("search")
+}
+
+fn answer(query: &str, cx: &ToolContext) -> Result<Answer, ToolError> {
+    let Some((Turn(tools), search)) = cx
+        .service::<Turn>()
+        .and_then(|turn| turn.0.search().cloned().map(|search| (turn, search)))
+    else {
+        return Err(ToolError::unavailable("a search for tools"));
+    };
+    let dialect = cx.provider().unwrap_or(Dialect::JsonSchema);
+    let found = search.find(query, &tools);
+    let offered = found
+        .iter()
+        .filter(|found| !found.tool.definition(dialect).is_empty());
+    let told = offered.map(|found| {
+        Ok(Told {
+            name: found.tool.wire_name().to_owned(),
+            description: found.tool.description().to_owned(),
+            parameters: RawValue::from_string(found.tool.schema(dialect).to_owned())
+                .map_err(ToolError::shown)?,
+        })
+    });
+    let told: Vec<Told> = told.collect::<Result<_, ToolError>>()?;
+    if told.is_empty() {
+        return Err(ToolError::new(
+            "no tool fits these words: try others, such as a verb and what it is done to",
+        ));
+    }
+    Ok(Answer { tools: told })
+}
+
+/// A call as it is meant, and the context to run it with.
+pub(crate) struct Opened {
+    pub(crate) call: ToolCall,
+    pub(crate) cx: ToolContext,
+    /// The call was one of `call_tool`.
+    pub(crate) inner: bool,
+}
+
+#[derive(Deserialize)]
+struct Inner<'a> {
+    name: String,
+    #[serde(borrow)]
+    arguments: &'a RawValue,
+}
+
+/// Opens a call of `call_tool`: its id stays, name and arguments are those of the tool inside.
+pub(crate) fn open(
+    tools: &Toolset,
+    call: ToolCall,
+    cx: &ToolContext,
+) -> Result<Opened, Box<CallResult>> {
+    let opened = |call, cx, inner| Ok(Opened { call, cx, inner });
+    if call.name == SEARCH_TOOLS {
+        return opened(call, cx.with_service(Turn(tools.clone())), false);
+    }
+    if call.name != CALL_TOOL {
+        return opened(call, cx.clone(), false);
+    }
+    match inner(tools, &call.arguments) {
+        Ok((name, arguments)) => {
+            let call = ToolCall {
+                id: call.id,
+                name,
+                arguments,
+            };
+            opened(call, cx.clone(), true)
+        }
+        Err(error) => Err(Box::new(CallResult::refused(call, error))),
+    }
+}
+
+/// The name and the arguments inside.
+fn inner(tools: &Toolset, text: &str) -> Result<(String, String), ToolError> {
+    let (caller, repair) = (&defs().map_err(ToolError::shown)?[0], tools.repair_mode());
+    let issues = match args::admit(caller.input(), text, repair) {
+        Ok(admitted) => {
+            let Inner { name, arguments } =
+                serde_json::from_str(&admitted.text).map_err(ToolError::shown)?;
+            let arguments = serde_json::from_str(arguments.get()).map_err(ToolError::shown)?;
+            return Ok((name, arguments));
+        }
+        Err(issues) => issues,
+    };
+    // Models that are not held to the schema give the object itself, which is what is meant.
+    match serde_json::from_str(text) {
+        Ok(Inner { name, arguments })
+            if repair != Repair::Off && arguments.get().starts_with('{') =>
+        {
+            Ok((name, arguments.get().to_owned()))
+        }
+        _ => Err(ToolError::invalid_arguments(issues)),
+    }
+}
+
+impl DynamicTool {
+    fn listed(self) -> Result<ToolDef, RegistryError> {
+        Ok(ToolDef::dynamic(Arc::new(self.judge()?)))
+    }
+}

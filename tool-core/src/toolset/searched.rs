@@ -1,0 +1,125 @@
+//! Toolsets of which a model sees a part and searches for the rest.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream, StreamExt as _};
+
+use super::{Toolset, ToolsetError};
+use crate::call::{CallResult, ToolCall, ToolEvent};
+use crate::context::ToolContext;
+use crate::gate::View;
+use crate::registry::Shelf;
+use crate::run;
+use crate::search::{self, CALL_TOOL, SEARCH_TOOLS, ToolSearch};
+use crate::tool::ToolDef;
+
+impl Toolset {
+    /// Takes tools out of sight that can be searched for, and offers `search_tools` and `call_tool` instead: see
+    /// [`search`](crate::search).
+    ///
+    /// Everything else stays as it is: tools out of sight are visible, [`names`](Toolset::names) tells them, and a call that names one
+    /// runs. This is the last change of a toolset: one that is filtered, renamed or combined afterwards shows all its tools again.
+    ///
+    /// A tool of the turn that has one of the two names is an error.
+    pub fn searched(self, search: &ToolSearch) -> Result<Self, ToolsetError> {
+        let own = search::defs().map_err(ToolsetError::Search)?;
+        for def in own {
+            if let Some(other) = self.get(def.wire_name()) {
+                return Err(ToolsetError::Collision {
+                    name: def.wire_name().to_owned(),
+                    first: format!("the search for tools ({})", def.origin_text()),
+                    second: format!("{} ({})", self.place(), other.origin_text()),
+                });
+            }
+        }
+        let before = self.view.as_deref();
+        let mut codes = before.map_or_else(
+            || vec![0; self.shelf.tools.len()],
+            |view| view.codes.clone(),
+        );
+        let hidden = codes.split_off(self.shelf.tools.len());
+        let mut beside: Vec<(ToolDef, u8)> = self.agents().iter().cloned().zip(hidden).collect();
+        beside.retain(|(def, _)| own.iter().all(|own| own.wire_name() != def.wire_name()));
+        beside.extend(own.iter().map(|def| (def.clone(), 0)));
+        beside.sort_by(|(a, _), (b, _)| a.wire_name().cmp(b.wire_name()));
+        codes.extend(beside.iter().map(|(_, code)| *code));
+        let side = Shelf::of(beside.into_iter().map(|(def, _)| def).collect());
+        let absent = before.map_or_else(BTreeSet::new, |view| view.absent.clone());
+        let live = before.map_or_else(Vec::new, |view| view.live.clone());
+        let view = View::new(codes, absent, Some(Arc::new(side)), live);
+        Ok(Self {
+            view: Some(Arc::new(view)),
+            search: Some(Arc::new(search.clone())),
+            ..self
+        })
+    }
+
+    /// The search that finds the tools that are out of sight; `None` where all are in sight.
+    pub fn search(&self) -> Option<&ToolSearch> {
+        self.search.as_deref()
+    }
+
+    /// The tools that a provider is told of, in order: all, or those in sight where the others are [searched](Toolset::searched) for.
+    pub fn offered(&self) -> impl Iterator<Item = &ToolDef> {
+        let search = self.search();
+        self.tools()
+            .filter(move |def| search.is_none_or(|search| !search.defers(def.wire_name())))
+    }
+
+    /// Whether this is one of the two tools of the search.
+    pub(super) fn stands_for_others(&self, at: usize) -> bool {
+        let own = [CALL_TOOL, SEARCH_TOOLS];
+        self.search.is_some()
+            && at >= self.shelf.tools.len()
+            && own.contains(&self.def(at).wire_name())
+    }
+
+    /// Runs the call that is meant, and tells it under the name that it was called by.
+    pub(super) fn call_opened(
+        &self,
+        call: ToolCall,
+        cx: &ToolContext,
+    ) -> BoxFuture<'_, CallResult> {
+        let opened = match search::open(self, call, cx) {
+            Ok(opened) => opened,
+            Err(result) => return std::future::ready(*result).boxed(),
+        };
+        async move {
+            let result = run::call(self, opened.call, &opened.cx).await;
+            named(result, opened.inner)
+        }
+        .boxed()
+    }
+
+    /// The same, with what happens.
+    pub(super) fn stream_opened(
+        &self,
+        call: ToolCall,
+        cx: &ToolContext,
+    ) -> BoxStream<'static, ToolEvent> {
+        let opened = match search::open(self, call, cx) {
+            Ok(opened) => opened,
+            Err(result) => {
+                return stream::once(std::future::ready(ToolEvent::Done(*result))).boxed();
+            }
+        };
+        let inner = opened.inner;
+        run::stream(self.clone(), opened.call, opened.cx)
+            .map(move |event| match event {
+                ToolEvent::Done(result) => ToolEvent::Done(named(result, inner)),
+                event => event,
+            })
+            .boxed()
+    }
+}
+
+/// A result answers the call that the model wrote.
+fn named(mut result: CallResult, inner: bool) -> CallResult {
+    if inner {
+        CALL_TOOL.clone_into(&mut result.name);
+    }
+    result
+}
