@@ -463,6 +463,9 @@ fn redacted(error: ToolError, cx: &ToolContext) -> ToolError {
 
 /// See [`Toolset::call`].
 pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) -> CallResult {
+    if toolset.search().is_some() {
+        return toolset.call_opened(call, cx).await;
+    }
     #[cfg(feature = "host")]
     if let Some(gate) = toolset.gate() {
         return gated::call(gate, toolset, call, cx, None, gated::From::Model).await;

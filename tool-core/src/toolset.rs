@@ -369,10 +369,7 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Future<Output = CallResult> + Send {
-        match self.search {
-            None => Either::Left(run::call(self, call, cx)),
-            Some(_) => Either::Right(self.call_opened(call, cx)),
-        }
+        run::call(self, call, cx)
     }
 
     /// Runs a call and tells what happens: `Started` unless it is refused, progress, and one `Done`.

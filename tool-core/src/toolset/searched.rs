@@ -77,18 +77,27 @@ impl Toolset {
             && own.contains(&self.def(at).wire_name())
     }
 
-    /// Runs the call that is meant, and tells it under the name that it was called by.
-    pub(super) fn call_opened(
+    /// The same tools, of which calls need not be opened.
+    fn opened(&self) -> Self {
+        Self {
+            search: None,
+            ..self.clone()
+        }
+    }
+
+    /// Runs the call that is meant, and tells it under the name that it was called by. Boxed, so that other calls do not carry the room.
+    pub(crate) fn call_opened(
         &self,
         call: ToolCall,
         cx: &ToolContext,
-    ) -> BoxFuture<'_, CallResult> {
+    ) -> BoxFuture<'static, CallResult> {
         let opened = match search::open(self, call, cx) {
             Ok(opened) => opened,
             Err(result) => return std::future::ready(*result).boxed(),
         };
+        let tools = self.opened();
         async move {
-            let result = run::call(self, opened.call, &opened.cx).await;
+            let result = run::call(&tools, opened.call, &opened.cx).await;
             named(result, opened.inner)
         }
         .boxed()
@@ -107,7 +116,7 @@ impl Toolset {
             }
         };
         let inner = opened.inner;
-        run::stream(self.clone(), opened.call, opened.cx)
+        run::stream(self.opened(), opened.call, opened.cx)
             .map(move |event| match event {
                 ToolEvent::Done(result) => ToolEvent::Done(named(result, inner)),
                 event => event,
