@@ -31,5 +31,7 @@
 pub mod server;
 
 pub use rmcp;
+#[cfg(feature = "http")]
+pub use server::{Auth, AuthError, HttpOptions, TokenVerifier};
 #[cfg(any(feature = "stdio", feature = "http"))]
 pub use server::{Caller, Composed, McpServer, McpServerBuilder, NoHandler, Principal, Tools};

@@ -123,6 +123,7 @@ impl<H: ServerHandler> Composed<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let core = &self.core;
+        let _running = core.calls.token();
         let cx = core.context(&context).await?;
         let tools = core.toolset(&cx);
         if core.host_tools && !knows(&tools, &request.name) {

@@ -3,12 +3,15 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+#[cfg(feature = "http")]
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::ErrorData;
 use rmcp::model::{Implementation, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
+use tokio_util::task::TaskTracker;
 use tool_core::{Gate, Registry, Rules, ToolContext, ToolError, Toolset};
 
 mod call;
@@ -16,6 +19,8 @@ mod caller;
 mod changes;
 mod compose;
 mod content;
+#[cfg(feature = "http")]
+pub mod http;
 mod list;
 mod message;
 #[cfg(feature = "stdio")]
@@ -24,6 +29,8 @@ mod verbatim;
 
 pub use caller::{Caller, Principal};
 pub use compose::NoHandler;
+#[cfg(feature = "http")]
+pub use http::{Auth, AuthError, HttpOptions, TokenVerifier};
 #[cfg(feature = "stdio")]
 pub use stdio::ServeError;
 
@@ -146,6 +153,8 @@ pub(crate) struct Core {
     listeners: changes::Listeners,
     outlets: list::Outlets,
     anonymous: ToolContext,
+    /// Calls that run.
+    calls: TaskTracker,
 }
 
 impl Core {
@@ -162,6 +171,32 @@ impl Core {
             tracing::error!(error = %error.operator_text(), "no context could be made for a caller");
             ErrorData::internal_error(error.model_text(), None)
         })
+    }
+
+    /// Whether no more calls are taken.
+    #[cfg(feature = "http")]
+    fn is_draining(&self) -> bool {
+        self.gate.as_ref().is_some_and(Gate::is_draining)
+    }
+
+    /// Waits until no call runs any more, but not longer than `patience`; what then still runs behind a gate is cancelled by it.
+    #[cfg(feature = "http")]
+    async fn drain(&self, patience: Duration) {
+        let gate = async {
+            match &self.gate {
+                Some(gate) => gate.drain(patience).await,
+                None => 0,
+            }
+        };
+        self.calls.close();
+        let (cancelled, _) = tokio::join!(gate, tokio::time::timeout(patience, self.calls.wait()));
+        self.calls.reopen();
+        if cancelled > 0 {
+            tracing::warn!(
+                cancelled,
+                "calls were cancelled, because they took longer than the end may wait"
+            );
+        }
     }
 
     /// The tools of a caller.
@@ -347,6 +382,7 @@ impl McpServerBuilder {
             listeners: changes::Listeners::default(),
             outlets: list::Outlets::default(),
             anonymous: ToolContext::anonymous(),
+            calls: TaskTracker::new(),
         };
         Composed {
             core: Arc::new(core),

@@ -7,6 +7,9 @@
     reason = "each test takes what it needs, and fails where it gets nothing"
 )]
 
+#[cfg(feature = "http")]
+pub mod web;
+
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tool_mcp::Composed;

@@ -1,0 +1,139 @@
+//! Answers: refusals that a JSON-RPC client can read, and texts put in their places.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, StatusCode};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use rmcp::model::{ErrorCode, ErrorData, JsonRpcError};
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::server::message::Reject;
+use crate::server::verbatim;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// An answer other than what was asked for.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    body: Box<JsonRpcError>,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, text: impl Into<Cow<'static, str>>) -> Self {
+        let error = ErrorData::new(ErrorCode::INVALID_REQUEST, text, None);
+        Self {
+            status,
+            body: Box::new(JsonRpcError::new(None, error)),
+            header: None,
+        }
+    }
+
+    pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.header = Some(Box::new((name, value)));
+        self
+    }
+
+    /// Of a message that is malformed.
+    pub(super) fn malformed(reject: Reject) -> Self {
+        Self {
+            status: StatusCode::BAD_REQUEST,
+            body: Box::new(reject.into_message()),
+            header: None,
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_vec(&self.body).unwrap_or_default();
+        let mut response = (self.status, [(CONTENT_TYPE, JSON)], body).into_response();
+        if let Some((name, value)) = self.header.map(|header| *header) {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+/// What rmcp answers, as it leaves. A call counts as running until its answer has left.
+pub(super) async fn finish<B>(response: Response<B>, running: Option<TaskTrackerToken>) -> Response
+where
+    B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: std::error::Error + Send + Sync,
+{
+    let is = |kind: &str| {
+        let header = response.headers().get(CONTENT_TYPE);
+        header.is_some_and(|value| value.as_bytes().starts_with(kind.as_bytes()))
+    };
+    if is("text/event-stream") {
+        return response.map(|body| {
+            Body::new(Rendering {
+                body,
+                _running: running,
+            })
+        });
+    }
+    let is_json = is("application/json");
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await else {
+        return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer broke off")
+            .into_response();
+    };
+    let body = body.to_bytes();
+    parts.headers.remove(CONTENT_LENGTH);
+    if is_json {
+        return Response::from_parts(parts, Body::from(rendered(body)));
+    }
+    let failed = parts.status.is_client_error() || parts.status.is_server_error();
+    if !failed {
+        return Response::from_parts(parts, Body::from(body));
+    }
+    // rmcp says it in plain text.
+    let text = String::from_utf8_lossy(&body).into_owned();
+    let refusal = Refusal::new(parts.status, text).into_response();
+    parts.headers.insert(CONTENT_TYPE, JSON);
+    Response::from_parts(parts, refusal.into_body())
+}
+
+fn rendered(bytes: Bytes) -> Bytes {
+    match verbatim::render(&bytes) {
+        Cow::Borrowed(_) => bytes,
+        Cow::Owned(rendered) => rendered.into(),
+    }
+}
+
+/// A stream of events; each is one frame.
+struct Rendering<B> {
+    body: B,
+    _running: Option<TaskTrackerToken>,
+}
+
+impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Rendering<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(cx));
+        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(rendered))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    /// The length is another one when texts are in their places.
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}

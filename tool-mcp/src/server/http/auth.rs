@@ -1,0 +1,227 @@
+//! The server as an OAuth 2 protected resource: access tokens, looked at by the host's verifier.
+
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+use futures::future::BoxFuture;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use serde_json::json;
+
+use super::answer::Refusal;
+use crate::server::Principal;
+
+/// The path of a resource's metadata (RFC 9728).
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+/// Looks at access tokens: by their signature, or by asking who issued them.
+pub trait TokenVerifier: Send + Sync + 'static {
+    /// Who a token stands for, with the token's scopes and audience; an error where it is none, is expired, or was not issued by who
+    /// the host trusts. For whom it was issued is checked afterwards, from the principal's audience.
+    fn verify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal, AuthError>>;
+}
+
+/// Why a token is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthError {
+    /// The token is malformed, expired, revoked or of somebody else.
+    #[error("the access token is not valid")]
+    InvalidToken,
+    /// Whether it is cannot be found out now.
+    #[error("the access token cannot be looked at now")]
+    Unavailable,
+}
+
+/// Authorization: the resource that this server is, who issues tokens for it, and who looks at them.
+///
+/// ```
+/// use futures::FutureExt as _;
+/// use futures::future::BoxFuture;
+/// use tool_mcp::{Auth, AuthError, HttpOptions, Principal, TokenVerifier};
+///
+/// struct Known;
+///
+/// impl TokenVerifier for Known {
+///     fn verify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal, AuthError>> {
+///         async move {
+///             match token {
+///                 "alice's" => Ok(Principal::new("alice").audience(["https://mcp.example.com/mcp"])),
+///                 _ => Err(AuthError::InvalidToken),
+///             }
+///         }
+///         .boxed()
+///     }
+/// }
+///
+/// let auth = Auth::new("https://mcp.example.com/mcp", Known)
+///     .issuer("https://login.example.com")
+///     .scope("tools:call");
+/// let options = HttpOptions::new().host("mcp.example.com").auth(auth);
+/// # let _ = options;
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Auth {
+    resource: String,
+    issuers: Vec<String>,
+    scopes: Vec<String>,
+    verifier: Arc<dyn TokenVerifier>,
+}
+
+impl Auth {
+    /// Authorization for the resource of this address, which is the endpoint's own, as its clients know it.
+    pub fn new(resource: impl Into<String>, verifier: impl TokenVerifier) -> Self {
+        Self {
+            resource: resource.into(),
+            issuers: Vec::new(),
+            scopes: Vec::new(),
+            verifier: Arc::new(verifier),
+        }
+    }
+
+    /// An authorization server that issues tokens for it.
+    pub fn issuer(mut self, address: impl Into<String>) -> Self {
+        self.issuers.push(address.into());
+        self
+    }
+
+    /// A scope that every token has to have.
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.scopes.push(scope.into());
+        self
+    }
+
+    /// The resource's metadata, at the root and at the resource's own path.
+    pub(super) fn routes(&self, path: &str) -> Router {
+        let metadata = json!({
+            "resource": self.resource,
+            "authorization_servers": self.issuers,
+            "scopes_supported": self.scopes,
+            "bearer_methods_supported": ["header"],
+        })
+        .to_string();
+        let answer = move || {
+            let metadata = metadata.clone();
+            async move { ([(CONTENT_TYPE, "application/json")], metadata) }
+        };
+        Router::new().route(WELL_KNOWN, get(answer.clone())).route(
+            &format!("{WELL_KNOWN}{}", path.trim_end_matches('/')),
+            get(answer),
+        )
+    }
+
+    /// Who makes a request.
+    pub(super) async fn principal(&self, headers: &HeaderMap) -> Result<Principal, Refusal> {
+        let mut values = headers.get_all(AUTHORIZATION).iter();
+        let token = match (values.next(), values.next()) {
+            (None, _) => {
+                return Err(self.challenge(
+                    StatusCode::UNAUTHORIZED,
+                    None,
+                    "an access token is needed",
+                ));
+            }
+            (Some(value), None) => value.to_str().ok().and_then(bearer),
+            _ => None,
+        };
+        let Some(token) = token else {
+            return Err(self.challenge(
+                StatusCode::BAD_REQUEST,
+                Some("invalid_request"),
+                "the header `Authorization` is not one bearer token",
+            ));
+        };
+        let invalid = || {
+            self.challenge(
+                StatusCode::UNAUTHORIZED,
+                Some("invalid_token"),
+                "the access token is not valid here",
+            )
+        };
+        let principal = match self.verifier.verify(token).await {
+            Ok(principal) => principal,
+            Err(AuthError::InvalidToken) => return Err(invalid()),
+            Err(AuthError::Unavailable) => {
+                return Err(Refusal::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "access tokens cannot be looked at now",
+                ));
+            }
+        };
+        // A token for somebody else's server must not work here.
+        let for_us = |audience: &String| {
+            audience.trim_end_matches('/') == self.resource.trim_end_matches('/')
+        };
+        if !principal.audience.iter().any(for_us) {
+            return Err(invalid());
+        }
+        if !self
+            .scopes
+            .iter()
+            .all(|scope| principal.scopes.contains(scope))
+        {
+            return Err(self.challenge(
+                StatusCode::FORBIDDEN,
+                Some("insufficient_scope"),
+                "the access token lacks a scope",
+            ));
+        }
+        Ok(principal)
+    }
+
+    /// What a client needs to get a token (RFC 6750, RFC 9728).
+    fn challenge(&self, status: StatusCode, error: Option<&str>, text: &'static str) -> Refusal {
+        let mut challenge = String::from("Bearer ");
+        if let Some(error) = error {
+            let _ = write!(challenge, "error=\"{error}\", ");
+        }
+        if !self.scopes.is_empty() {
+            let _ = write!(challenge, "scope=\"{}\", ", self.scopes.join(" "));
+        }
+        let address = self.metadata_address();
+        let _ = write!(challenge, "resource_metadata=\"{address}\"");
+        let refusal = Refusal::new(status, text);
+        match HeaderValue::from_str(&challenge) {
+            Ok(challenge) => refusal.with_header(WWW_AUTHENTICATE, challenge),
+            Err(_) => refusal,
+        }
+    }
+
+    /// `https://host/.well-known/oauth-protected-resource/path`.
+    fn metadata_address(&self) -> String {
+        let parsed = self.resource.parse::<Uri>().ok();
+        let parts = parsed
+            .as_ref()
+            .and_then(|uri| Some((uri.scheme_str()?, uri.authority()?, uri.path())));
+        match parts {
+            Some((scheme, authority, path)) => {
+                format!(
+                    "{scheme}://{authority}{WELL_KNOWN}{}",
+                    path.trim_end_matches('/')
+                )
+            }
+            None => WELL_KNOWN.to_owned(),
+        }
+    }
+}
+
+/// The token of `Bearer …`.
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() && !token.contains(' '))
+        .then_some(token)
+}
+
+impl fmt::Debug for Auth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Auth")
+            .field("resource", &self.resource)
+            .field("issuers", &self.issuers)
+            .field("scopes", &self.scopes)
+            .finish_non_exhaustive()
+    }
+}

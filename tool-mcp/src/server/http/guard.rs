@@ -1,0 +1,180 @@
+//! Which hosts are asked for and which pages ask, so that no page of the web reaches a server of this machine by a name of its own.
+
+use axum::extract::Request;
+use http::header::{HOST, ORIGIN};
+use http::uri::Authority;
+use http::{StatusCode, Uri};
+
+use super::answer::Refusal;
+
+/// Who gets in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Guard {
+    hosts: Vec<String>,
+    /// Scheme and authority.
+    origins: Vec<String>,
+}
+
+/// Names of this machine.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+impl Guard {
+    pub(super) fn host(&mut self, host: &str) {
+        self.hosts.push(host.to_ascii_lowercase());
+    }
+
+    pub(super) fn origin(&mut self, origin: &str) {
+        self.origins
+            .push(plain(origin.trim_end_matches('/')).to_ascii_lowercase());
+    }
+
+    /// Refuses a request for a foreign host or from a foreign page.
+    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+        let mut hosts = request.headers().get_all(HOST).iter();
+        let host = match (hosts.next(), hosts.next(), request.uri().authority()) {
+            (Some(host), None, _) => host
+                .to_str()
+                .ok()
+                .and_then(|host| host.parse::<Authority>().ok()),
+            // HTTP/2 has it in the address.
+            (None, _, authority) => authority.cloned(),
+            _ => None,
+        };
+        let Some(host) = host else {
+            return Err(Refusal::new(
+                StatusCode::BAD_REQUEST,
+                "the header `Host` is missing or malformed",
+            ));
+        };
+        if !self.lets_in(&host) {
+            return Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                "the host is not one of this server's",
+            ));
+        }
+        for origin in request.headers().get_all(ORIGIN) {
+            if !origin.to_str().is_ok_and(|origin| self.trusts(origin)) {
+                return Err(Refusal::new(
+                    StatusCode::FORBIDDEN,
+                    "the origin is not one that this server trusts",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn lets_in(&self, host: &Authority) -> bool {
+        let name = host.host().to_ascii_lowercase();
+        let whole = host.as_str().to_ascii_lowercase();
+        LOOPBACK.contains(&name.as_str())
+            || self
+                .hosts
+                .iter()
+                .any(|known| *known == name || *known == whole)
+    }
+
+    fn trusts(&self, origin: &str) -> bool {
+        let origin = origin.to_ascii_lowercase();
+        if self.origins.iter().any(|known| *known == plain(&origin)) {
+            return true;
+        }
+        let Ok(uri) = origin.parse::<Uri>() else {
+            return false;
+        };
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some_and(|host| LOOPBACK.contains(&host))
+    }
+}
+
+/// An origin without the port that its scheme implies.
+fn plain(origin: &str) -> &str {
+    let implied = match origin.split_once("://") {
+        Some(("https", _)) => ":443",
+        Some(("http", _)) => ":80",
+        _ => return origin,
+    };
+    origin.strip_suffix(implied).unwrap_or(origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(guard: &Guard, host: &str, origin: Option<&str>) -> Option<StatusCode> {
+        let mut request = Request::builder().uri("/mcp").header(HOST, host);
+        if let Some(origin) = origin {
+            request = request.header(ORIGIN, origin);
+        }
+        let refused = guard.check(&request.body(()).unwrap()).err()?;
+        Some(axum::response::IntoResponse::into_response(refused).status())
+    }
+
+    #[test]
+    fn this_machine_gets_in_and_others_do_not() {
+        let guard = Guard::default();
+        for host in [
+            "localhost",
+            "localhost:8080",
+            "127.0.0.1:1",
+            "[::1]:80",
+            "LOCALHOST",
+        ] {
+            assert_eq!(status(&guard, host, None), None, "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:80",
+        ] {
+            assert_eq!(
+                status(&guard, host, None),
+                Some(StatusCode::FORBIDDEN),
+                "{host}"
+            );
+        }
+        assert_eq!(status(&guard, "a b", None), Some(StatusCode::BAD_REQUEST));
+        for origin in [
+            "http://localhost:5173",
+            "https://127.0.0.1",
+            "http://[::1]:3000",
+        ] {
+            assert_eq!(status(&guard, "localhost", Some(origin)), None, "{origin}");
+        }
+        for origin in [
+            "https://evil.example",
+            "null",
+            "http://localhost.evil.example",
+            "file://localhost",
+        ] {
+            let refused = status(&guard, "localhost", Some(origin));
+            assert_eq!(refused, Some(StatusCode::FORBIDDEN), "{origin}");
+        }
+    }
+
+    #[test]
+    fn what_the_host_names_gets_in() {
+        let mut guard = Guard::default();
+        guard.host("mcp.example.com");
+        guard.host("other.example.com:8443");
+        guard.origin("https://App.example.com:443/");
+        assert_eq!(
+            status(
+                &guard,
+                "mcp.example.com:99",
+                Some("https://app.example.com")
+            ),
+            None
+        );
+        assert_eq!(status(&guard, "other.example.com:8443", None), None);
+        assert!(status(&guard, "other.example.com", None).is_some());
+        assert!(status(&guard, "mcp.example.com", Some("http://app.example.com")).is_some());
+        assert!(
+            status(
+                &guard,
+                "mcp.example.com",
+                Some("https://app.example.com:8443")
+            )
+            .is_some()
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! The server over streamable HTTP: one endpoint for both wires.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{any, get};
+use axum::serve::ListenerExt as _;
+use http::StatusCode;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::{TcpListener, ToSocketAddrs};
+use tool_core::CancellationToken;
+
+use super::Composed;
+
+mod answer;
+mod auth;
+mod guard;
+mod request;
+mod sessions;
+
+pub use auth::{Auth, AuthError, TokenVerifier};
+use guard::Guard;
+use sessions::Owners;
+
+/// How the server is reached over HTTP.
+///
+/// ```
+/// use tool_mcp::HttpOptions;
+///
+/// // Where nothing is said, only this machine gets in.
+/// let options = HttpOptions::new()
+///     .path("/tools")
+///     .host("mcp.example.com")
+///     .origin("https://app.example.com:443");
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct HttpOptions {
+    path: String,
+    guard: Guard,
+    auth: Option<Auth>,
+    longest: usize,
+    patience: Duration,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            path: "/mcp".to_owned(),
+            guard: Guard::default(),
+            auth: None,
+            longest: 4 * 1024 * 1024,
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+impl HttpOptions {
+    /// `/mcp`, for this machine alone, without authorization.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The endpoint's path; `/mcp` where nothing is said.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Lets in requests for a host: a name, for any port, or a name with a port. Loopback names are always let in.
+    pub fn host(mut self, host: impl Into<String>) -> Self {
+        self.guard.host(&host.into());
+        self
+    }
+
+    /// Lets in requests from web pages of an origin, such as `https://app.example.com`. Pages of this machine are always let in, and
+    /// so is what sends no `Origin`: that is no browser.
+    pub fn origin(mut self, origin: impl Into<String>) -> Self {
+        self.guard.origin(&origin.into());
+        self
+    }
+
+    /// Lets nobody in without an access token.
+    pub fn auth(mut self, auth: Auth) -> Self {
+        self.auth = Some(auth);
+        self
+    }
+
+    /// Longest body that is read, in bytes; 4 MiB where nothing is said.
+    pub fn max_body(mut self, bytes: usize) -> Self {
+        self.longest = bytes;
+        self
+    }
+
+    /// How long calls may go on when the server is told to stop; 30 seconds where nothing is said.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+}
+
+type Service<H> = StreamableHttpService<Composed<H>, LocalSessionManager>;
+
+/// What serves requests.
+struct Endpoint<H> {
+    server: Composed<H>,
+    service: Service<H>,
+    sessions: Arc<LocalSessionManager>,
+    owners: Owners,
+    options: HttpOptions,
+    draining: Arc<AtomicBool>,
+}
+
+impl<H: ServerHandler> Composed<H> {
+    /// The server's routes, for a host that has an HTTP server: the endpoint, `/healthz`, `/readyz`, and the metadata of a protected
+    /// resource where there is authorization.
+    ///
+    /// The host's listener has to switch Nagle's algorithm off, as [`listener`] does: streams are many small writes, and each would
+    /// wait for the client's delayed acknowledgement.
+    pub fn http(&self, options: HttpOptions) -> Router {
+        self.routes(options, CancellationToken::new(), Arc::default())
+    }
+
+    /// Serves HTTP at an address until the program is interrupted (ctrl-c).
+    pub async fn serve_http(
+        &self,
+        address: impl ToSocketAddrs,
+        options: HttpOptions,
+    ) -> io::Result<()> {
+        let listener = TcpListener::bind(address).await?;
+        let stop = async {
+            if let Err(error) = tokio::signal::ctrl_c().await {
+                tracing::error!(%error, "the program cannot be interrupted by ctrl-c");
+                std::future::pending::<()>().await;
+            }
+        };
+        self.serve_http_until(listener, options, stop).await
+    }
+
+    /// Serves HTTP until `stop` is done, and then ends in an orderly way: no more calls are taken, those that run may finish until the
+    /// patience of the options is over, what is left is cancelled, and the audit of the gate is written.
+    pub async fn serve_http_until(
+        &self,
+        listener: TcpListener,
+        options: HttpOptions,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<()> {
+        let patience = options.patience;
+        let streams = CancellationToken::new();
+        let draining = Arc::new(AtomicBool::new(false));
+        let routes = self.routes(options, streams.clone(), Arc::clone(&draining));
+        let stopped = CancellationToken::new();
+        let serving = axum::serve(self::listener(listener), routes)
+            .with_graceful_shutdown(stopped.clone().cancelled_owned());
+        let core = Arc::clone(&self.core);
+        let end = async move {
+            stop.await;
+            draining.store(true, Ordering::Relaxed);
+            core.drain(patience).await;
+            // What goes on now are streams that only wait for something to tell.
+            streams.cancel();
+            stopped.cancel();
+        };
+        let (ended, ()) = tokio::join!(serving.into_future(), end);
+        ended
+    }
+
+    fn routes(
+        &self,
+        options: HttpOptions,
+        streams: CancellationToken,
+        draining: Arc<AtomicBool>,
+    ) -> Router {
+        let sessions = Arc::new(LocalSessionManager::default());
+        let server = self.clone();
+        let mut config = StreamableHttpServerConfig::default()
+            .with_json_response(true)
+            // Hosts and origins are looked at before, with an answer that a client can read.
+            .disable_allowed_hosts();
+        config.cancellation_token = streams;
+        config.max_request_body_bytes = options.longest.saturating_add(1024);
+        let service =
+            StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
+        let ready = {
+            let (core, draining) = (Arc::clone(&self.core), Arc::clone(&draining));
+            move || async move {
+                let draining = draining.load(Ordering::Relaxed) || core.is_draining();
+                if draining {
+                    (StatusCode::SERVICE_UNAVAILABLE, "draining")
+                } else {
+                    (StatusCode::OK, "ready")
+                }
+            }
+        };
+        let path = options.path.clone();
+        let metadata = options.auth.as_ref().map(|auth| auth.routes(&path));
+        let endpoint = Endpoint {
+            server: self.clone(),
+            service,
+            sessions,
+            owners: Owners::default(),
+            options,
+            draining,
+        };
+        Router::new()
+            .route(&path, any(serve::<H>))
+            .with_state(Arc::new(endpoint))
+            .route("/healthz", get(async || "ok"))
+            .route("/readyz", get(ready))
+            .merge(metadata.unwrap_or_default())
+    }
+}
+
+/// A listener whose connections have Nagle's algorithm switched off.
+pub fn listener(
+    listener: TcpListener,
+) -> impl axum::serve::Listener<Io = tokio::net::TcpStream, Addr = std::net::SocketAddr> {
+    listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::warn!(%error, "a connection answers slowly, because it waits before small writes");
+        }
+    })
+}
+
+async fn serve<H: ServerHandler>(
+    State(endpoint): State<Arc<Endpoint<H>>>,
+    request: Request,
+) -> Response {
+    match endpoint.answer(request).await {
+        Ok(response) => response,
+        Err(refusal) => refusal.into_response(),
+    }
+}

@@ -1,0 +1,184 @@
+//! Requests: who asks, what is asked, and the text of the arguments kept for the tool.
+
+use std::sync::atomic::Ordering;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use rmcp::ServerHandler;
+
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use super::Endpoint;
+use super::answer::{Refusal, finish};
+use crate::server::Principal;
+use crate::server::message::{Incoming, RawArguments, read};
+use crate::server::verbatim::Rendered;
+
+/// The id of a session of the older wire.
+const SESSION: &str = "mcp-session-id";
+
+/// A request whose body has been read; a call counts as running.
+type Read = (Request<Full<Bytes>>, Option<TaskTrackerToken>);
+
+impl<H: ServerHandler> Endpoint<H> {
+    pub(super) async fn answer(&self, mut request: Request) -> Result<Response, Refusal> {
+        self.options.guard.check(&request)?;
+        if let Some(auth) = &self.options.auth {
+            let principal = auth.principal(request.headers()).await?;
+            request.extensions_mut().insert(principal);
+        }
+        let subject = request.extensions().get::<Principal>();
+        let subject = subject.map(|principal| principal.subject.clone());
+        let session = request.headers().get(SESSION);
+        if let Some(session) = session
+            && !session
+                .to_str()
+                .is_ok_and(|id| self.owners.is_of(id, subject.as_deref()))
+        {
+            return Err(Refusal::new(
+                StatusCode::NOT_FOUND,
+                "there is no such session, begin another",
+            ));
+        }
+        let begins = session.is_none();
+        request.extensions_mut().insert(Rendered);
+        accept(request.headers_mut())?;
+        let (request, running) = if request.method() == Method::POST {
+            self.read(request).await?
+        } else {
+            (request.map(|_| Full::default()), None)
+        };
+        let response = self.service.handle(request).await;
+        if begins
+            && let Some(session) = response.headers().get(SESSION)
+            && let Ok(session) = session.to_str()
+        {
+            self.owners
+                .note(&self.sessions, session, subject.as_deref())
+                .await;
+        }
+        Ok(finish(response, running).await)
+    }
+
+    /// Reads the message of a request, and keeps the text of a call's arguments beside it.
+    async fn read(&self, request: Request) -> Result<Read, Refusal> {
+        let (mut parts, body) = request.into_parts();
+        if !is_json(&parts.headers) {
+            return Err(Refusal::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the header `Content-Type` is not `application/json`",
+            ));
+        }
+        let body = self.body(body).await?;
+        let mut running = None;
+        let body = match read(&body).map_err(Refusal::malformed)? {
+            Incoming::Other(other) => {
+                // Only to see whether rmcp can read it; it reads again.
+                other.into_message().map_err(Refusal::malformed)?;
+                body
+            }
+            Incoming::Call(call) => {
+                if self.draining.load(Ordering::Relaxed) {
+                    let refusal = Refusal::new(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        "the server is shutting down",
+                    );
+                    return Err(refusal.with_header(RETRY_AFTER, HeaderValue::from_static("5")));
+                }
+                running = Some(self.server.core.calls.token());
+                match call.arguments {
+                    // A tool of the host's own handler reads arguments as rmcp does.
+                    Some(text) if !self.server.core.host_tools => {
+                        parts.extensions.insert(RawArguments(text.into()));
+                        without(&body, text)
+                    }
+                    Some(text) => {
+                        parts.extensions.insert(RawArguments(text.into()));
+                        body
+                    }
+                    None => body,
+                }
+            }
+        };
+        parts.headers.remove(CONTENT_LENGTH);
+        Ok((Request::from_parts(parts, Full::new(body)), running))
+    }
+
+    async fn body(&self, body: Body) -> Result<Bytes, Refusal> {
+        let longest = self.options.longest;
+        match Limited::new(body, longest).collect().await {
+            Ok(body) => Ok(body.to_bytes()),
+            Err(error) if error.is::<LengthLimitError>() => Err(Refusal::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("the body is longer than {longest} bytes"),
+            )),
+            Err(error) => Err(Refusal::new(
+                StatusCode::BAD_REQUEST,
+                format!("the body could not be read: {error}"),
+            )),
+        }
+    }
+}
+
+/// A body without the inside of `arguments`, a part of it: rmcp need not read what it does not serve.
+fn without(body: &Bytes, arguments: &str) -> Bytes {
+    let from = arguments.as_ptr().addr() - body.as_ptr().addr();
+    let to = from + arguments.len();
+    let mut rest = Vec::with_capacity(body.len() - arguments.len() + 2);
+    rest.extend_from_slice(&body[..from]);
+    rest.extend_from_slice(b"{}");
+    rest.extend_from_slice(&body[to..]);
+    rest.into()
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| {
+        let essence = kind.split_once(';').map_or(kind, |(essence, _)| essence);
+        essence.trim().eq_ignore_ascii_case("application/json")
+    })
+}
+
+/// Who takes everything takes JSON and events too, which is what rmcp looks for.
+fn accept(headers: &mut HeaderMap) -> Result<(), Refusal> {
+    const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+    if !headers.contains_key(ACCEPT) {
+        headers.insert(ACCEPT, BOTH);
+        return Ok(());
+    }
+    let (mut json, mut events, mut wide) = (false, false, false);
+    for value in headers.get_all(ACCEPT) {
+        let Ok(value) = value.to_str() else {
+            return Err(Refusal::new(
+                StatusCode::BAD_REQUEST,
+                "the header `Accept` is malformed",
+            ));
+        };
+        for range in value.split(',') {
+            let mut parts = range.split(';').map(str::trim);
+            let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+            if parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000")) {
+                continue;
+            }
+            match kind.as_str() {
+                "*/*" => (json, events, wide) = (true, true, true),
+                "application/*" => (json, wide) = (true, true),
+                "text/*" => (events, wide) = (true, true),
+                "application/json" => json = true,
+                "text/event-stream" => events = true,
+                _ => {}
+            }
+        }
+    }
+    if wide && json && events {
+        headers.insert(ACCEPT, BOTH);
+    }
+    Ok(())
+}
