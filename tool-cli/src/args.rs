@@ -1,6 +1,7 @@
 //! The words of the command line.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -70,6 +71,10 @@ pub(crate) enum Command {
     Schema(Schema),
     Call(Call),
     Check(Check),
+    Lock(Lock),
+    Diff(Diff),
+    #[cfg(feature = "tokens")]
+    Budget(Budget),
     Completions(Completions),
 }
 
@@ -217,6 +222,59 @@ pub(crate) struct Check {
     /// Fails on warnings too.
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+/// Writes what the tools promise into a file, to be committed.
+///
+/// `diff` compares the tools with it.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 written, 2 the file cannot be written.")]
+pub(crate) struct Lock {
+    /// The file; `tools.lock` at the root of the workspace, or here, where nothing is said.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Says what changed since `lock`, and whom each change breaks.
+///
+/// A change breaks callers where a call that was right before is not taken any more, or where what comes back is not what was promised.
+/// It voids approvals where it changes the contract that an approval is bound to: they have to be asked for again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing changed (with `--breaking`: nothing that breaks callers; with `--approvals`: nor voids \
+approvals), 1 something did, 2 the file is not there or cannot be read."
+)]
+pub(crate) struct Diff {
+    /// The file; `tools.lock` at the root of the workspace, or here, where nothing is said.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+    /// Fails only where a change breaks callers.
+    #[arg(long, conflicts_with = "approvals")]
+    pub(crate) breaking: bool,
+    /// Fails only where a change breaks callers or voids approvals that wait.
+    #[arg(long)]
+    pub(crate) approvals: bool,
+}
+
+/// Counts the tokens of each definition, for each provider.
+///
+/// Counted are the very bytes that go into a request, by o200k, the tokenizer of GPT models. Other providers publish none, so their
+/// figures are estimates. What a provider adds when it puts definitions before a model is not known and not counted.
+#[cfg(feature = "tokens")]
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 within the limits, 1 above one, 2 there is no such tool.")]
+pub(crate) struct Budget {
+    /// The tools; all where none is named.
+    pub(crate) names: Vec<String>,
+    /// Only this provider.
+    #[arg(long, short, value_parser = dialects())]
+    pub(crate) dialect: Option<Dialect>,
+    /// Most tokens that one definition may have, for any provider that is counted.
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) limit: Option<usize>,
+    /// Most tokens that all definitions may have together, for any provider that is counted.
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) total_limit: Option<usize>,
 }
 
 /// Prints the completions of a shell.

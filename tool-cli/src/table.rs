@@ -7,6 +7,8 @@ use crate::screen::{BOLD, paint};
 /// Rows under a head; the last column takes what is left of the line.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
+    /// Columns whose figures stand flush right.
+    right: Vec<usize>,
 }
 
 const GAP: &str = "  ";
@@ -16,7 +18,14 @@ impl Table {
         let head = head.into_iter().map(|word| paint(BOLD, word.as_ref()));
         Self {
             rows: vec![head.collect()],
+            right: Vec::new(),
         }
+    }
+
+    /// Figures in this column.
+    pub(crate) fn right(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
+        self.right.extend(columns);
+        self
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -33,27 +42,31 @@ impl Table {
             })
             .map(Option::unwrap_or_default)
             .collect();
-        let lines = self.rows.iter().map(|row| line(row, &widths, width));
+        let lines = self.rows.iter().map(|row| self.line(row, &widths, width));
         lines.collect::<Vec<_>>().join("\n")
     }
-}
-fn line(row: &[String], widths: &[usize], width: Option<usize>) -> String {
-    let mut line = String::new();
-    for (at, (cell, wide)) in row.iter().zip(widths).enumerate() {
-        if at > 0 {
-            line.push_str(GAP);
+
+    fn line(&self, row: &[String], widths: &[usize], width: Option<usize>) -> String {
+        let mut line = String::new();
+        for (at, (cell, wide)) in row.iter().zip(widths).enumerate() {
+            if at > 0 {
+                line.push_str(GAP);
+            }
+            if self.right.contains(&at) {
+                line.push_str(&pad_str(cell, *wide, Alignment::Right, None));
+            } else if at + 1 < row.len() {
+                line.push_str(&pad_str(cell, *wide, Alignment::Left, None));
+            } else {
+                line.push_str(cell);
+            }
         }
-        if at + 1 < row.len() {
-            line.push_str(&pad_str(cell, *wide, Alignment::Left, None));
-        } else {
-            line.push_str(cell);
+        match width {
+            Some(width) => truncate_str(&line, width, "…").into_owned(),
+            None => line,
         }
     }
-    match width {
-        Some(width) => truncate_str(&line, width, "…").into_owned(),
-        None => line,
-    }
 }
+
 #[cfg(test)]
 mod tests {
     use console::strip_ansi_codes;
@@ -62,16 +75,16 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell_and_lines_no_wider_than_asked() {
-        let mut table = Table::new(["name", "n", "what"]);
+        let mut table = Table::new(["name", "n", "what"]).right([1]);
         table.row(["add".into(), "7".into(), "Adds two numbers.".into()]);
         table.row(["subtract".into(), "120".into(), "Takes away.".into()]);
         let all = table.render(None);
         assert_eq!(
             strip_ansi_codes(&all),
-            "name      n    what\nadd       7    Adds two numbers.\nsubtract  120  Takes away."
+            "name        n  what\nadd         7  Adds two numbers.\nsubtract  120  Takes away."
         );
         let narrow = table.render(Some(20));
         let lines: Vec<_> = narrow.lines().map(|line| strip_ansi_codes(line)).collect();
-        assert_eq!(lines[1], "add       7    Adds…");
+        assert_eq!(lines[1], "add         7  Adds…");
     }
 }

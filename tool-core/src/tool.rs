@@ -263,6 +263,13 @@ impl ToolDef {
         }
     }
 
+    /// The fingerprint of what it promises: SHA-256 over name, description, schemas and effects, as lower-case hex. An approval is bound
+    /// to it, so one that waits is void as soon as it changes.
+    #[cfg(feature = "host")]
+    pub fn contract(&self) -> Arc<str> {
+        crate::gate::hash::contract(self)
+    }
+
     /// Its contract where it was made before, and otherwise makes it; kept wherever the tool itself is kept.
     #[cfg(feature = "host")]
     pub(crate) fn contract_once(&self, make: impl FnOnce() -> Arc<str>) -> Arc<str> {

@@ -1,7 +1,7 @@
 //! `list`: what there is, and what is hidden.
 
 use serde::Serialize;
-use tool_core::{Approval, Dialect, Explanation, SecretNeed, ToolDef, VariableNeed};
+use tool_core::{Approval, Dialect, Effect, Explanation, SecretNeed, ToolDef, VariableNeed};
 
 use super::supply::{self, Supplied};
 use crate::args::List;
@@ -101,18 +101,12 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
 
 impl<'a> Row<'a> {
     fn of(def: &'a ToolDef, explanation: &Explanation) -> Self {
-        let effect = def.effect();
-        let effects = if effect.is_none() {
-            Vec::new()
-        } else {
-            effect.to_string().split(", ").map(str::to_owned).collect()
-        };
         Self {
             name: def.wire_name(),
             title: def.title().map(std::borrow::Cow::into_owned),
             category: def.category(),
             tags: def.tags().collect(),
-            effects,
+            effects: effects(def.effect()),
             approval: approval(def.approval()),
             description: def.description(),
             providers: def.providers().iter().map(Dialect::name).collect(),
@@ -153,4 +147,12 @@ pub(super) fn approval(approval: Approval) -> &'static str {
         Approval::When(_) => "when",
         Approval::Always => "always",
     }
+}
+
+/// What a tool may do, as words.
+pub(super) fn effects(effect: Effect) -> Vec<String> {
+    if effect.is_none() {
+        return Vec::new();
+    }
+    effect.to_string().split(", ").map(str::to_owned).collect()
 }

@@ -7,10 +7,14 @@ use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
+#[cfg(feature = "tokens")]
+mod budget;
 mod call;
 mod check;
 mod completions;
+mod diff;
 mod list;
+mod lock;
 mod schema;
 mod supply;
 
@@ -21,6 +25,10 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         Command::Schema(words) => schema::run(cli, &words, screen).await,
         Command::Call(words) => call::run(cli, words, screen).await,
         Command::Check(words) => check::run(cli, &words, screen).await,
+        Command::Lock(words) => lock::run(cli, &words, screen),
+        Command::Diff(words) => diff::run(cli, &words, screen),
+        #[cfg(feature = "tokens")]
+        Command::Budget(words) => budget::run(cli, &words, screen).await,
         Command::Completions(words) => completions::run(cli, &words),
     }
 }

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tool_cli::Cli;
-use tool_core::{Rules, prelude::*};
+use tool_core::{DynamicTool, Rules, prelude::*};
 
 /// How urgent it is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, StrictSchema)]
@@ -146,6 +147,44 @@ fn forbidden() -> String {
     String::new()
 }
 
+/// A tool whose contract is another one in each release of the desk.
+fn label(release: &str) -> DynamicTool {
+    let (text, required) = match release {
+        "wider" => (json!({"type": "string", "maxLength": 20}), json!([])),
+        "narrower" => (json!({"type": "string", "maxLength": 5}), json!(["text"])),
+        _ => (json!({"type": "string", "maxLength": 10}), json!(["text"])),
+    };
+    let mut schema = json!({
+        "type": "object",
+        "properties": {"text": text},
+        "required": required,
+        "additionalProperties": false
+    });
+    if release != "silent" {
+        schema["properties"]["text"]["description"] = json!("What stands on it.");
+    }
+    let category = if release == "sorted" { "paper" } else { "desk" };
+    DynamicTool::new(
+        "print_label",
+        "Prints a label.",
+        schema,
+        |said: Value, _cx| async move { Ok::<_, ToolError>(said.to_string()) },
+    )
+    .category(category)
+}
+
 fn main() -> ExitCode {
-    Cli::new().rules(Rules::default().deny(["forbidden"])).run()
+    let release = std::env::var("DESK_RELEASE").unwrap_or_default();
+    let registry = Registry::builder().with_linked().dynamic(label(&release));
+    let registry = match registry.build() {
+        Ok(registry) => registry,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    Cli::new()
+        .registry(registry)
+        .rules(Rules::default().deny(["forbidden"]))
+        .run()
 }

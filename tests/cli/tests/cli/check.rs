@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::desk;
+use crate::support::{DESK, command, desk, run};
 
 // M2
 #[test]
@@ -11,7 +11,7 @@ fn every_provider_has_a_verdict_on_every_tool() {
     let json = ran.json();
     assert_eq!(json["ok"], true);
     let tools = json["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 8);
+    assert_eq!(tools.len(), 9);
     for tool in tools {
         let verdicts = tool["verdicts"].as_array().unwrap();
         assert_eq!(verdicts.len(), 5);
@@ -26,4 +26,32 @@ fn every_provider_has_a_verdict_on_every_tool() {
     assert!(people.contains("1 tools, 0 errors"), "{people}");
     desk(&["check", "file_nite"]).fails(2, &["did you mean `file_note`?"]);
     assert_eq!(json["findings"], json!([]));
+}
+
+// M2
+#[test]
+fn what_is_not_described_is_a_warning_that_fails_where_it_is_to_be_strict() {
+    let check = |words: &[&str]| {
+        let mut check = command(DESK, words);
+        check.env("DESK_RELEASE", "silent");
+        run(check, "")
+    };
+    let ran = check(&["check", "print_label"]).succeeds();
+    assert!(
+        ran.out
+            .contains("[field-description-missing] print_label/text"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("1 tools, 0 errors, 1 warnings"),
+        "{}",
+        ran.out
+    );
+    let ran = check(&["check", "--strict", "--format", "json"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let json = ran.json();
+    assert_eq!(json["ok"], false);
+    assert_eq!(json["findings"][0]["level"], "warning");
+    assert_eq!(json["findings"][0]["tool"], "print_label");
 }

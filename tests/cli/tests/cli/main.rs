@@ -7,9 +7,11 @@
     reason = "a test fails by panicking"
 )]
 
+mod budget;
 mod call;
 mod check;
 mod completions;
 mod list;
+mod lock;
 mod support;
 mod terminal;

@@ -1,0 +1,165 @@
+//! `diff`: what changed since `lock`, and whom it breaks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::lock::{self, Locked, Locks};
+use crate::args::Diff;
+use crate::host::Cli;
+use crate::outcome::{Exit, Failure};
+use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, paint};
+
+mod schema;
+mod tool;
+
+#[cfg(test)]
+mod tests;
+
+/// What a change means to those who call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Callers {
+    /// What was right stays right.
+    Compatible,
+    /// Something that was right is not any more.
+    Breaking,
+}
+
+/// What a change means to approvals that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Approvals {
+    /// They hold.
+    Hold,
+    /// They have to be asked for again.
+    Void,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Change {
+    tool: String,
+    callers: Callers,
+    approvals: Approvals,
+    /// What changed, as a word: `argument`, `output`, `effect`, …
+    part: &'static str,
+    /// Where in it, as a path of keys.
+    place: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Report {
+    changed: bool,
+    breaking: bool,
+    /// Tools whose waiting approvals are void.
+    void: Vec<String>,
+    changes: Vec<Change>,
+}
+
+pub(super) fn run(cli: &Cli, words: &Diff, screen: Screen) -> Result<Exit, Failure> {
+    let path = lock::path(words.file.as_deref());
+    let before = Locks::read(&path)?;
+    let now = Locks::of(&cli.tools()?);
+    let changes = changes(&before.tools, &now.tools);
+    let void: BTreeSet<String> = changes
+        .iter()
+        .filter(|change| change.approvals == Approvals::Void)
+        .map(|change| change.tool.clone())
+        .collect();
+    let report = Report {
+        changed: !changes.is_empty(),
+        breaking: changes
+            .iter()
+            .any(|change| change.callers == Callers::Breaking),
+        void: void.into_iter().collect(),
+        changes,
+    };
+    let fails = if words.breaking {
+        report.breaking
+    } else if words.approvals {
+        report.breaking || !report.void.is_empty()
+    } else {
+        report.changed
+    };
+    if screen.is_json() {
+        Screen::json(&report)?;
+    } else {
+        show(&report, screen)?;
+    }
+    Ok(if fails { Exit::Failed } else { Exit::Ok })
+}
+
+/// Every change, by tool.
+fn changes(before: &[Locked], now: &[Locked]) -> Vec<Change> {
+    fn by_name(tools: &[Locked]) -> BTreeMap<&str, &Locked> {
+        tools.iter().map(|tool| (&*tool.name, tool)).collect()
+    }
+    let (before, now) = (by_name(before), by_name(now));
+    let names: BTreeSet<&str> = before.keys().chain(now.keys()).copied().collect();
+    let whole = |name: &str, callers, approvals, text: &str| Change {
+        tool: name.to_owned(),
+        callers,
+        approvals,
+        part: "tool",
+        place: String::new(),
+        text: text.to_owned(),
+    };
+    let each = names
+        .into_iter()
+        .flat_map(|name| match (before.get(name), now.get(name)) {
+            (Some(before), Some(now)) => tool::changes(before, now),
+            (Some(_), None) => vec![whole(
+                name,
+                Callers::Breaking,
+                Approvals::Void,
+                "it is gone",
+            )],
+            _ => vec![whole(
+                name,
+                Callers::Compatible,
+                Approvals::Hold,
+                "it is new",
+            )],
+        });
+    each.collect()
+}
+
+fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
+    if !report.changed {
+        return screen.out("nothing changed");
+    }
+    for change in &report.changes {
+        let class = match change.callers {
+            Callers::Breaking => paint(BAD, "breaking  "),
+            Callers::Compatible => paint(GOOD, "compatible"),
+        };
+        let void = match change.approvals {
+            Approvals::Void => paint(WARN, " (approvals void)"),
+            Approvals::Hold => String::new(),
+        };
+        let place = match &*change.place {
+            "" => change.part.to_owned(),
+            place => format!("{} {place}", change.part),
+        };
+        screen.out(format_args!(
+            "{class} {} {}: {}{void}",
+            paint(NAME, &change.tool),
+            place,
+            change.text
+        ))?;
+    }
+    let breaking = report
+        .changes
+        .iter()
+        .filter(|change| change.callers == Callers::Breaking);
+    screen.out(format_args!(
+        "{} changes, {} breaking for callers; waiting approvals are void for {} tools",
+        report.changes.len(),
+        breaking.count(),
+        report.void.len()
+    ))?;
+    screen.note(paint(DIM, "`lock` accepts them"));
+    Ok(())
+}

@@ -1,0 +1,495 @@
+//! What changed between two JSON Schemas: does the new one take every value that the old one took?
+//!
+//! Arguments flow in and outputs flow out, so what widens one is compatible for arguments and breaking for outputs. Records of
+//! outputs may grow, because readers pass over keys that they do not know. What this file does not understand is breaking.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::Callers;
+
+/// Which way values go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// To the tool.
+    Input,
+    /// From the tool.
+    Output,
+}
+
+/// A change in a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Changed {
+    pub(super) place: String,
+    pub(super) callers: Callers,
+    pub(super) text: String,
+}
+
+/// How the set of values changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Wider,
+    Narrower,
+    /// Some came and some went.
+    Other,
+    /// Only words about them changed.
+    Same,
+}
+
+/// Compares two schema texts.
+pub(super) fn compare(before: &str, now: &str, side: Side) -> Vec<Changed> {
+    let (Ok(before), Ok(now)) = (serde_json::from_str(before), serde_json::from_str(now)) else {
+        return vec![Changed {
+            place: String::new(),
+            callers: Callers::Breaking,
+            text: "a schema is no JSON, write the lock anew".to_owned(),
+        }];
+    };
+    let mut comparison = Comparison {
+        side,
+        roots: [&before, &now],
+        seen: BTreeSet::new(),
+        changes: Vec::new(),
+    };
+    comparison.node(&before, &now, "");
+    comparison.changes
+}
+
+struct Comparison<'a> {
+    side: Side,
+    roots: [&'a Value; 2],
+    /// Pairs of references that were compared.
+    seen: BTreeSet<(String, String)>,
+    changes: Vec<Changed>,
+}
+
+/// Keywords that say nothing about values.
+const WORDS: [&str; 9] = [
+    "description",
+    "title",
+    "default",
+    "examples",
+    "$schema",
+    "$id",
+    "$defs",
+    "definitions",
+    "$comment",
+];
+
+/// Keywords that are compared one by one.
+const KNOWN: [&str; 21] = [
+    "type",
+    "enum",
+    "const",
+    "anyOf",
+    "oneOf",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "minimum",
+    "exclusiveMinimum",
+    "minLength",
+    "minItems",
+    "maximum",
+    "exclusiveMaximum",
+    "maxLength",
+    "maxItems",
+    "multipleOf",
+    "pattern",
+    "format",
+    "uniqueItems",
+];
+
+impl<'a> Comparison<'a> {
+    fn add(&mut self, place: &str, way: Way, text: impl Into<String>) {
+        let compatible = match self.side {
+            Side::Input => matches!(way, Way::Wider | Way::Same),
+            Side::Output => matches!(way, Way::Narrower | Way::Same),
+        };
+        self.say(place, compatible, text);
+    }
+
+    fn say(&mut self, place: &str, compatible: bool, text: impl Into<String>) {
+        self.changes.push(Changed {
+            place: place.to_owned(),
+            callers: if compatible {
+                Callers::Compatible
+            } else {
+                Callers::Breaking
+            },
+            text: text.into(),
+        });
+    }
+
+    fn node(&mut self, before: &'a Value, now: &'a Value, place: &str) {
+        let refs = [reference(before), reference(now)];
+        if let [Some(was), Some(is)] = refs
+            && !self.seen.insert((was.to_owned(), is.to_owned()))
+        {
+            return;
+        }
+        let (Some(was), Some(is)) = (self.resolved(0, before), self.resolved(1, now)) else {
+            if before != now {
+                self.add(
+                    place,
+                    Way::Other,
+                    "it is another schema, or one that cannot be read",
+                );
+            }
+            return;
+        };
+        if was == is && refs == [None, None] {
+            return;
+        }
+        let text = |node: &Map<String, Value>| node.get("description").cloned();
+        if text(was) != text(is) {
+            self.add(place, Way::Same, "its description changed");
+        }
+        self.types(was, is, place);
+        self.values(was, is, place);
+        self.bounds(was, is, place);
+        self.texts(was, is, place);
+        self.choices(was, is, place);
+        self.record(was, is, place);
+        self.list(was, is, place);
+        self.default(was, is, place);
+        self.rest(was, is, place);
+    }
+
+    /// The node that a reference means.
+    fn resolved(&self, root: usize, mut node: &'a Value) -> Option<&'a Map<String, Value>> {
+        for _ in 0..16 {
+            let Some(target) = reference(node) else {
+                return node.as_object();
+            };
+            node = self.roots[root].pointer(target.strip_prefix('#')?)?;
+        }
+        None
+    }
+
+    fn types(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
+        let (before, now) = (types(was), types(is));
+        if before == now {
+            return;
+        }
+        let told = |types: &Option<BTreeSet<&str>>| match types {
+            None => "anything".to_owned(),
+            Some(types) => types.iter().copied().collect::<Vec<_>>().join(" or "),
+        };
+        let text = format!("{} became {}", told(&before), told(&now));
+        // A whole number is a number.
+        let covers =
+            |wide: &Option<BTreeSet<&str>>, narrow: &Option<BTreeSet<&str>>| match (wide, narrow) {
+                (None, _) => true,
+                (_, None) => false,
+                (Some(wide), Some(narrow)) => narrow.iter().all(|one| {
+                    wide.contains(one) || (*one == "integer" && wide.contains("number"))
+                }),
+            };
+        self.add(
+            place,
+            way(covers(&now, &before), covers(&before, &now)),
+            text,
+        );
+    }
+
+    fn values(&mut self, was: &'a Map<String, Value>, is: &'a Map<String, Value>, place: &str) {
+        let (before, now) = (values(was), values(is));
+        match (before, now) {
+            (Some(before), Some(now)) => {
+                let came: Vec<_> = now.iter().filter(|value| !before.contains(value)).collect();
+                let went: Vec<_> = before.iter().filter(|value| !now.contains(value)).collect();
+                for value in came {
+                    self.add(place, Way::Wider, format!("the value {value} is new"));
+                }
+                for value in went {
+                    self.add(place, Way::Narrower, format!("the value {value} is gone"));
+                }
+            }
+            (Some(_), None) => {
+                self.add(place, Way::Wider, "it is not one of a few values any more");
+            }
+            (None, Some(_)) => self.add(place, Way::Narrower, "it is one of a few values now"),
+            (None, None) => {}
+        }
+    }
+
+    fn bounds(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
+        let lower = ["minimum", "exclusiveMinimum", "minLength", "minItems"];
+        let upper = ["maximum", "exclusiveMaximum", "maxLength", "maxItems"];
+        for (keyword, is_lower) in lower
+            .map(|word| (word, true))
+            .into_iter()
+            .chain(upper.map(|word| (word, false)))
+        {
+            let (before, now) = (was.get(keyword), is.get(keyword));
+            if before == now {
+                continue;
+            }
+            let number = |value: Option<&Value>| value.and_then(Value::as_f64);
+            let way = match (number(before), number(now)) {
+                (Some(_), None) => Way::Wider,
+                (Some(before), Some(now)) if (now < before) == is_lower => Way::Wider,
+                _ => Way::Narrower,
+            };
+            self.add(place, way, became(keyword, before, now));
+        }
+        let (before, now) = (was.get("multipleOf"), is.get("multipleOf"));
+        if before != now {
+            let way = match (before.and_then(Value::as_f64), now.and_then(Value::as_f64)) {
+                (None, _) => Way::Narrower,
+                (_, None) => Way::Wider,
+                (Some(before), Some(now)) if before % now == 0.0 => Way::Wider,
+                (Some(before), Some(now)) if now % before == 0.0 => Way::Narrower,
+                _ => Way::Other,
+            };
+            self.add(place, way, became("multipleOf", before, now));
+        }
+        let unique =
+            |node: &Map<String, Value>| node.get("uniqueItems") == Some(&Value::Bool(true));
+        match (unique(was), unique(is)) {
+            (true, false) => self.add(place, Way::Wider, "items may repeat now"),
+            (false, true) => self.add(place, Way::Narrower, "items may not repeat any more"),
+            _ => {}
+        }
+    }
+
+    fn texts(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
+        for keyword in ["pattern", "format"] {
+            let (before, now) = (was.get(keyword), is.get(keyword));
+            let way = match (before, now) {
+                _ if before == now => continue,
+                (None, _) => Way::Narrower,
+                (_, None) => Way::Wider,
+                _ => Way::Other,
+            };
+            self.add(place, way, became(keyword, before, now));
+        }
+    }
+
+    fn choices(&mut self, was: &'a Map<String, Value>, is: &'a Map<String, Value>, place: &str) {
+        let (before, now) = match (choices(was), choices(is)) {
+            (None, None) => return,
+            (Some(before), Some(now)) => (before, now),
+            (Some(_), None) => {
+                return self.add(
+                    place,
+                    Way::Other,
+                    "it is not one of several shapes any more",
+                );
+            }
+            (None, Some(_)) => {
+                return self.add(place, Way::Other, "it is one of several shapes now");
+            }
+        };
+        let mut left: Vec<&Value> = now.iter().collect();
+        let mut lost = Vec::new();
+        for shape in before {
+            // Equal ones first, then those that are told apart by the same value, then of the same type.
+            let at = left
+                .iter()
+                .position(|other| *other == shape)
+                .or_else(|| {
+                    left.iter()
+                        .position(|other| tag(other).is_some() && tag(other) == tag(shape))
+                })
+                .or_else(|| {
+                    let plain = |shape: &Value| {
+                        tag(shape)
+                            .is_none()
+                            .then(|| shape.get("type").cloned())
+                            .flatten()
+                    };
+                    left.iter()
+                        .position(|other| plain(other).is_some() && plain(other) == plain(shape))
+                });
+            match at {
+                Some(at) => {
+                    let other = left.remove(at);
+                    let place = match tag(shape) {
+                        Some(tag) => format!("{place}/{tag}"),
+                        None => place.to_owned(),
+                    };
+                    self.node(shape, other, &place);
+                }
+                None => lost.push(shape),
+            }
+        }
+        for shape in lost {
+            self.add(
+                place,
+                Way::Narrower,
+                format!("the shape {} is gone", name(shape)),
+            );
+        }
+        for shape in left {
+            self.add(
+                place,
+                Way::Wider,
+                format!("the shape {} is new", name(shape)),
+            );
+        }
+    }
+
+    fn record(&mut self, was: &'a Map<String, Value>, is: &'a Map<String, Value>, place: &str) {
+        let empty = Map::new();
+        let entries =
+            |node: &'a Map<String, Value>| node.get("properties").and_then(Value::as_object);
+        let (before, now) = (entries(was), entries(is));
+        let has = |entries: Option<&Map<String, Value>>, key: &str| {
+            entries.unwrap_or(&empty).contains_key(key)
+        };
+        let input = self.side == Side::Input;
+        for (key, old) in before.into_iter().flatten() {
+            let place = format!("{place}/{key}");
+            let (needed_before, needed_now) = (requires(was, key), requires(is, key));
+            let Some(new) = now.and_then(|now| now.get(key)) else {
+                self.say(&place, false, "it is gone");
+                continue;
+            };
+            if needed_before && !needed_now {
+                self.say(&place, input, "it may be left out now");
+            } else if !needed_before && needed_now {
+                self.say(&place, !input, "it is required now");
+            }
+            self.node(old, new, &place);
+        }
+        for key in now
+            .into_iter()
+            .flatten()
+            .map(|(key, _)| key)
+            .filter(|key| !has(before, key))
+        {
+            let place = format!("{place}/{key}");
+            match (input, requires(is, key)) {
+                (true, true) => self.say(&place, false, "it is new and required"),
+                (true, false) => self.say(&place, true, "it is new and may be left out"),
+                (false, _) => self.say(&place, true, "it is new"),
+            }
+        }
+        match (
+            was.get("additionalProperties"),
+            is.get("additionalProperties"),
+        ) {
+            (before, now) if before == now => {}
+            (Some(Value::Bool(false)), _) => self.add(place, Way::Wider, "it takes other keys now"),
+            (_, Some(Value::Bool(false))) => {
+                self.add(place, Way::Narrower, "it takes no other keys any more");
+            }
+            (Some(before), Some(now)) if before.is_object() && now.is_object() => {
+                self.node(before, now, &format!("{place}/*"));
+            }
+            (_, Some(now)) if now.is_object() => {
+                self.add(place, Way::Narrower, "other keys have a schema now");
+            }
+            _ => self.add(place, Way::Wider, "other keys have no schema any more"),
+        }
+    }
+
+    fn list(&mut self, was: &'a Map<String, Value>, is: &'a Map<String, Value>, place: &str) {
+        match (was.get("items"), is.get("items")) {
+            (Some(before), Some(now)) => self.node(before, now, &format!("{place}/[]")),
+            (Some(_), None) => self.add(place, Way::Wider, "its items may be anything now"),
+            (None, Some(_)) => self.add(place, Way::Narrower, "its items have a schema now"),
+            (None, None) => {}
+        }
+    }
+
+    /// Another default gives calls that leave the value out another meaning.
+    fn default(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
+        let (before, now) = (was.get("default"), is.get("default"));
+        if before != now {
+            let compatible = before.is_none() || now.is_none() || self.side == Side::Output;
+            self.say(place, compatible, became("default", before, now));
+        }
+    }
+
+    /// Keywords that nothing above compares.
+    fn rest(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
+        let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+        for key in keys {
+            let compared = WORDS.contains(&&**key) || KNOWN.contains(&&**key) || key == "$ref";
+            if !compared && was.get(key) != is.get(key) {
+                self.add(place, Way::Other, became(key, was.get(key), is.get(key)));
+            }
+        }
+    }
+}
+
+fn way(wider: bool, narrower: bool) -> Way {
+    match (wider, narrower) {
+        (true, true) => Way::Same,
+        (true, false) => Way::Wider,
+        (false, true) => Way::Narrower,
+        (false, false) => Way::Other,
+    }
+}
+
+fn became(keyword: &str, before: Option<&Value>, now: Option<&Value>) -> String {
+    match (before, now) {
+        (Some(before), Some(now)) => format!("`{keyword}` {before} became {now}"),
+        (None, Some(now)) => format!("`{keyword}` {now} is new"),
+        (Some(before), None) => format!("`{keyword}` {before} is gone"),
+        (None, None) => format!("`{keyword}` changed"),
+    }
+}
+
+fn reference(node: &Value) -> Option<&str> {
+    node.get("$ref")?.as_str()
+}
+
+/// The types that a node names; none where it names none.
+fn types(node: &Map<String, Value>) -> Option<BTreeSet<&str>> {
+    match node.get("type")? {
+        Value::String(one) => Some(BTreeSet::from([&**one])),
+        Value::Array(several) => Some(several.iter().filter_map(Value::as_str).collect()),
+        _ => None,
+    }
+}
+
+/// The values that a node admits, where it lists them.
+fn values(node: &Map<String, Value>) -> Option<Vec<&Value>> {
+    match (node.get("enum"), node.get("const")) {
+        (Some(Value::Array(values)), _) => Some(values.iter().collect()),
+        (_, Some(value)) => Some(vec![value]),
+        _ => None,
+    }
+}
+
+fn choices(node: &Map<String, Value>) -> Option<&Vec<Value>> {
+    node.get("anyOf").or_else(|| node.get("oneOf"))?.as_array()
+}
+
+fn requires(node: &Map<String, Value>, key: &str) -> bool {
+    let required = node.get("required").and_then(Value::as_array);
+    required.is_some_and(|keys| keys.iter().any(|known| known == key))
+}
+
+/// What tells a shape from the others: the one value of its first property that has only one, or its only key.
+fn tag(shape: &Value) -> Option<String> {
+    let entries = shape.get("properties")?.as_object()?;
+    let fixed = entries.values().find_map(|entry| {
+        let entry = entry.as_object()?;
+        match values(entry)?.as_slice() {
+            [Value::String(one)] => Some(one.clone()),
+            _ => None,
+        }
+    });
+    fixed.or_else(|| match entries.keys().collect::<Vec<_>>().as_slice() {
+        [only] => Some((*only).clone()),
+        _ => None,
+    })
+}
+
+/// A shape in a few words.
+fn name(shape: &Value) -> String {
+    if let Some(tag) = tag(shape) {
+        return format!("`{tag}`");
+    }
+    match shape.get("type").and_then(Value::as_str) {
+        Some(kind) => format!("`{kind}`"),
+        None => "without a name".to_owned(),
+    }
+}

@@ -1,0 +1,211 @@
+//! What changed in one tool.
+
+use super::schema::{self, Side};
+use super::{Approvals, Callers, Change};
+use crate::commands::lock::Locked;
+
+/// When a person has to approve, from least to most often.
+const APPROVAL: [&str; 4] = ["never", "by_effect", "when", "always"];
+
+/// Every change of a tool that is there before and after.
+pub(super) fn changes(before: &Locked, now: &Locked) -> Vec<Change> {
+    let mut found = Found {
+        tool: &now.name,
+        void: before.contract != now.contract,
+        changes: Vec::new(),
+    };
+    found.input(before, now);
+    found.output(before, now);
+    found.effects(before, now);
+    found.needs(before, now);
+    if before.description != now.description {
+        found.add(
+            "description",
+            "",
+            Callers::Compatible,
+            true,
+            "models read another text".into(),
+        );
+    }
+    if before.category != now.category {
+        let text = format!("`{}` became `{}`", before.category, now.category);
+        found.add("category", "", Callers::Compatible, false, text);
+    }
+    if found.void
+        && found
+            .changes
+            .iter()
+            .all(|change| change.approvals == Approvals::Hold)
+    {
+        let text = "the contract is another one, though nothing that is compared here changed";
+        found.add("contract", "", Callers::Compatible, true, text.into());
+    }
+    found.changes
+}
+
+struct Found<'a> {
+    tool: &'a str,
+    /// Whether the contract is another one.
+    void: bool,
+    changes: Vec<Change>,
+}
+
+impl Found<'_> {
+    /// `in_contract`: whether the part is one that the contract is made of.
+    fn add(
+        &mut self,
+        part: &'static str,
+        place: &str,
+        callers: Callers,
+        in_contract: bool,
+        text: String,
+    ) {
+        self.changes.push(Change {
+            tool: self.tool.to_owned(),
+            callers,
+            approvals: if in_contract && self.void {
+                Approvals::Void
+            } else {
+                Approvals::Hold
+            },
+            part,
+            place: place.to_owned(),
+            text,
+        });
+    }
+
+    fn schemas(&mut self, part: &'static str, side: Side, before: &str, now: &str) {
+        for change in schema::compare(before, now, side) {
+            self.add(part, &change.place, change.callers, true, change.text);
+        }
+    }
+
+    fn input(&mut self, before: &Locked, now: &Locked) {
+        self.schemas("argument", Side::Input, &before.input, &now.input);
+    }
+
+    fn output(&mut self, before: &Locked, now: &Locked) {
+        match (&before.output, &now.output) {
+            (Some(before), Some(now)) => self.schemas("output", Side::Output, before, now),
+            (None, Some(_)) => self.add(
+                "output",
+                "",
+                Callers::Compatible,
+                true,
+                "it has a schema now".into(),
+            ),
+            (Some(_), None) => self.add(
+                "output",
+                "",
+                Callers::Breaking,
+                true,
+                "it has no schema any more".into(),
+            ),
+            (None, None) => {}
+        }
+    }
+
+    fn effects(&mut self, before: &Locked, now: &Locked) {
+        for effect in gone(&now.effects, &before.effects) {
+            let text = format!("it may {effect} now");
+            self.add("effect", "", Callers::Breaking, true, text);
+        }
+        for effect in gone(&before.effects, &now.effects) {
+            let text = format!("it cannot {effect} any more");
+            self.add("effect", "", Callers::Compatible, true, text);
+        }
+        // What a client may take for granted, and what it must be wary of.
+        for (hint, safe) in [
+            ("read_only", true),
+            ("idempotent", true),
+            ("destructive", false),
+            ("open_world", false),
+        ] {
+            let has = |tool: &Locked| tool.hints.iter().any(|known| known == hint);
+            let (was, is) = (has(before), has(now));
+            if was != is {
+                let callers = if is == safe {
+                    Callers::Compatible
+                } else {
+                    Callers::Breaking
+                };
+                let text = if is {
+                    format!("it is {hint} now")
+                } else {
+                    format!("it is not {hint} any more")
+                };
+                self.add("hint", "", callers, true, text);
+            }
+        }
+        if before.approval != now.approval {
+            let rank = |word: &str| APPROVAL.iter().position(|known| *known == word);
+            let callers = if rank(&now.approval) > rank(&before.approval) {
+                Callers::Breaking
+            } else {
+                Callers::Compatible
+            };
+            let text = format!("`{}` became `{}`", before.approval, now.approval);
+            self.add("approval", "", callers, false, text);
+        }
+    }
+
+    fn needs(&mut self, before: &Locked, now: &Locked) {
+        for provider in gone(&before.providers, &now.providers) {
+            let text = format!("{provider} is not offered it any more");
+            self.add("provider", "", Callers::Breaking, true, text);
+        }
+        for provider in gone(&now.providers, &before.providers) {
+            let text = format!("{provider} is offered it now");
+            self.add("provider", "", Callers::Compatible, true, text);
+        }
+        let sides = [
+            (
+                "secret",
+                &before.secrets,
+                &now.secrets,
+                &before.optional_secrets,
+                &now.optional_secrets,
+            ),
+            (
+                "variable",
+                &before.variables,
+                &now.variables,
+                &before.optional_variables,
+                &now.optional_variables,
+            ),
+        ];
+        for (part, was, is, was_optional, is_optional) in sides {
+            for name in gone(is, was) {
+                let text = format!("it needs `{name}` now, and does nothing without it");
+                self.add(part, "", Callers::Breaking, false, text);
+            }
+            for name in gone(was, is) {
+                let text = format!("it does not need `{name}` any more");
+                self.add(part, "", Callers::Compatible, false, text);
+            }
+            for name in gone(is_optional, was_optional).filter(|name| !was.contains(name)) {
+                self.add(
+                    part,
+                    "",
+                    Callers::Compatible,
+                    false,
+                    format!("it can use `{name}` now"),
+                );
+            }
+            for name in gone(was_optional, is_optional).filter(|name| !is.contains(name)) {
+                self.add(
+                    part,
+                    "",
+                    Callers::Compatible,
+                    false,
+                    format!("it does not use `{name}` any more"),
+                );
+            }
+        }
+    }
+}
+
+/// What stands in the first list and not in the second.
+fn gone<'a>(first: &'a [String], second: &'a [String]) -> impl Iterator<Item = &'a String> {
+    first.iter().filter(|word| !second.contains(word))
+}

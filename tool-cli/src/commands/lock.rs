@@ -1,0 +1,185 @@
+//! `lock`: what the tools promise, in a file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tool_core::schema::dialect::schema_text;
+use tool_core::{Dialect, Registry, ToolDef};
+
+use super::list::{approval, effects};
+use crate::args::Lock;
+use crate::host::Cli;
+use crate::json::Json;
+use crate::outcome::{Exit, Failure};
+use crate::screen::Screen;
+
+/// The form of the file. Another one is not read.
+const VERSION: u32 = 1;
+
+/// The first lines of the file.
+const HEAD: &str = "# Written by `lock`, compared by `diff`. Commit it.\n\n";
+
+/// Where the file lies where nothing is said: `cargo tool` names the root of the workspace here.
+pub(crate) const ROOT: &str = "CARGO_TOOL_ROOT";
+
+/// The file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Locks {
+    version: u32,
+    #[serde(default, rename = "tool")]
+    pub(super) tools: Vec<Locked>,
+}
+
+/// What one tool promises.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Locked {
+    pub(super) name: String,
+    /// The fingerprint that approvals are bound to.
+    pub(super) contract: String,
+    pub(super) description: String,
+    pub(super) category: String,
+    /// `read`, `write`, `destroy`, `external`.
+    pub(super) effects: Vec<String>,
+    /// `read_only`, `destructive`, `idempotent`, `open_world`, as MCP clients read them.
+    pub(super) hints: Vec<String>,
+    /// `never`, `by_effect`, `when` or `always`.
+    pub(super) approval: String,
+    pub(super) providers: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) secrets: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) optional_secrets: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) variables: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) optional_variables: Vec<String>,
+    /// JSON Schema of the arguments.
+    pub(super) input: String,
+    /// JSON Schema of the output, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) output: Option<String>,
+}
+
+pub(super) fn run(cli: &Cli, words: &Lock, screen: Screen) -> Result<Exit, Failure> {
+    let path = path(words.file.as_deref());
+    let locks = Locks::of(&cli.tools()?);
+    let text = toml::to_string_pretty(&locks).map_err(|error| {
+        Failure::of(Exit::Failed, format!("the lock cannot be written: {error}"))
+    })?;
+    fs::write(&path, format!("{HEAD}{text}")).map_err(|error| {
+        Failure::usage(format!("`{}` cannot be written: {error}", path.display()))
+    })?;
+    let count = locks.tools.len();
+    if screen.is_json() {
+        #[derive(Serialize)]
+        struct Written {
+            file: String,
+            tools: usize,
+        }
+        let file = path.display().to_string();
+        Screen::json(&Written { file, tools: count })?;
+    } else {
+        screen.out(format_args!("{} tools locked in {}", count, path.display()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Where the file lies.
+pub(super) fn path(said: Option<&Path>) -> PathBuf {
+    match said {
+        Some(path) => path.to_owned(),
+        None => PathBuf::from(std::env::var_os(ROOT).unwrap_or_default()).join("tools.lock"),
+    }
+}
+
+impl Locks {
+    /// What the tools promise now.
+    pub(super) fn of(registry: &Registry) -> Self {
+        Self {
+            version: VERSION,
+            tools: registry.tools().iter().map(Locked::of).collect(),
+        }
+    }
+
+    /// What was locked.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let name = path.display();
+        let text = fs::read_to_string(path).map_err(|error| {
+            Failure::usage(format!("`{name}` cannot be read: {error}"))
+                .hint("write it with `lock`, and commit it")
+        })?;
+        let wrong = |text: String| {
+            Failure::usage(format!("`{name}` is no lock of this version: {text}"))
+                .hint("take it from the last commit, or write it anew with `lock`")
+        };
+        let locks: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        if locks.version != VERSION {
+            return Err(wrong(format!(
+                "it has version {}, not {VERSION}",
+                locks.version
+            )));
+        }
+        Ok(locks)
+    }
+}
+
+impl Locked {
+    fn of(def: &ToolDef) -> Self {
+        let hints = def.hints();
+        let words = [
+            (hints.read_only, "read_only"),
+            (hints.destructive, "destructive"),
+            (hints.idempotent, "idempotent"),
+            (hints.open_world, "open_world"),
+        ];
+        let secrets = |optional: bool| {
+            let needs = def
+                .secrets()
+                .iter()
+                .filter(|need| need.optional == optional);
+            needs.map(|need| need.key.to_string()).collect()
+        };
+        let variables = |required: bool| {
+            let needs = def
+                .variables()
+                .iter()
+                .filter(|need| need.required == required);
+            needs.map(|need| need.name.to_string()).collect()
+        };
+        Self {
+            name: def.wire_name().to_owned(),
+            contract: def.contract().to_string(),
+            description: def.description().to_owned(),
+            category: def.category().to_owned(),
+            effects: effects(def.effect()),
+            hints: words
+                .iter()
+                .filter(|(on, _)| *on)
+                .map(|(_, word)| (*word).to_owned())
+                .collect(),
+            approval: approval(def.approval()).to_owned(),
+            providers: def
+                .providers()
+                .iter()
+                .map(|dialect| dialect.name().to_owned())
+                .collect(),
+            secrets: secrets(false),
+            optional_secrets: secrets(true),
+            variables: variables(true),
+            optional_variables: variables(false),
+            // A tool may leave this dialect out; what it takes can be said all the same.
+            input: lines(&schema_text(def.input(), Dialect::JsonSchema)),
+            output: def.output_schema().map(|schema| lines(&schema)),
+        }
+    }
+}
+
+/// JSON on several lines, so that a change in version control is the lines that it changes.
+fn lines(text: &str) -> String {
+    let mut lines = Json::read(text).map_or_else(|_| text.to_owned(), |json| json.pretty());
+    lines.push('\n');
+    lines
+}
