@@ -1,11 +1,10 @@
 //! What policy and the tool itself say about a call.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::policy::{DecisionId, PolicyVerdict};
 use crate::run::Prepared;
-use crate::tool::Approval;
+use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
 /// What is to be done with a call.
@@ -54,23 +53,10 @@ pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared) -> Judged {
             four_eyes: decision.four_eyes,
         },
     };
-    if judged.says == Says::Allow && wants_approval(prepared, permitted) {
+    // A rule that has allowed the call by name has spoken about its effect, too.
+    let by_effect = |def: &ToolDef| def.hints().destructive && !permitted;
+    if judged.says == Says::Allow && super::wants_approval(prepared, by_effect) {
         judged.says = Says::Ask;
     }
     judged
-}
-
-/// Whether the tool itself wants a person. `permitted`: a rule of the policy has allowed the call by name.
-fn wants_approval(prepared: &Prepared, permitted: bool) -> bool {
-    match prepared.tool().approval() {
-        Approval::Never => false,
-        Approval::Always => true,
-        Approval::ByEffect => prepared.tool().hints().destructive && !permitted,
-        Approval::When(asks) => {
-            let asked = catch_unwind(AssertUnwindSafe(|| {
-                asks(prepared.arguments(), prepared.context())
-            }));
-            !matches!(asked, Ok(Ok(false)))
-        }
-    }
 }

@@ -110,7 +110,8 @@ pub(crate) fn decide(
     if let Err(error) = run::check_variables(prepared.tool(), prepared.context()) {
         return Err((prepared, error));
     }
-    if needs_approval(&prepared) {
+    // Only a host's gate asks because of the effect alone.
+    if wants_approval(&prepared, |_| false) {
         let error = ToolError::of(
             ErrorKind::Pending,
             "the call has to be approved by a person first",
@@ -137,11 +138,13 @@ fn refusal(decision: &Decision) -> Option<ToolError> {
     Some(ToolError::of(kind, text).operator(format!("decision {}", decision.id)))
 }
 
-/// Whether a person has to approve the call. A predicate that fails or panics asks.
-fn needs_approval(prepared: &Prepared) -> bool {
+/// Whether the tool itself wants a person; `by_effect` answers for one that leaves it to its effect. A predicate that fails or panics
+/// asks.
+fn wants_approval(prepared: &Prepared, by_effect: impl FnOnce(&ToolDef) -> bool) -> bool {
     match prepared.tool().approval() {
-        Approval::ByEffect | Approval::Never => false,
+        Approval::Never => false,
         Approval::Always => true,
+        Approval::ByEffect => by_effect(prepared.tool()),
         Approval::When(asks) => {
             let asked = catch_unwind(AssertUnwindSafe(|| {
                 asks(prepared.arguments(), prepared.context())
