@@ -219,13 +219,10 @@ fn prepare(
         let error = toolset.unknown(&call.name);
         return Err(refused(call, error));
     };
-    let (corrected, repairs) =
-        match args::admit(def.input(), &call.arguments, toolset.repair_mode()) {
-            Ok(admitted) => (own_text(admitted.text, &call.arguments), admitted.repairs),
-            Err(issues) => {
-                return Err(refused(call, ToolError::invalid_arguments(issues)));
-            }
-        };
+    let (corrected, repairs) = match admit(toolset, def, &call.arguments) {
+        Ok(admitted) => admitted,
+        Err(error) => return Err(refused(call, error)),
+    };
     let mut prepared = enter(
         toolset,
         at,
@@ -290,12 +287,20 @@ pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), Too
     Err(ToolError::variables_required(missing))
 }
 
-/// What the tool reads, where it is not what the model wrote. Empty text is read as `{}`, which is neither.
-fn own_text(admitted: Cow<'_, str>, written: &str) -> Option<String> {
-    match admitted {
+/// What the tool reads, where it is not what the model wrote, and what was repaired.
+fn admit(
+    toolset: &Toolset,
+    def: &ToolDef,
+    written: &str,
+) -> Result<(Option<String>, Vec<RepairNote>), ToolError> {
+    let admitted = args::admit(def.input(), written, toolset.repair_mode())
+        .map_err(ToolError::invalid_arguments)?;
+    let corrected = match admitted.text {
+        // Empty text is read as `{}`, which is neither.
         Cow::Borrowed(text) if text.len() == written.len() => None,
         text => Some(text.into_owned()),
-    }
+    };
+    Ok((corrected, admitted.repairs))
 }
 
 /// Decodes; nothing runs yet.

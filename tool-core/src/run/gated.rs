@@ -12,7 +12,6 @@ use tower::ServiceExt as _;
 use super::claim::{self, Claim, Claimed};
 use super::hooks::{Permitted, Ran};
 use super::{Prepared, Progress, begin, closed, enter, stored, telemetry};
-use crate::args;
 use crate::audit::{Audit, End, Entry, Late, Verdicts, arrived};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
@@ -73,17 +72,12 @@ pub(super) async fn call(
             return Box::pin(refuse(gate, Some(&gated), call, cx, error, layer, started)).await;
         }
     };
-    let (corrected, repairs) =
-        match args::admit(def.input(), &call.arguments, toolset.repair_mode()) {
-            Ok(admitted) => (
-                super::own_text(admitted.text, &call.arguments),
-                admitted.repairs,
-            ),
-            Err(issues) => {
-                let error = ToolError::invalid_arguments(issues);
-                return Box::pin(refuse(gate, Some(&gated), call, cx, error, None, started)).await;
-            }
-        };
+    let (corrected, repairs) = match super::admit(toolset, def, &call.arguments) {
+        Ok(admitted) => admitted,
+        Err(error) => {
+            return Box::pin(refuse(gate, Some(&gated), call, cx, error, None, started)).await;
+        }
+    };
     let mut prepared = enter(
         toolset,
         at,
