@@ -181,8 +181,8 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     let at = Timestamp::now();
     let spill = Spill {
         handle: handle(),
-        tenant: cx.workspace().unwrap_or_default().to_owned(),
-        principal: cx.user().unwrap_or_default().to_owned(),
+        tenant: cx.tenant().to_owned(),
+        principal: cx.principal().to_owned(),
         text,
         at,
         expires: at.plus(keep),
@@ -281,8 +281,8 @@ async fn part(ask: Ask, cx: &ToolContext) -> Result<More, ToolError> {
         .store
         .read(
             &ask.handle,
-            cx.workspace().unwrap_or_default(),
-            cx.user().unwrap_or_default(),
+            cx.tenant(),
+            cx.principal(),
             ask.from,
             ask.most.min(MOST),
             Timestamp::now(),

@@ -23,6 +23,7 @@ use crate::tool::ToolDef;
 use variables::Value;
 
 mod builder;
+mod caller;
 mod env;
 mod extract;
 #[cfg(feature = "host")]
@@ -195,60 +196,6 @@ impl ToolContext {
             return Some(stop);
         }
         self.host.cancellation.as_ref()
-    }
-
-    /// The agent that asks.
-    pub fn agent(&self) -> Option<&str> {
-        self.host.agent.as_deref()
-    }
-
-    /// The user on whose behalf it asks.
-    pub fn user(&self) -> Option<&str> {
-        self.host.user.as_deref()
-    }
-
-    /// Whom the tool acts as towards other systems: the caller's runtime user, else the workspace's service user.
-    ///
-    /// Not the one who asked: that is [`user`](ToolContext::user), and the audit names both.
-    pub fn runtime_user(&self) -> Option<&str> {
-        self.host
-            .runtime_user
-            .as_deref()
-            .or(self.host.service_user.as_deref())
-    }
-
-    /// The workspace: the slug of the instance.
-    pub fn workspace(&self) -> Option<&str> {
-        self.host.workspace.as_deref()
-    }
-
-    /// The session.
-    pub fn session(&self) -> Option<&str> {
-        self.host.session.as_deref()
-    }
-
-    /// The conversation.
-    pub fn conversation(&self) -> Option<&str> {
-        self.host.conversation.as_deref()
-    }
-
-    /// The turn: one message of the model and the calls in it. The same again when the turn is resumed.
-    pub fn turn(&self) -> Option<&str> {
-        #[cfg(feature = "host")]
-        if let Some(turn) = self.turn_of_call() {
-            return Some(turn);
-        }
-        self.host.turn.as_deref()
-    }
-
-    /// Name of the AI provider that the instance uses, for tools that call a model themselves.
-    pub fn model_provider(&self) -> Option<&str> {
-        self.host.model_provider.as_deref()
-    }
-
-    /// The provider whose model asks.
-    pub fn provider(&self) -> Option<Dialect> {
-        self.host.provider
     }
 
     /// The id of the call that is served; `None` outside of a call.

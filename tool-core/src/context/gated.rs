@@ -94,13 +94,8 @@ impl Gated {
 
     /// Names the call among all calls of the host.
     pub(crate) fn key(&self, cx: &ToolContext, call: &ToolCall) -> &str {
-        self.key.get_or_init(|| {
-            sha256(&[
-                cx.workspace().unwrap_or_default(),
-                self.turn(cx),
-                self.path(call),
-            ])
-        })
+        self.key
+            .get_or_init(|| sha256(&[cx.tenant(), self.turn(cx), self.path(call)]))
     }
 }
 

@@ -201,7 +201,7 @@ impl FromContext for ConversationState {
             .ok_or_else(|| ToolError::unavailable("the conversation"))?;
         Ok(Self {
             place: Arc::new(StatePlace {
-                tenant: cx.workspace().unwrap_or_default().to_owned(),
+                tenant: cx.tenant().to_owned(),
                 conversation: conversation.to_owned(),
             }),
             store,

@@ -1,7 +1,7 @@
 //! Whether a judged call may go on: at once, by an approval, or not yet.
 
 use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent, Ticket};
-use super::hash::{contract, random_id};
+use super::hash::contract;
 use super::{Gate, Judged, Says, canonical};
 use crate::error::{ErrorKind, ToolError};
 use crate::run::Prepared;
@@ -185,9 +185,9 @@ async fn earlier(
 ) -> Result<Option<Loaded>, ToolError> {
     let cx = prepared.context();
     let filter = ApprovalFilter {
-        tenant: Some(cx.workspace().unwrap_or_default().to_owned()),
-        principal: Some(cx.user().unwrap_or_default().to_owned()),
-        turn: Some(cx.turn().unwrap_or_default().to_owned()),
+        tenant: Some(cx.tenant().to_owned()),
+        principal: Some(cx.principal().to_owned()),
+        turn: Some(cx.turn_name().to_owned()),
         tool: Some(prepared.tool().name().to_owned()),
         kind: Some(ApprovalKind::Call),
         ..ApprovalFilter::default()
@@ -223,26 +223,17 @@ async fn ask(
     now: Timestamp,
 ) -> Result<Asked, ToolError> {
     let cx = prepared.context();
+    let asked = approvals.question(ApprovalKind::Call, arguments(prepared)?, cx, now)?;
     let request = ApprovalRequest {
-        id: random_id()?,
-        kind: ApprovalKind::Call,
-        thread: cx.conversation().map(str::to_owned),
-        turn: cx.turn().unwrap_or_default().to_owned(),
         call: cx.call_path(),
         tool: prepared.tool().name().to_owned(),
-        tenant: cx.workspace().unwrap_or_default().to_owned(),
-        principal: cx.user().unwrap_or_default().to_owned(),
-        agent: cx.agent().map(str::to_owned),
         contract: contract(prepared.tool()).to_string(),
-        arguments: arguments(prepared)?,
         policy: judged.policy.to_string(),
         decision: judged.id.map(|id| id.to_string()).unwrap_or_default(),
         four_eyes: judged.four_eyes,
         reason: judged.reason.as_deref().map(str::to_owned),
-        nonce: random_id()?,
-        created: now,
-        expires: approvals.expiry(now),
         parent: cx.parent_call().map(str::to_owned),
+        ..asked
     };
     approvals
         .ask(request)

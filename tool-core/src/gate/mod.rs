@@ -89,8 +89,8 @@ fn decision(toolset: &Toolset, prepared: &Prepared) -> Option<Decision> {
     let cx = prepared.context();
     let request = Request {
         tool: prepared.tool(),
-        tenant: cx.workspace().unwrap_or_default(),
-        principal: cx.user().unwrap_or_default(),
+        tenant: cx.tenant(),
+        principal: cx.principal(),
         agent: cx.agent(),
         arguments: prepared.arguments(),
     };

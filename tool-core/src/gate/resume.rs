@@ -39,8 +39,8 @@ pub(crate) async fn grant<'t>(
         })
     })?;
     let request = &row.request;
-    let own = cx.user().unwrap_or_default() == request.principal
-        && cx.workspace().unwrap_or_default() == request.tenant
+    let own = cx.principal() == request.principal
+        && cx.tenant() == request.tenant
         && request.kind == ApprovalKind::Call;
     if !own {
         tracing::warn!(

@@ -253,8 +253,8 @@ impl Rules {
     /// Whom the turn is for.
     pub(super) fn subject<'a>(&'a self, cx: &'a ToolContext) -> Subject<'a> {
         Subject {
-            tenant: cx.workspace().unwrap_or_default(),
-            principal: cx.user().unwrap_or_default(),
+            tenant: cx.tenant(),
+            principal: cx.principal(),
             agent: self.agent.as_deref().or_else(|| cx.agent()),
         }
     }

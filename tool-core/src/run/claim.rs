@@ -77,12 +77,12 @@ pub(super) async fn claim(
     let intent = Intent {
         key: key.clone(),
         call: scope.call.id.clone(),
-        turn: cx.turn().unwrap_or_default().to_owned(),
+        turn: cx.turn_name().to_owned(),
         thread: cx.conversation().map(str::to_owned),
         tool: scope.def.name().to_owned(),
         contract: hash::contract(&scope.def).to_string(),
-        tenant: cx.workspace().unwrap_or_default().to_owned(),
-        principal: cx.user().unwrap_or_default().to_owned(),
+        tenant: cx.tenant().to_owned(),
+        principal: cx.principal().to_owned(),
         arguments_hash: hash::sha256(&[arguments
             .as_deref()
             .unwrap_or_else(|| prepared.arguments())]),

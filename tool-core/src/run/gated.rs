@@ -207,7 +207,7 @@ impl Flight<'_> {
             if let Poll::Ready(ended) = poll_fn(|task| Poll::Ready(run.as_mut().poll(task))).await {
                 return ended;
             }
-            let (tool, tenant) = (def.name(), cx.workspace().unwrap_or_default());
+            let (tool, tenant) = (def.name(), cx.tenant());
             match select(run.as_mut(), pin!(toolset.killed(tool, tenant))).await {
                 Either::Left((ended, _)) => ended,
                 Either::Right(((), run)) => {

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::hash::random_id;
 use crate::args::{self, Issue, Repair};
+use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::store::{
     Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStore, StoreError,
@@ -180,9 +182,35 @@ impl Approvals {
         &*self.0.store
     }
 
-    /// When what is asked now ends.
-    pub(crate) fn expiry(&self, now: Timestamp) -> Timestamp {
-        now.plus(self.0.wait)
+    /// A question of this caller's, about no tool and under no policy. Fails where the system gives no random bytes.
+    pub(crate) fn question(
+        &self,
+        kind: ApprovalKind,
+        arguments: String,
+        cx: &ToolContext,
+        now: Timestamp,
+    ) -> Result<ApprovalRequest, ToolError> {
+        Ok(ApprovalRequest {
+            id: random_id()?,
+            kind,
+            thread: cx.conversation().map(str::to_owned),
+            turn: cx.turn_name().to_owned(),
+            call: String::new(),
+            tool: String::new(),
+            tenant: cx.tenant().to_owned(),
+            principal: cx.principal().to_owned(),
+            agent: cx.agent().map(str::to_owned),
+            contract: String::new(),
+            arguments,
+            policy: String::new(),
+            decision: String::new(),
+            four_eyes: false,
+            reason: None,
+            nonce: random_id()?,
+            created: now,
+            expires: now.plus(self.0.wait),
+            parent: None,
+        })
     }
 
     /// Stores a question, and gives what stands for it.
@@ -213,38 +241,12 @@ impl Approvals {
     /// Asks about a plan. Its answer is stored and nothing is run again: see [`Route::Plan`].
     ///
     /// `plan` is JSON text; `cx` names who asks and in which turn.
-    pub async fn ask_plan(
-        &self,
-        plan: &str,
-        cx: &crate::ToolContext,
-    ) -> Result<Ticket, ApprovalError> {
-        let random = || {
-            super::hash::random_id().map_err(|error| ApprovalError::Random(error.operator_text()))
-        };
+    pub async fn ask_plan(&self, plan: &str, cx: &ToolContext) -> Result<Ticket, ApprovalError> {
         let arguments = super::canonical::canonical(plan)
             .ok_or_else(|| ApprovalError::Edit(ToolError::new("the plan is no JSON text")))?;
-        let now = Timestamp::now();
-        let request = ApprovalRequest {
-            id: random()?,
-            kind: ApprovalKind::Plan,
-            thread: cx.conversation().map(str::to_owned),
-            turn: cx.turn().unwrap_or_default().to_owned(),
-            call: String::new(),
-            tool: String::new(),
-            tenant: cx.workspace().unwrap_or_default().to_owned(),
-            principal: cx.user().unwrap_or_default().to_owned(),
-            agent: cx.agent().map(str::to_owned),
-            contract: String::new(),
-            arguments,
-            policy: String::new(),
-            decision: String::new(),
-            four_eyes: false,
-            reason: None,
-            nonce: random()?,
-            created: now,
-            expires: self.expiry(now),
-            parent: None,
-        };
+        let request = self
+            .question(ApprovalKind::Plan, arguments, cx, Timestamp::now())
+            .map_err(|error| ApprovalError::Random(error.operator_text()))?;
         Ok(self.ask(request).await?)
     }
 
