@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::call::CallResult;
 use crate::error::{ErrorKind, ToolError};
-use crate::output::{Citation, ModelOutput, Output, StoredModel};
+use crate::output::{Citation, Content, ModelOutput, Output};
 
 /// What is kept of a result: everything that the model and the client may read.
 #[derive(Serialize, Deserialize)]
@@ -14,7 +14,7 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    model: Option<StoredModel>,
+    model: Option<Content>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     citations: Vec<Citation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub(crate) fn write(result: &CallResult) -> Option<String> {
     let stored = match &result.outcome {
         Ok(output) => Stored {
             output: Some(output.payload.clone()),
-            model: output.model.as_ref().map(ModelOutput::to_stored),
+            model: output.model.as_ref().map(|model| model.0.clone()),
             citations: result.citations.clone(),
             error: None,
         },
@@ -76,7 +76,7 @@ pub(crate) fn read(text: &str) -> (Result<Output, ToolError>, Vec<Citation>) {
         }) => (
             Ok(Output {
                 payload,
-                model: model.map(ModelOutput::from_stored),
+                model: model.map(ModelOutput),
             }),
             citations,
         ),
@@ -93,5 +93,92 @@ pub(crate) fn read(text: &str) -> (Result<Output, ToolError>, Vec<Citation>) {
             )),
             Vec::new(),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{read, write};
+    use crate::call::{CallResult, ToolCall};
+    use crate::error::{ErrorKind, ToolError};
+    use crate::output::{Citation, ModelOutput, Output, Part};
+
+    fn result(outcome: Result<Output, ToolError>) -> CallResult {
+        let mut result = CallResult::refused(ToolCall::new("c", "t", "{}"), ToolError::new(""));
+        result.outcome = outcome;
+        result
+    }
+
+    fn output(model: Option<ModelOutput>) -> CallResult {
+        let payload = serde_json::value::to_raw_value(&[7]).unwrap();
+        result(Ok(Output { payload, model }))
+    }
+
+    /// What is kept of a result, which reads back as what it was.
+    fn kept(result: &CallResult) -> Value {
+        let text = write(result).unwrap();
+        let (outcome, citations) = read(&text);
+        assert_eq!(citations, result.citations);
+        match (&outcome, &result.outcome) {
+            (Ok(found), Ok(kept)) => {
+                assert_eq!(found.payload.get(), kept.payload.get());
+                let parts = |output: &Output| {
+                    let model = output.model.as_ref()?;
+                    Some((model.to_parts().into_owned(), model.as_json().is_some()))
+                };
+                assert_eq!(parts(found), parts(kept));
+            }
+            (Err(found), Err(kept)) => {
+                assert_eq!(found.kind(), kept.kind());
+                assert_eq!(found.model_text(), kept.model_text());
+            }
+            _ => panic!("`{text}` is read as another outcome"),
+        }
+        serde_json::from_str(&text).unwrap()
+    }
+
+    // M6, S4-63: what earlier versions have stored is read by later ones, so the spelling stays.
+    #[test]
+    fn a_stored_result_has_this_form() {
+        assert_eq!(kept(&output(None)), json!({"output": [7]}));
+        let text = ModelOutput::text("seven");
+        assert_eq!(
+            kept(&output(Some(text))),
+            json!({"output": [7], "model": {"text": "seven"}})
+        );
+        let value = ModelOutput::json(&["seven"]);
+        assert_eq!(
+            kept(&output(Some(value))),
+            json!({"output": [7], "model": {"json": ["seven"]}})
+        );
+        let parts = ModelOutput::parts([
+            Part::text("seven"),
+            Part::base64("image/png", "Nw=="),
+            Part::url("image/png", "https://example.org/7"),
+        ]);
+        assert_eq!(
+            kept(&output(Some(parts))),
+            json!({"output": [7], "model": {"parts": [
+                {"type": "text", "text": "seven"},
+                {"type": "file", "media_type": "image/png", "source": {"base64": "Nw=="}},
+                {"type": "file", "media_type": "image/png", "source": {"url": "https://example.org/7"}},
+            ]}})
+        );
+        let mut cited = output(None);
+        let citation = Citation::new("handbook", "7.md").retrieved_at("2026-03-01T09:30:00Z");
+        cited.citations.push(citation.unwrap());
+        assert_eq!(
+            kept(&cited),
+            json!({"output": [7], "citations": [
+                {"source": "handbook", "sourceId": "7.md", "retrievedAt": "2026-03-01T09:30:00Z"},
+            ]})
+        );
+        let error = ToolError::of(ErrorKind::Denied, "not today");
+        assert_eq!(
+            kept(&result(Err(error))),
+            json!({"error": {"kind": "denied", "text": "not today"}})
+        );
     }
 }

@@ -1,0 +1,132 @@
+//! Where outputs come from.
+
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::ToolError;
+
+/// Where (a part of) an output comes from.
+///
+/// A tool attaches it with [`ToolContext::cite`](crate::ToolContext::cite); it reaches the client beside the output and is not
+/// touched by what the model reads.
+///
+/// ```
+/// use tool_core::Citation;
+///
+/// let citation = Citation::new("handbook", "onboarding.md")
+///     .version("42")
+///     .retrieved_at("2026-03-01T09:30:00Z")?;
+/// assert!(Citation::new("handbook", "onboarding.md").retrieved_at("yesterday").is_err());
+/// # Ok::<(), tool_core::ToolError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Citation {
+    source: String,
+    source_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(deserialize_with = "timestamp")]
+    retrieved_at: String,
+}
+
+impl Citation {
+    /// Names the source and the thing in it; retrieved now.
+    pub fn new(source: impl Into<String>, source_id: impl Into<String>) -> Self {
+        Self {
+            source: source.into(),
+            source_id: source_id.into(),
+            version: None,
+            retrieved_at: rfc3339(SystemTime::now()),
+        }
+    }
+
+    /// Which version of it.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// When it was read, as ISO 8601 text with an offset.
+    pub fn retrieved_at(mut self, time: impl Into<String>) -> Result<Self, ToolError> {
+        let time = time.into();
+        if !is_timestamp(&time) {
+            return Err(ToolError::new("the tool's citation is malformed").operator(format!(
+                "`retrieved_at` of a citation is `{time}`, write ISO 8601 such as `2026-03-01T09:30:00Z`"
+            )));
+        }
+        self.retrieved_at = time;
+        Ok(self)
+    }
+
+    /// When it was read.
+    #[must_use]
+    pub fn retrieved(mut self, time: SystemTime) -> Self {
+        self.retrieved_at = rfc3339(time);
+        self
+    }
+
+    /// The source.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The thing in the source.
+    pub fn source_id(&self) -> &str {
+        &self.source_id
+    }
+
+    /// Its version.
+    pub fn version_text(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
+    /// When it was read, as ISO 8601 text.
+    pub fn retrieved_at_text(&self) -> &str {
+        &self.retrieved_at
+    }
+}
+
+fn is_timestamp(text: &str) -> bool {
+    crate::schema::Format::DateTime.matches(text.as_bytes())
+}
+
+fn timestamp<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if is_timestamp(&text) {
+        return Ok(text);
+    }
+    Err(serde::de::Error::custom(
+        "`retrievedAt` is no ISO 8601 time with an offset",
+    ))
+}
+
+/// UTC with seconds. Days to a date by Howard Hinnant's `civil_from_days`.
+fn rfc3339(time: SystemTime) -> String {
+    let seconds = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_shifted + 2) / 5 + 1;
+    let month = if month_shifted < 10 {
+        month_shifted + 3
+    } else {
+        month_shifted - 9
+    };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        second / 3_600,
+        second % 3_600 / 60,
+        second % 60
+    )
+}
