@@ -1,30 +1,27 @@
 //! Tools that are made at run time: from a schema read somewhere and a closure.
 
-use std::borrow::Cow;
 use std::future::Future;
-use std::panic::Location;
 use std::sync::Arc;
-#[cfg(feature = "host")]
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::output::Promise;
 use super::read::read;
 use super::{Approval, Job, SecretNeed, VariableNeed};
 use crate::context::ToolContext;
-use crate::effect::{Declared, Effect};
+use crate::effect::Effect;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::IntoOutput;
-use crate::run::{DecodeError, Ticket, finish};
-use crate::schema::dialect::{Dialect, Dialects, Hints};
+use crate::run::finish;
+use crate::schema::dialect::Dialects;
 use crate::schema::dynamic::{self, DynSchema, Fault};
-use crate::schema::rules::is_tool_name;
-use crate::schema::{Kind, Schema};
 
-type Handler = dyn Fn(Value, ToolContext) -> Result<Job, DecodeError> + Send + Sync;
+mod def;
+mod judge;
+
+pub(crate) use def::DynamicDef;
+pub(crate) use judge::wire_of;
 
 /// A tool made at run time. [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic) takes it, and judges its schema by the
 /// same rules as those of a linked tool.
@@ -62,58 +59,6 @@ enum Providers {
     Stated(Dialects),
     /// Those that take the schema.
     Accepting,
-}
-
-/// The facts of a tool that is made at run time.
-pub(crate) struct DynamicDef {
-    pub(crate) name: String,
-    /// The name as it travels.
-    pub(crate) wire: String,
-    pub(crate) meta: bool,
-    pub(crate) title: Option<String>,
-    pub(crate) description: String,
-    pub(crate) category: String,
-    pub(crate) tags: Vec<String>,
-    pub(crate) secrets: Vec<SecretNeed>,
-    pub(crate) variables: Vec<VariableNeed>,
-    pub(crate) declared: Declared,
-    pub(crate) effect: Effect,
-    pub(crate) hints: Hints,
-    pub(crate) approval: Approval,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) sequential: bool,
-    pub(crate) harness: bool,
-    pub(crate) output_limit: Option<usize>,
-    pub(crate) output_schema: Option<String>,
-    pub(crate) promise: Option<Promise>,
-    #[cfg(feature = "host")]
-    pub(crate) contract: OnceLock<Arc<str>>,
-    pub(crate) origin: String,
-    pub(crate) texts: Texts,
-    pub(crate) input: &'static Schema,
-    parsed: Option<DynSchema>,
-    handler: Arc<Handler>,
-}
-
-/// The definition in each dialect, with where its schema stands.
-#[derive(Default)]
-pub(crate) struct Texts([(String, String); 5]);
-
-impl Texts {
-    pub(crate) fn definition(&self, dialect: Dialect) -> &str {
-        &self.0[dialect.index()].0
-    }
-
-    pub(crate) fn schema(&self, dialect: Dialect) -> &str {
-        &self.0[dialect.index()].1
-    }
-
-    pub(crate) fn providers(&self) -> Dialects {
-        Dialect::ALL
-            .into_iter()
-            .filter(|dialect| !self.definition(*dialect).is_empty())
-            .fold(Dialects::NONE, Dialects::with)
-    }
 }
 
 /// A JSON Schema: a value, or text that is one. Text keeps the order of its keys, which is the order a model writes them in.
@@ -164,21 +109,10 @@ impl DynamicTool {
         R: IntoOutput + 'static,
     {
         let handler = Arc::new(handler);
-        let erased = move |arguments: Value, cx: ToolContext| {
-            let arguments: A = read(arguments)?;
-            let handler = Arc::clone(&handler);
-            let future = async move {
-                let returned = handler(arguments, cx.clone()).await.into_returned()?;
-                finish(returned, |_| None, &cx).await
-            };
-            Ok::<Job, _>(Box::pin(future))
-        };
-        Self::made(
-            name.into(),
-            description.into(),
-            schema.into(),
-            Arc::new(erased),
-        )
+        Self::factory(name, description, schema, move |cx| {
+            let (handler, cx) = (Arc::clone(&handler), cx.clone());
+            Ok(move |arguments| handler(arguments, cx))
+        })
     }
 
     /// A tool that is made for each request: `create` reads what it needs from the context and gives the closure that serves the call.
@@ -230,51 +164,9 @@ impl DynamicTool {
             };
             Ok::<Job, _>(Box::pin(future))
         };
-        Self::made(
-            name.into(),
-            description.into(),
-            schema.into(),
-            Arc::new(erased),
-        )
-    }
-
-    #[track_caller]
-    fn made(
-        name: String,
-        description: String,
-        schema: DynamicSchema,
-        handler: Arc<Handler>,
-    ) -> Self {
         Self {
-            def: DynamicDef {
-                name,
-                wire: String::new(),
-                meta: false,
-                title: None,
-                description,
-                category: "general".to_owned(),
-                tags: Vec::new(),
-                secrets: Vec::new(),
-                variables: Vec::new(),
-                declared: Declared::NONE,
-                effect: Effect::NONE,
-                hints: Declared::NONE.hints(&[]),
-                approval: Approval::ByEffect,
-                timeout: None,
-                sequential: false,
-                harness: false,
-                output_limit: None,
-                output_schema: None,
-                promise: None,
-                #[cfg(feature = "host")]
-                contract: OnceLock::new(),
-                origin: Location::caller().to_string(),
-                texts: Texts::default(),
-                input: const { &Schema::new(Kind::Never) },
-                parsed: None,
-                handler,
-            },
-            schema,
+            def: DynamicDef::new(name.into(), description.into(), Arc::new(erased)),
+            schema: schema.into(),
             providers: Providers::Stated(Dialects::ALL),
         }
     }
@@ -418,108 +310,5 @@ impl DynamicTool {
     pub fn where_accepted(mut self) -> Self {
         self.providers = Providers::Accepting;
         self
-    }
-
-    /// Judges it and writes its definitions, or says what is wrong.
-    pub(crate) fn into_def(mut self) -> Result<DynamicDef, Vec<String>> {
-        let mut faults = Vec::new();
-        match wire_of(&self.def.name) {
-            Some(wire) => self.def.wire = wire.into_owned(),
-            None => faults.push(
-                "[tool-name] use 1 to 64 letters, digits, `_` and `-`, or two such parts as `namespace:name`".to_owned(),
-            ),
-        }
-        if self.def.description.trim().is_empty() {
-            faults.push("[missing-description] say what it does and when to use it".to_owned());
-        }
-        let schema = match self.schema.0 {
-            Ok(schema) => schema,
-            Err(found) => {
-                faults.extend(found.iter().map(Fault::to_string));
-                return Err(faults);
-            }
-        };
-        for dialect in Dialect::ALL {
-            let found = match &self.providers {
-                Providers::Stated(stated) if !stated.contains(dialect) => continue,
-                _ => schema.faults(dialect),
-            };
-            if found.is_empty() {
-                let text = schema.text(dialect);
-                let definition = self.def.definition(dialect, &text);
-                self.def.texts.0[dialect.index()] = (definition, text);
-            } else if let Providers::Stated(_) = self.providers {
-                faults.extend(
-                    found
-                        .iter()
-                        .map(|fault| format!("{}: {fault}", dialect.name())),
-                );
-            }
-        }
-        match self.def.output_schema.as_deref().map(Promise::read) {
-            None => {}
-            Some(Ok(promise)) => self.def.promise = Some(promise),
-            Some(Err(fault)) => faults.push(fault),
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        self.def.input = schema.schema();
-        self.def.parsed = Some(schema);
-        Ok(self.def)
-    }
-}
-
-/// How a tool's name travels: as it is, and `ns:name` as `ns__name`. `None` where no provider takes it.
-pub(crate) fn wire_of(name: &str) -> Option<Cow<'_, str>> {
-    let wire = match name.split_once(':') {
-        None => Cow::Borrowed(name),
-        Some(("", _) | (_, "")) => return None,
-        Some((space, name)) => Cow::Owned(format!("{space}__{name}")),
-    };
-    is_tool_name(&wire).then_some(wire)
-}
-
-impl DynamicDef {
-    /// The definition as the macros' constants have it.
-    fn definition(&self, dialect: Dialect, schema: &str) -> String {
-        let quoted = |text: &str| Value::from(text).to_string();
-        let (name, description) = (quoted(&self.wire), quoted(&self.description));
-        let head = format!("\"name\":{name},\"description\":{description}");
-        match dialect {
-            Dialect::OpenAi => {
-                format!(
-                    "{{\"type\":\"function\",\"function\":{{{head},\"strict\":true,\"parameters\":{schema}}}}}"
-                )
-            }
-            Dialect::Anthropic => format!("{{{head},\"input_schema\":{schema},\"strict\":true}}"),
-            Dialect::Gemini => format!("{{{head},\"parametersJsonSchema\":{schema}}}"),
-            Dialect::JsonSchema => format!("{{{head},\"parameters\":{schema}}}"),
-            Dialect::Mcp => {
-                let title = self
-                    .title
-                    .as_deref()
-                    .map_or_else(String::new, |title| format!(",\"title\":{}", quoted(title)));
-                let Hints {
-                    read_only,
-                    destructive,
-                    idempotent,
-                    open_world,
-                } = self.hints;
-                format!(
-                    "{{{head}{title},\"inputSchema\":{schema},\"annotations\":{{\"readOnlyHint\":{read_only},\
-                     \"destructiveHint\":{destructive},\"idempotentHint\":{idempotent},\"openWorldHint\":{open_world}}}}}"
-                )
-            }
-        }
-    }
-
-    /// Reads the arguments as the schema's owner spells them, and gives the run.
-    pub(crate) fn start(&self, text: &str, cx: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
-        let mut arguments: Value = serde_json::from_str(text).map_err(DecodeError::new)?;
-        if let Some(schema) = self.parsed {
-            schema.restore(&mut arguments);
-        }
-        (self.handler)(arguments, cx)
     }
 }

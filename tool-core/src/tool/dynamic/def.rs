@@ -1,0 +1,149 @@
+//! The facts of a tool that is made at run time.
+
+use std::panic::Location;
+use std::sync::Arc;
+#[cfg(feature = "host")]
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::output::Promise;
+use super::super::{Approval, Job, SecretNeed, VariableNeed};
+use crate::context::ToolContext;
+use crate::effect::{Declared, Effect};
+use crate::run::{DecodeError, Ticket};
+use crate::schema::dialect::{Dialect, Dialects, Hints};
+use crate::schema::dynamic::DynSchema;
+use crate::schema::{Kind, Schema};
+
+pub(super) type Handler = dyn Fn(Value, ToolContext) -> Result<Job, DecodeError> + Send + Sync;
+
+/// The facts of a tool that is made at run time.
+pub(crate) struct DynamicDef {
+    pub(crate) name: String,
+    /// The name as it travels.
+    pub(crate) wire: String,
+    pub(crate) meta: bool,
+    pub(crate) title: Option<String>,
+    pub(crate) description: String,
+    pub(crate) category: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) secrets: Vec<SecretNeed>,
+    pub(crate) variables: Vec<VariableNeed>,
+    pub(crate) declared: Declared,
+    pub(crate) effect: Effect,
+    pub(crate) hints: Hints,
+    pub(crate) approval: Approval,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) sequential: bool,
+    pub(crate) harness: bool,
+    pub(crate) output_limit: Option<usize>,
+    pub(crate) output_schema: Option<String>,
+    pub(crate) promise: Option<Promise>,
+    #[cfg(feature = "host")]
+    pub(crate) contract: OnceLock<Arc<str>>,
+    pub(crate) origin: String,
+    pub(crate) texts: Texts,
+    pub(crate) input: &'static Schema,
+    pub(super) parsed: Option<DynSchema>,
+    pub(super) handler: Arc<Handler>,
+}
+
+/// The definition in each dialect, with where its schema stands.
+#[derive(Default)]
+pub(crate) struct Texts(pub(super) [(String, String); 5]);
+
+impl Texts {
+    pub(crate) fn definition(&self, dialect: Dialect) -> &str {
+        &self.0[dialect.index()].0
+    }
+
+    pub(crate) fn schema(&self, dialect: Dialect) -> &str {
+        &self.0[dialect.index()].1
+    }
+
+    pub(crate) fn providers(&self) -> Dialects {
+        Dialect::ALL
+            .into_iter()
+            .filter(|dialect| !self.definition(*dialect).is_empty())
+            .fold(Dialects::NONE, Dialects::with)
+    }
+}
+
+impl DynamicDef {
+    /// A tool of which nothing else is said; its origin is the line that calls.
+    #[track_caller]
+    pub(super) fn new(name: String, description: String, handler: Arc<Handler>) -> Self {
+        Self {
+            name,
+            wire: String::new(),
+            meta: false,
+            title: None,
+            description,
+            category: "general".to_owned(),
+            tags: Vec::new(),
+            secrets: Vec::new(),
+            variables: Vec::new(),
+            declared: Declared::NONE,
+            effect: Effect::NONE,
+            hints: Declared::NONE.hints(&[]),
+            approval: Approval::ByEffect,
+            timeout: None,
+            sequential: false,
+            harness: false,
+            output_limit: None,
+            output_schema: None,
+            promise: None,
+            #[cfg(feature = "host")]
+            contract: OnceLock::new(),
+            origin: Location::caller().to_string(),
+            texts: Texts::default(),
+            input: const { &Schema::new(Kind::Never) },
+            parsed: None,
+            handler,
+        }
+    }
+
+    /// The definition as the macros' constants have it.
+    pub(super) fn definition(&self, dialect: Dialect, schema: &str) -> String {
+        let quoted = |text: &str| Value::from(text).to_string();
+        let (name, description) = (quoted(&self.wire), quoted(&self.description));
+        let head = format!("\"name\":{name},\"description\":{description}");
+        match dialect {
+            Dialect::OpenAi => {
+                format!(
+                    "{{\"type\":\"function\",\"function\":{{{head},\"strict\":true,\"parameters\":{schema}}}}}"
+                )
+            }
+            Dialect::Anthropic => format!("{{{head},\"input_schema\":{schema},\"strict\":true}}"),
+            Dialect::Gemini => format!("{{{head},\"parametersJsonSchema\":{schema}}}"),
+            Dialect::JsonSchema => format!("{{{head},\"parameters\":{schema}}}"),
+            Dialect::Mcp => {
+                let title = self
+                    .title
+                    .as_deref()
+                    .map_or_else(String::new, |title| format!(",\"title\":{}", quoted(title)));
+                let Hints {
+                    read_only,
+                    destructive,
+                    idempotent,
+                    open_world,
+                } = self.hints;
+                format!(
+                    "{{{head}{title},\"inputSchema\":{schema},\"annotations\":{{\"readOnlyHint\":{read_only},\
+                     \"destructiveHint\":{destructive},\"idempotentHint\":{idempotent},\"openWorldHint\":{open_world}}}}}"
+                )
+            }
+        }
+    }
+
+    /// Reads the arguments as the schema's owner spells them, and gives the run.
+    pub(crate) fn start(&self, text: &str, cx: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
+        let mut arguments: Value = serde_json::from_str(text).map_err(DecodeError::new)?;
+        if let Some(schema) = self.parsed {
+            schema.restore(&mut arguments);
+        }
+        (self.handler)(arguments, cx)
+    }
+}
