@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Own, Source, ToolDef};
+use super::def::{Own, Source, ToolDef};
 use crate::call::Entries;
 use crate::schema::dialect::Dialect;
 
