@@ -1,13 +1,15 @@
 //! From a call to its row.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::form;
-use crate::call::ToolCall;
+use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::gate::hash::{contract, sha256};
 use crate::gate::policy::DecisionId;
+use crate::redact::Redactor;
 use crate::store::{AuditRow, Timestamp};
 
 /// How a call ended.
@@ -23,7 +25,20 @@ pub(crate) struct End {
 const ERROR: usize = 1_000;
 
 impl End {
-    pub(crate) fn failed(error: &ToolError, duration_us: u64) -> Self {
+    /// The end that a result tells.
+    pub(crate) fn of(result: &CallResult, took: Duration) -> Self {
+        match &result.outcome {
+            Ok(output) => Self {
+                outcome: "ok",
+                error: None,
+                output_bytes: Some(output.payload.get().len() as u64),
+                duration_us: micros(took),
+            },
+            Err(error) => Self::failed(error, took),
+        }
+    }
+
+    pub(crate) fn failed(error: &ToolError, took: Duration) -> Self {
         let mut text = error.operator_text();
         if text.len() > ERROR {
             let cut = (0..=ERROR)
@@ -36,9 +51,21 @@ impl End {
             outcome: error.kind().as_str(),
             error: Some(text),
             output_bytes: None,
-            duration_us,
+            duration_us: micros(took),
         }
     }
+
+    /// Ends a row, without the turn's secrets.
+    pub(crate) fn close(self, row: &mut AuditRow, redactor: &Redactor) {
+        row.outcome = Some(self.outcome.to_owned());
+        row.error = self.error.map(|text| redactor.redact(&text).into_owned());
+        row.output_bytes = self.output_bytes;
+        row.duration_us = Some(self.duration_us);
+    }
+}
+
+fn micros(took: Duration) -> u64 {
+    u64::try_from(took.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// What decided about a call.
@@ -54,6 +81,7 @@ pub(crate) struct Verdicts {
 /// The row of a call of which nothing is known but who made it: its tool is not there, or its arguments do not fit.
 pub(crate) fn arrived(
     id: String,
+    turn: Option<&str>,
     call: &ToolCall,
     cx: &ToolContext,
     started: Timestamp,
@@ -61,7 +89,7 @@ pub(crate) fn arrived(
     AuditRow {
         id,
         call: call.id.clone(),
-        turn: cx.turn().map(str::to_owned),
+        turn: turn.map(str::to_owned),
         thread: cx.conversation().map(str::to_owned),
         tenant: cx.workspace().map(str::to_owned),
         principal: cx.user().map(str::to_owned),
@@ -104,11 +132,11 @@ impl Late {
         let redactor = cx.redactor();
         let mut row = arrived(
             cx.idempotency_key().unwrap_or_default().to_owned(),
+            cx.turn(),
             &scope.call,
             &cx,
             started,
         );
-        row.turn = cx.turn().map(str::to_owned);
         row.contract = Some(contract(&scope.def).to_string());
         row.effect = scope.def.effect().bits();
         row.arguments = redactor
@@ -128,10 +156,7 @@ impl Late {
             note.details = redactor.redact_json(&note.details).into_owned();
         }
         if let Some(end) = end {
-            row.outcome = Some(end.outcome.to_owned());
-            row.error = end.error.map(|text| redactor.redact(&text).into_owned());
-            row.output_bytes = end.output_bytes;
-            row.duration_us = Some(end.duration_us);
+            end.close(&mut row, redactor);
         }
         row
     }

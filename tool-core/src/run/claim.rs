@@ -4,7 +4,7 @@ use std::future::Future;
 
 use futures::future::{Either, select};
 
-use super::{Prepared, stored};
+use super::{Prepared, record, stored};
 use crate::call::CallResult;
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
@@ -112,11 +112,7 @@ fn unavailable(error: StoreError) -> ToolError {
             "another call of this turn has the same id, give each call an id of its own",
         )
         .operator(why),
-        error => ToolError::of(
-            ErrorKind::Unavailable,
-            "the call was not made, because the host could not write it down first",
-        )
-        .operator(format!("the effect ledger failed: {error}")),
+        error => record::unwritten(format!("the effect ledger failed: {error}")),
     }
 }
 

@@ -2,25 +2,25 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures::future::{Either, select};
-use tower::ServiceExt as _;
 
+use super::attempts::attempts;
 use super::claim::{self, Claim, Claimed};
-use super::hooks::{Permitted, Ran};
-use super::{Prepared, Progress, begin, closed, enter, stored, telemetry};
-use crate::audit::{Audit, End, Entry, Late, Verdicts, arrived};
+use super::prepared::{admit, begin};
+use super::record::{self, refuse};
+use super::{Prepared, Progress, closed, enter, stored, telemetry};
+use crate::audit::{Audit, End, Entry, Late, Verdicts};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::{Grant, Ticket};
 use crate::gate::ask::{self, Asked};
-use crate::gate::{self, Gate, Layer, Says};
-use crate::store::{AuditRow, AuditSink, Timestamp};
-use crate::tool::{Finished, Job, Tool, ToolDef};
+use crate::gate::{self, Gate, Says};
+use crate::store::{AuditRow, Timestamp};
+use crate::tool::{Finished, Job, ToolDef};
 use crate::toolset::Toolset;
 
 /// What holds from the gate to the end of a call. Dropped before the end, the call counts as cancelled.
@@ -44,7 +44,7 @@ pub(super) enum From {
 }
 
 /// Makes the run of a typed call, given its context.
-type MakeJob = Box<dyn FnOnce(ToolContext) -> Job + Send>;
+pub(super) type MakeJob = Box<dyn FnOnce(ToolContext) -> Job + Send>;
 
 /// Runs a call, or refuses it.
 pub(super) async fn call(
@@ -72,7 +72,7 @@ pub(super) async fn call(
             return Box::pin(refuse(gate, Some(&gated), call, cx, error, layer, started)).await;
         }
     };
-    let (corrected, repairs) = match super::admit(toolset, def, &call.arguments) {
+    let (corrected, repairs) = match admit(toolset, def, &call.arguments) {
         Ok(admitted) => admitted,
         Err(error) => {
             return Box::pin(refuse(gate, Some(&gated), call, cx, error, None, started)).await;
@@ -192,9 +192,7 @@ impl Flight<'_> {
                 Claimed::Before(stored) => return Ok(Passed::Stored(stored)),
             }
         } else if let (Audit::Required(sink), Some(row)) = (gate.audit(), self.required_row()) {
-            sink.write(vec![row])
-                .await
-                .map_err(|error| unwritten(&error))?;
+            record::required(sink, row).await?;
         }
         cx.tell_started();
         // Built here and passed on by reference: a future that is moved from fn to fn is kept once for each.
@@ -326,7 +324,7 @@ impl Flight<'_> {
         match self.gate.audit() {
             Audit::Off => {}
             Audit::BestEffort(buffer) => buffer.push(Entry::Late(Box::new(late))),
-            Audit::Required(sink) => Box::pin(write(sink, late)).await,
+            Audit::Required(sink) => Box::pin(record::ended(sink, late)).await,
         }
         result
     }
@@ -343,7 +341,7 @@ impl Drop for Flight<'_> {
             telemetry::decided(&prepared.span, &self.verdicts);
             prepared.ended(Some(&error));
         }
-        let end = End::failed(&error, micros(self.since.elapsed()));
+        let end = End::failed(&error, self.since.elapsed());
         let (Some(late), claim) = (self.late(Some(end)), self.claim.take()) else {
             return;
         };
@@ -360,197 +358,9 @@ impl Drop for Flight<'_> {
                     claim.dropped(inside).await;
                 }
                 if let Audit::Required(sink) = audit {
-                    write(&sink, late).await;
+                    record::ended(&sink, late).await;
                 }
             });
         }
     }
-}
-
-/// Runs the tool; one that may be run again, and fails, is.
-async fn attempts(
-    gate: &Gate,
-    prepared: &Prepared,
-    cx: &ToolContext,
-    first: Job,
-    once: bool,
-) -> (Result<Finished, ToolError>, u32) {
-    let retry = gate.retry();
-    let def = prepared.tool();
-    let most = if def.hints().idempotent && !once {
-        retry.attempts.max(1)
-    } else {
-        1
-    };
-    let mut job = Some(first);
-    let mut wait = retry.wait;
-    let mut attempt = 1;
-    loop {
-        let next = match job.take() {
-            Some(job) => job,
-            None => match begin(def, prepared.arguments(), cx.clone()) {
-                Ok(job) => job,
-                Err(error) => return (Err(error), attempt),
-            },
-        };
-        let permitted = Permitted {
-            permit: gate::permit(prepared.again()),
-            job: next,
-        };
-        let outcome = match gate.hooks() {
-            None => innermost(permitted).await.outcome,
-            Some(hooks) => match hooks.clone().oneshot(permitted).await {
-                Ok(Ran { outcome, .. }) => outcome,
-                Err(error) => Err(ToolError::foreign(error).operator("a hook has ended the call")),
-            },
-        };
-        let Err(error) = &outcome else {
-            return (outcome, attempt);
-        };
-        if attempt >= most || error.kind() != ErrorKind::Failed || !cx.runs_again() {
-            return (outcome, attempt);
-        }
-        let pause = error.wait().unwrap_or(wait);
-        if cx.remaining().is_some_and(|left| left <= pause) {
-            return (outcome, attempt);
-        }
-        attempt += 1;
-        tokio::time::sleep(pause).await;
-        wait = wait.saturating_mul(2);
-    }
-}
-
-/// The run itself, inside every hook.
-pub(crate) async fn innermost(permitted: Permitted) -> Ran {
-    let Permitted { permit, job } = permitted;
-    let body = permit.context().clone();
-    let job = async move {
-        body.set_inside(true);
-        let outcome = job.await;
-        body.set_inside(false);
-        outcome
-    };
-    let (_, outcome) = super::execute(permit, job).await;
-    Ran { outcome }
-}
-
-/// See [`Toolset::invoke`].
-pub(super) async fn invoke<T: Tool>(
-    gate: &Gate,
-    toolset: &Toolset,
-    input: T,
-    text: Option<String>,
-    cx: &ToolContext,
-) -> Result<T::Output, ToolError> {
-    let Some(text) = text else {
-        return Err(ToolError::of(ErrorKind::Unavailable, "the call cannot be judged").operator(format!(
-            "the arguments of `{}` cannot be written as JSON: derive `Serialize` for every type in them",
-            T::NAME
-        )));
-    };
-    let kept = Arc::new(Mutex::new(None));
-    let slot = Arc::clone(&kept);
-    let make: MakeJob = Box::new(move |cx| {
-        Box::pin(async move {
-            let returned = input.run(cx.clone(), super::Pass(())).await?;
-            let value = super::drive::settle(returned, &cx).await?;
-            let finished = super::drive::finished(&value, T::model_view, &cx)?;
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
-            Ok(finished)
-        })
-    });
-    // A typed call has no id of a provider's; within a call it is counted.
-    let id = if cx.call_id().is_some() {
-        String::new()
-    } else {
-        crate::gate::hash::random_id()?
-    };
-    let result = call(
-        gate,
-        toolset,
-        ToolCall::new(id, T::NAME, text),
-        cx,
-        None,
-        From::Host(make),
-    )
-    .await;
-    result.outcome?;
-    let value = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-    value.ok_or_else(|| {
-        ToolError::of(ErrorKind::Interrupted, "the call has run before").operator(
-            "a stored result is JSON and has no Rust type: use `Toolset::call` for calls that may be repeated",
-        )
-    })
-}
-
-impl End {
-    fn of(result: &CallResult, took: Duration) -> Self {
-        let micros = micros(took);
-        match &result.outcome {
-            Ok(output) => Self {
-                outcome: "ok",
-                error: None,
-                output_bytes: Some(output.payload.get().len() as u64),
-                duration_us: micros,
-            },
-            Err(error) => Self::failed(error, micros),
-        }
-    }
-}
-
-fn micros(took: Duration) -> u64 {
-    u64::try_from(took.as_micros()).unwrap_or(u64::MAX)
-}
-
-fn unwritten(error: &crate::store::StoreError) -> ToolError {
-    ToolError::of(
-        ErrorKind::Unavailable,
-        "the call was not made, because the host could not write it down first",
-    )
-    .operator(format!(
-        "the audit is required and its row could not be written: {error}"
-    ))
-}
-
-/// Writes the row of a call that has ended. That it cannot be written is told to the operator.
-async fn write(sink: &Arc<dyn AuditSink>, late: Late) {
-    let row = late.into_row();
-    let call = row.call.clone();
-    if let Err(error) = sink.write(vec![row]).await {
-        tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
-    }
-}
-
-/// A call that never reached its tool. The model learns of a hidden tool what it learns of one that does not exist.
-async fn refuse(
-    gate: &Gate,
-    gated: Option<&Gated>,
-    call: ToolCall,
-    cx: &ToolContext,
-    error: ToolError,
-    layer: Option<Layer>,
-    started: Timestamp,
-) -> CallResult {
-    let error = super::redacted(error, cx);
-    telemetry::refused(&call, &error);
-    if !gate.audit().is_off() {
-        let id = gated.map_or_else(String::new, |gated| gated.key(cx, &call).to_owned());
-        let mut row: AuditRow = arrived(id, &call, cx, started);
-        let end = End::failed(&error, 0);
-        row.turn = gated.map(|gated| gated.turn(cx).to_owned());
-        row.layer = layer.map(|layer| layer.as_str().to_owned());
-        row.outcome = Some(end.outcome.to_owned());
-        row.error = end.error;
-        row.duration_us = Some(0);
-        match gate.audit() {
-            Audit::Off => {}
-            Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(row))),
-            Audit::Required(sink) => {
-                if let Err(error) = sink.write(vec![row]).await {
-                    tracing::error!(%error, call = call.id, "a refused call could not be written into the audit");
-                }
-            }
-        }
-    }
-    CallResult::refused(call, error)
 }

@@ -120,7 +120,7 @@ impl Service<Permitted> for Hooks {
     fn call(&mut self, permitted: Permitted) -> Self::Future {
         match &mut self.0 {
             Some(inner) => inner.call(permitted),
-            None => Box::pin(async move { Ok(super::gated::innermost(permitted).await) }),
+            None => Box::pin(async move { Ok(super::attempts::innermost(permitted).await) }),
         }
     }
 }

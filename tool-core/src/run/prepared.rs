@@ -1,0 +1,295 @@
+//! From a call to a run that has not begun: name, visibility, arguments, and what the tool needs.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::telemetry::{self, CallSpan};
+use super::{DecodeError, Progress, Ticket, guard, redacted};
+use crate::args::{self, RepairNote};
+use crate::call::{CallResult, ToolCall};
+#[cfg(feature = "host")]
+use crate::context::Gated;
+use crate::context::{CallScope, ToolContext};
+use crate::error::{ErrorKind, ToolError};
+use crate::output::Output;
+use crate::tool::{Job, SecretKind, ToolDef};
+use crate::toolset::Toolset;
+
+/// A call whose tool was found and whose arguments were admitted; nothing of the tool has run.
+pub(crate) struct Prepared {
+    pub(super) cx: ToolContext,
+    pub(super) scope: Arc<CallScope>,
+    pub(super) repairs: Vec<RepairNote>,
+    /// What the tool reads, where it is not what the model wrote.
+    pub(super) corrected: Option<String>,
+    pub(super) since: Instant,
+    /// The tool's position on its shelf.
+    pub(super) at: usize,
+    pub(super) span: CallSpan,
+}
+
+impl Prepared {
+    /// The arguments as the tool reads them.
+    pub(crate) fn arguments(&self) -> &str {
+        self.corrected
+            .as_deref()
+            .unwrap_or(&self.scope.call.arguments)
+    }
+
+    pub(crate) fn tool(&self) -> &ToolDef {
+        &self.scope.def
+    }
+
+    /// Where the tool stands in its toolset.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn call(&self) -> &ToolCall {
+        &self.scope.call
+    }
+
+    pub(crate) fn context(&self) -> &ToolContext {
+        &self.cx
+    }
+
+    /// The same call, for a permit of its own.
+    #[cfg(feature = "host")]
+    pub(super) fn again(&self) -> Self {
+        Self {
+            cx: self.cx.clone(),
+            scope: Arc::clone(&self.scope),
+            repairs: Vec::new(),
+            corrected: self.corrected.clone(),
+            since: self.since,
+            at: self.at,
+            span: self.span.clone(),
+        }
+    }
+
+    /// Tells whoever listens that the call is over, and gives how long it took.
+    pub(super) fn ended(&self, error: Option<&ToolError>) -> Duration {
+        let took = self.since.elapsed();
+        telemetry::ended(
+            &self.span,
+            &self.scope.def,
+            &self.scope.call.id,
+            error,
+            took,
+        );
+        took
+    }
+
+    /// The end of the call.
+    pub(super) fn result(self, outcome: Result<Output, ToolError>) -> CallResult {
+        let duration = self.ended(outcome.as_ref().err());
+        let Self {
+            cx,
+            mut scope,
+            repairs,
+            corrected: _,
+            since: _,
+            at: _,
+            span: _,
+        } = self;
+        drop(cx);
+        // Usually nobody else holds the call any more, then its texts move.
+        let (id, name, citations) = match Arc::get_mut(&mut scope) {
+            Some(scope) => (
+                std::mem::take(&mut scope.call.id),
+                std::mem::take(&mut scope.call.name),
+                std::mem::take(
+                    scope
+                        .citations
+                        .get_mut()
+                        .unwrap_or_else(PoisonError::into_inner),
+                ),
+            ),
+            None => (
+                scope.call.id.clone(),
+                scope.call.name.clone(),
+                std::mem::take(
+                    &mut *scope
+                        .citations
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner),
+                ),
+            ),
+        };
+        CallResult {
+            id,
+            name,
+            outcome,
+            citations,
+            repairs,
+            duration,
+            #[cfg(feature = "host")]
+            tickets: Vec::new(),
+            replayed: false,
+        }
+    }
+}
+
+/// Name, visibility, arguments.
+#[expect(
+    clippy::result_large_err,
+    reason = "a result is moved once, a box would cost it an allocation"
+)]
+pub(super) fn prepare(
+    toolset: &Toolset,
+    call: ToolCall,
+    cx: &ToolContext,
+    progress: Progress,
+) -> Result<(Prepared, Job), CallResult> {
+    let since = Instant::now();
+    let Some((at, def)) = toolset.find(&call.name) else {
+        let error = toolset.unknown(&call.name);
+        return Err(refused(call, error));
+    };
+    let (corrected, repairs) = match admit(toolset, def, &call.arguments) {
+        Ok(admitted) => admitted,
+        Err(error) => return Err(refused(call, error)),
+    };
+    let mut prepared = enter(
+        toolset,
+        at,
+        def,
+        call,
+        cx,
+        progress,
+        since,
+        #[cfg(feature = "host")]
+        None,
+    );
+    if let Err(error) = check_secrets(def, cx) {
+        return Err(prepared.result(Err(error)));
+    }
+    (prepared.repairs, prepared.corrected) = (repairs, corrected);
+    match begin(def, prepared.arguments(), prepared.cx.clone()) {
+        Ok(job) => Ok((prepared, job)),
+        Err(error) => {
+            let error = redacted(error, &prepared.cx);
+            Err(prepared.result(Err(error)))
+        }
+    }
+}
+
+/// A call that never reached a tool.
+fn refused(call: ToolCall, error: ToolError) -> CallResult {
+    telemetry::refused(&call, &error);
+    CallResult::refused(call, error)
+}
+
+/// A secret that cannot be masked is not given out, be it a variable.
+pub(super) fn check_secrets(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolError> {
+    let short = def
+        .secrets()
+        .iter()
+        .find(|need| need.kind == SecretKind::Text && cx.is_short_secret(&need.key));
+    if let Some(need) = short {
+        return Err(ToolError::unavailable(format_args!(
+            "a secret `{}` that has at least 6 bytes",
+            need.key
+        )));
+    }
+    match cx.open_variable(def) {
+        None => Ok(()),
+        Some((name, why)) => Err(ToolError::of(
+            ErrorKind::Unavailable,
+            "the tool is not available here: the host has not set it up",
+        )
+        .operator(format!("the variable `{name}` {why}"))),
+    }
+}
+
+/// A tool whose required variables have no values waits for them.
+pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolError> {
+    if def.variables().is_empty() {
+        return Ok(());
+    }
+    let missing = cx.missing_variables(def);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(ToolError::variables_required(missing))
+}
+
+/// What the tool reads, where it is not what the model wrote, and what was repaired.
+pub(super) fn admit(
+    toolset: &Toolset,
+    def: &ToolDef,
+    written: &str,
+) -> Result<(Option<String>, Vec<RepairNote>), ToolError> {
+    let admitted = args::admit(def.input(), written, toolset.repair_mode())
+        .map_err(ToolError::invalid_arguments)?;
+    let corrected = match admitted.text {
+        // Empty text is read as `{}`, which is neither.
+        Cow::Borrowed(text) if text.len() == written.len() => None,
+        text => Some(text.into_owned()),
+    };
+    Ok((corrected, admitted.repairs))
+}
+
+/// Decodes; nothing runs yet.
+pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, ToolError> {
+    // A `Deserialize` of the user's own may panic.
+    catch_unwind(AssertUnwindSafe(|| def.start(text, cx, Ticket(()))))
+        .map_err(|payload| guard::panicked(&*payload))?
+        .map_err(DecodeError::into_tool_error)
+}
+
+/// Whether admitted arguments can be decoded. For tests: nothing runs.
+pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), ToolError> {
+    begin(def, text, cx).map(drop)
+}
+
+/// Opens the call's scope.
+#[cfg_attr(
+    feature = "host",
+    expect(clippy::too_many_arguments, reason = "each is a part of the scope")
+)]
+pub(super) fn enter(
+    toolset: &Toolset,
+    at: usize,
+    def: &ToolDef,
+    call: ToolCall,
+    cx: &ToolContext,
+    progress: Progress,
+    since: Instant,
+    #[cfg(feature = "host")] gated: Option<Box<Gated>>,
+) -> Prepared {
+    let own = def
+        .timeout()
+        .and_then(|timeout| tokio::time::Instant::now().checked_add(timeout));
+    let deadline = match (own, cx.deadline()) {
+        (Some(own), Some(turn)) => Some(own.min(turn)),
+        (own, turn) => own.or(turn),
+    };
+    let span = CallSpan::open(def, &call, cx);
+    let scope = Arc::new(CallScope {
+        call,
+        def: def.clone(),
+        deadline,
+        progress,
+        #[cfg(feature = "host")]
+        gated,
+        citations: Mutex::default(),
+        room: toolset.shelf().room(at),
+        ended: AtomicBool::new(false),
+        detached: AtomicBool::new(false),
+        #[cfg(feature = "otel")]
+        trace: std::sync::OnceLock::new(),
+    });
+    Prepared {
+        cx: cx.enter(Arc::clone(&scope)),
+        scope,
+        repairs: Vec::new(),
+        corrected: None,
+        since,
+        at,
+        span,
+    }
+}

@@ -1,0 +1,86 @@
+//! Calls that a person has approved.
+
+use futures::channel::mpsc::unbounded;
+use futures::stream::Stream;
+
+use super::{Progress, claim, drive, events, gated, stored};
+use crate::call::{CallResult, ToolCall, ToolEvent};
+use crate::context::{Gated, ToolContext};
+use crate::error::ToolError;
+use crate::gate;
+use crate::store::ApprovalRequest;
+use crate::toolset::Toolset;
+
+/// See [`Toolset::resume`].
+pub(crate) async fn resume(
+    toolset: &Toolset,
+    token: &str,
+    cx: &ToolContext,
+    progress: Progress,
+) -> CallResult {
+    match gate::resume::grant(toolset, token, cx).await {
+        Ok((gate, call, grant)) => {
+            gated::call(
+                gate,
+                toolset,
+                call,
+                cx,
+                progress,
+                gated::From::Approval(Box::new(grant)),
+            )
+            .await
+        }
+        Err(refused) => *refused,
+    }
+}
+
+/// Whether the ledger has begun a call whose approval was used already. Where it cannot tell, it counts as begun.
+pub(crate) async fn is_begun(
+    gate: &gate::Gate,
+    call: &ToolCall,
+    cx: &ToolContext,
+    request: &ApprovalRequest,
+) -> bool {
+    let (Some(ledger), Ok(gated)) = (gate.effects(), Gated::open(cx, call, Some(request))) else {
+        return true;
+    };
+    !matches!(ledger.get(gated.key(cx, call)).await, Ok(None))
+}
+
+/// The result of a call whose approval was used already.
+pub(crate) async fn replay(
+    gate: &gate::Gate,
+    call: ToolCall,
+    cx: &ToolContext,
+    request: &ApprovalRequest,
+) -> CallResult {
+    let stored = match Gated::open(cx, &call, Some(request)) {
+        Ok(gated) => claim::replayed(gate, gated.key(cx, &call)).await,
+        Err(error) => Err(error),
+    };
+    let mut result = CallResult::refused(call, ToolError::new(""));
+    match stored {
+        Ok(text) => {
+            (result.outcome, result.citations) = stored::read(&text);
+            result.replayed = true;
+        }
+        Err(error) => result.outcome = Err(error),
+    }
+    result
+}
+
+/// See [`Toolset::resume_stream`].
+pub(crate) fn resume_stream(
+    toolset: Toolset,
+    token: String,
+    cx: ToolContext,
+) -> impl Stream<Item = ToolEvent> + Send + use<> {
+    #[expect(clippy::result_large_err, reason = "as of `prepare`")]
+    let begin = move || {
+        let (sender, steps) = unbounded();
+        Ok(events(steps, async move {
+            resume(&toolset, &token, &cx, Some(sender)).await
+        }))
+    };
+    drive::Events::new(begin)
+}
