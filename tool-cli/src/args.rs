@@ -75,6 +75,7 @@ pub(crate) enum Command {
     Diff(Diff),
     #[cfg(feature = "tokens")]
     Budget(Budget),
+    New(New),
     Completions(Completions),
 }
 
@@ -275,6 +276,22 @@ pub(crate) struct Budget {
     /// Most tokens that all definitions may have together, for any provider that is counted.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) total_limit: Option<usize>,
+}
+
+/// Makes a crate of tools: it compiles, its tests pass, and it has these commands.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 made, 2 there is something of this name, or the name is not right."
+)]
+pub(crate) struct New {
+    /// The folder to make.
+    pub(crate) path: PathBuf,
+    /// The package's name; that of the folder where nothing is said.
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// A folder with `tool-core` and `tool-cli` in it, to depend on them by path rather than by version.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) tool_path: Option<PathBuf>,
 }
 
 /// Prints the completions of a shell.

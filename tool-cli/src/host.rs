@@ -35,6 +35,7 @@ pub struct Cli {
     rules: Rules,
     gate: Option<Gate>,
     context: Option<Box<Prepare>>,
+    workspace: bool,
 }
 
 impl Cli {
@@ -81,28 +82,22 @@ impl Cli {
     ///
     /// It may be called where a runtime is running already; [`run_async`](Self::run_async) then saves the second one.
     pub fn run(self) -> ExitCode {
-        // A thread of its own, because a runtime cannot be started where one runs.
-        std::thread::scope(|scope| {
-            let running = scope.spawn(|| {
-                let runtime = tokio::runtime::Builder::new_multi_thread()
-                    .enable_all()
-                    .build();
-                match runtime {
-                    Ok(runtime) => {
-                        let code = runtime.block_on(self.run_async(std::env::args_os()));
-                        // A body that blocks and was given up must not keep the program.
-                        runtime.shutdown_background();
-                        code
-                    }
-                    Err(error) => {
-                        let failure = Failure::from(error);
-                        Screen::new(Format::Human, Color::Auto).fail(&failure);
-                        Exit::Failed.into()
-                    }
-                }
-            });
-            running.join().unwrap_or(Exit::Failed.into())
-        })
+        let arguments: Vec<OsString> = std::env::args_os().collect();
+        on_runtime(self.run_async(arguments))
+    }
+
+    /// Obeys words that were read already.
+    #[cfg(feature = "cargo")]
+    pub(crate) fn run_words(self, words: Words) -> ExitCode {
+        on_runtime(self.obey(words))
+    }
+
+    /// The tools are those of a workspace's libraries.
+    #[cfg(feature = "cargo")]
+    pub(crate) fn of_workspace(mut self) -> Self {
+        self.name = Some("cargo tool".to_owned());
+        self.workspace = true;
+        self
     }
 
     /// Runs the command that these arguments name, the program's own name first.
@@ -162,6 +157,17 @@ impl Cli {
     pub(crate) fn tools(&self) -> Result<Registry, Failure> {
         match &self.registry {
             Some(registry) => Ok(registry.clone()),
+            None if self.workspace => {
+                let linked = Registry::builder().with_linked().build();
+                let registry = linked.map_err(|error| Failure::usage(error.to_string()))?;
+                if registry.is_empty() {
+                    return Err(
+                        Failure::usage("the libraries of the workspace have no tool")
+                            .hint("put `#[tool]` on a fn of a library that depends on `tool-core`"),
+                    );
+                }
+                Ok(registry)
+            }
             None => Registry::linked().map_err(|error| Failure::usage(error.to_string())),
         }
     }
@@ -187,6 +193,28 @@ impl Cli {
             None => cx,
         }
     }
+}
+
+/// Runs to the end. A thread of its own, because a runtime cannot be started where one runs.
+fn on_runtime(work: impl Future<Output = ExitCode> + Send) -> ExitCode {
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build();
+        match runtime {
+            Ok(runtime) => {
+                let code = runtime.block_on(work);
+                // A body that blocks and was given up must not keep the program.
+                runtime.shutdown_background();
+                code
+            }
+            Err(error) => {
+                Screen::new(Format::Human, Color::Auto).fail(&Failure::from(error));
+                Exit::Failed.into()
+            }
+        }
+    };
+    std::thread::scope(|scope| scope.spawn(run).join().unwrap_or(Exit::Failed.into()))
 }
 
 /// Tells of a wrong word, or shows the help that was asked for.

@@ -16,6 +16,8 @@
 //! success, 1 a tool or a check that failed, 2 a wrong use, 3 a call that was not allowed, 130 an interruption.
 
 mod args;
+#[cfg(feature = "cargo")]
+pub mod cargo;
 mod commands;
 mod host;
 pub mod json;

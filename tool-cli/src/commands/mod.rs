@@ -15,8 +15,12 @@ mod completions;
 mod diff;
 mod list;
 mod lock;
+mod new;
 mod schema;
 mod supply;
+
+#[cfg(feature = "cargo")]
+pub(crate) use lock::ROOT as LOCK_ROOT;
 
 /// Obeys a command.
 pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<Exit, Failure> {
@@ -29,6 +33,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         Command::Diff(words) => diff::run(cli, &words, screen),
         #[cfg(feature = "tokens")]
         Command::Budget(words) => budget::run(cli, &words, screen).await,
+        Command::New(words) => new::run(&words, screen),
         Command::Completions(words) => completions::run(cli, &words),
     }
 }

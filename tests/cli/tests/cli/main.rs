@@ -15,3 +15,4 @@ mod list;
 mod lock;
 mod support;
 mod terminal;
+mod workspace;

@@ -42,6 +42,9 @@ impl Ran {
 /// The program of one's own.
 pub(crate) const DESK: &str = env!("CARGO_BIN_EXE_desk");
 
+/// `cargo-tool`, which cargo calls `cargo tool`.
+pub(crate) const CARGO_TOOL: &str = env!("CARGO_BIN_EXE_cargo-tool-under-test");
+
 /// A command without what this process's environment would tell it.
 pub(crate) fn command(program: impl AsRef<Path>, words: &[&str]) -> Command {
     let mut command = Command::new(program.as_ref());

@@ -1,0 +1,168 @@
+//! `new`, and `cargo tool` in a workspace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{CARGO_TOOL, Ran, command, run};
+
+/// The folder that this project's crates lie in.
+fn checkout() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    folder.canonicalize().unwrap()
+}
+
+/// Everything that tests build lies in one folder, so that it is built once.
+fn without_network(mut command: Command, folder: &Path) -> Command {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workspace");
+    command
+        .current_dir(folder)
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env_remove("RUSTFLAGS");
+    command
+}
+
+#[track_caller]
+fn cargo_tool(folder: &Path, words: &[&str]) -> Ran {
+    // As cargo calls it.
+    let words: Vec<&str> = std::iter::once("tool")
+        .chain(words.iter().copied())
+        .collect();
+    run(without_network(command(CARGO_TOOL, &words), folder), "")
+}
+
+#[track_caller]
+fn cargo(folder: &Path, words: &[&str]) -> Ran {
+    run(without_network(command(env!("CARGO"), words), folder), "")
+}
+
+#[track_caller]
+fn new(folder: &Path, name: &str) -> Ran {
+    let tools = checkout();
+    let ran = cargo_tool(
+        folder,
+        &["new", name, "--tool-path", tools.to_str().unwrap()],
+    );
+    if ran.code == 0 && !folder.join("Cargo.lock").exists() {
+        // The versions that were fetched for this project are there without the network.
+        fs::copy(
+            tools.join("Cargo.lock"),
+            folder.join(name).join("Cargo.lock"),
+        )
+        .unwrap();
+    }
+    ran
+}
+
+// S0-02, S0-04, M16
+#[test]
+fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = new(folder.path(), "my-pack").succeeds();
+    assert!(
+        made.out.contains("cargo run -- call greet --name Ada"),
+        "{}",
+        made.out
+    );
+    let pack = folder.path().join("my-pack");
+
+    // The harness links the library, from wherever in it one stands.
+    let listed = cargo_tool(&pack.join("src"), &["list"]).succeeds();
+    assert!(
+        listed.out.lines().any(|line| line.starts_with("greet ")),
+        "{}",
+        listed.out
+    );
+    let called = cargo_tool(&pack, &["call", "greet", "--name", "Ada"]).succeeds();
+    assert_eq!(called.out, "Hi Ada!\n");
+    cargo_tool(&pack, &["call", "greet", "--name", " "]).fails(1, &["say whom to greet"]);
+    cargo_tool(&pack, &["call", "great"]).fails(2, &["did you mean `greet`?"]);
+    cargo_tool(&pack, &["check", "--strict"]).succeeds();
+    // The lock lies at the root, not where one stands.
+    cargo_tool(&pack.join("src"), &["lock"]).succeeds();
+    assert!(pack.join("tools.lock").exists());
+    cargo_tool(&pack, &["diff"]).succeeds();
+
+    // A change of the source is a change of the contract.
+    let lib = pack.join("src/lib.rs");
+    let text = fs::read_to_string(&lib)
+        .unwrap()
+        .replace("length = 1..=80", "length = 1..=40");
+    fs::write(&lib, text).unwrap();
+    cargo_tool(&pack, &["diff", "--breaking"]).fails(1, &[]);
+
+    // The same in the crate's own program, and its tests.
+    let own = cargo(
+        &pack,
+        &[
+            "run", "--quiet", "--", "call", "greet", "--name", "Ada", "--tone", "formal",
+        ],
+    )
+    .succeeds();
+    assert_eq!(own.out, "Dear Ada,\n");
+    let tests = cargo(&pack, &["test", "--quiet"]).succeeds();
+    assert!(tests.out.contains("3 passed"), "{tests:?}");
+}
+
+#[test]
+fn a_package_that_is_only_a_program_is_told_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let core = checkout().join("tool-core");
+    let manifest = format!(
+        "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\ntool-core = {{ path = {core:?} }}\n\n[workspace]\n"
+    );
+    fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
+    fs::create_dir(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("src/main.rs"), "fn main() {}\n").unwrap();
+    cargo_tool(folder.path(), &["list"]).fails(
+        2,
+        &[
+            "`shop` is only a program",
+            "call `tool_cli::main()` in it, then `cargo run -p shop -- list`",
+            "no library here depends on `tool-core`",
+            "cargo tool new NAME",
+        ],
+    );
+}
+
+#[test]
+fn wrong_places_and_names_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    cargo_tool(at, &["list"]).fails(
+        2,
+        &[
+            "there is no workspace here",
+            "--manifest-path",
+            "cargo tool new NAME",
+        ],
+    );
+    cargo_tool(at, &["lits"]).fails(2, &["lits", "list"]);
+    cargo_tool(at, &["new", "fn", "--tool-path", "/nowhere"])
+        .fails(2, &["/nowhere", "--tool-path"]);
+    new(at, "fn").fails(2, &["fn"]);
+    fs::create_dir(at.join("there")).unwrap();
+    new(at, "there").fails(2, &["there"]);
+    new(at, "pack").succeeds();
+    cargo_tool(&at.join("pack"), &["list", "-p", "pick"])
+        .fails(2, &["no package `pick`", "it has pack"]);
+    // Words are judged before anything is built.
+    cargo_tool(&at.join("pack"), &["budget", "--limit", "few"]).fails(2, &["few"]);
+}
+
+#[test]
+fn a_library_that_does_not_compile_is_told_by_the_compiler_and_by_the_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    new(folder.path(), "broken").succeeds();
+    let lib = folder.path().join("broken/src/lib.rs");
+    fs::write(&lib, "pub fn broken() -> u8 { \"text\" }\n").unwrap();
+    cargo_tool(&folder.path().join("broken"), &["list"])
+        .fails(1, &["mismatched types", "cannot be built", "-p NAME"]);
+    fs::write(&lib, "pub fn nothing() {}\n").unwrap();
+    cargo_tool(&folder.path().join("broken"), &["list"]).fails(
+        2,
+        &["the libraries of the workspace have no tool", "#[tool]"],
+    );
+}

@@ -1,0 +1,5 @@
+//! `cargo tool`.
+
+fn main() -> std::process::ExitCode {
+    tool_cli::cargo::main()
+}

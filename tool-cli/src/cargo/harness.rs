@@ -1,0 +1,171 @@
+//! The program that links the libraries.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cargo_metadata::Message;
+
+use super::CargoArgs;
+use super::workspace::Workspace;
+use crate::outcome::{Exit, Failure};
+use crate::screen::Screen;
+
+/// Its name: another one for each workspace and choice of libraries, because several may be built into one folder.
+fn name(workspace: &Workspace) -> String {
+    let mut hasher = DefaultHasher::new();
+    (&workspace.root, &workspace.libraries).hash(&mut hasher);
+    format!("cargo-tool-{:016x}", hasher.finish())
+}
+
+/// Writes and builds it; gives its path.
+pub(super) fn build(
+    workspace: &Workspace,
+    cargo: &CargoArgs,
+    screen: Screen,
+) -> Result<PathBuf, Failure> {
+    let name = name(workspace);
+    let folder = workspace.target.join("cargo-tool").join(&name);
+    let manifest = folder.join("Cargo.toml");
+    write(&folder.join("src/main.rs"), &program(workspace))?;
+    write(&manifest, &self::manifest(workspace, &name)?)?;
+    lock(workspace, &folder)?;
+
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .args([
+            "build",
+            "--message-format",
+            "json-render-diagnostics",
+            "--manifest-path",
+        ])
+        .arg(&manifest)
+        .arg("--target-dir")
+        .arg(&workspace.target)
+        // The settings of the workspace hold, from where it stands.
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    if cargo.release {
+        command.arg("--release");
+    }
+    if cargo.offline {
+        command.arg("--offline");
+    }
+    if !screen.draws() {
+        command.arg("--quiet");
+    }
+    let cannot =
+        |error: std::io::Error| Failure::of(Exit::Failed, format!("cargo cannot be run: {error}"));
+    let mut child = command.spawn().map_err(cannot)?;
+    let mut program = None;
+    if let Some(out) = child.stdout.take() {
+        for message in Message::parse_stream(BufReader::new(out)) {
+            if let Message::CompilerArtifact(artifact) = message.map_err(cannot)?
+                && artifact.target.name == name
+            {
+                program = artifact.executable;
+            }
+        }
+    }
+    let status = child.wait().map_err(cannot)?;
+    let failed = || {
+        Failure::of(
+            Exit::Failed,
+            "the libraries of the workspace cannot be built or linked together",
+        )
+        .hint("what cargo says above comes first; `-p NAME` takes one package only")
+    };
+    match program {
+        Some(program) if status.success() => Ok(program.into_std_path_buf()),
+        _ => Err(failed()),
+    }
+}
+
+/// Writes a file where it is not there or says something else: what is not written is not built again.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    if fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    let written = path
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::write(path, text));
+    written.map_err(|error| {
+        Failure::of(
+            Exit::Failed,
+            format!("`{}` cannot be written: {error}", path.display()),
+        )
+    })
+}
+
+fn program(workspace: &Workspace) -> String {
+    let mut text = String::from("//! Written by `cargo tool`.\n\n");
+    for (name, _) in &workspace.libraries {
+        text.push_str("use ");
+        text.push_str(&name.replace('-', "_"));
+        text.push_str(" as _;\n");
+    }
+    text.push_str("\nfn main() -> std::process::ExitCode {\n    tool_cli::cargo::linked()\n}\n");
+    text
+}
+
+fn manifest(workspace: &Workspace, name: &str) -> Result<String, Failure> {
+    let mut package = toml::Table::new();
+    package.insert("name".into(), name.into());
+    package.insert("version".into(), "0.0.0".into());
+    package.insert("edition".into(), "2024".into());
+    package.insert("publish".into(), false.into());
+    let mut dependencies = toml::Table::new();
+    for (name, folder) in &workspace.libraries {
+        let mut path = toml::Table::new();
+        path.insert("path".into(), folder.display().to_string().into());
+        dependencies.insert(name.clone(), path.into());
+    }
+    dependencies.insert("tool-cli".into(), workspace.core.of("tool-cli")?.into());
+    let mut root = toml::Table::new();
+    root.insert("package".into(), package.into());
+    root.insert("dependencies".into(), dependencies.into());
+    // It is no member of the workspace around it.
+    root.insert("workspace".into(), toml::Table::new().into());
+    kept(workspace, &mut root);
+    Ok(root.to_string())
+}
+
+/// What the workspace says for everything that is built in it: other sources of crates, and profiles.
+fn kept(workspace: &Workspace, root: &mut toml::Table) {
+    let there = fs::read_to_string(workspace.root.join("Cargo.toml")).ok();
+    let Some(mut there) = there.and_then(|text| text.parse::<toml::Table>().ok()) else {
+        return;
+    };
+    if let Some(profile) = there.remove("profile") {
+        root.insert("profile".into(), profile);
+    }
+    let Some(toml::Value::Table(mut patch)) = there.remove("patch") else {
+        return;
+    };
+    let crates = patch
+        .iter_mut()
+        .filter_map(|(_, source)| source.as_table_mut());
+    for (_, one) in crates.flat_map(|crates| crates.iter_mut()) {
+        if let Some(toml::Value::String(path)) = one.get_mut("path") {
+            *path = workspace.root.join(&**path).display().to_string();
+        }
+    }
+    root.insert("patch".into(), patch.into());
+}
+
+/// The versions of the workspace hold here too: its lock is the start of the harness's, and so again when it changes.
+fn lock(workspace: &Workspace, folder: &Path) -> Result<(), Failure> {
+    let Ok(there) = fs::read_to_string(workspace.root.join("Cargo.lock")) else {
+        return Ok(());
+    };
+    let seen = folder.join("workspace.lock");
+    if fs::read_to_string(&seen).is_ok_and(|seen| seen == there) {
+        return Ok(());
+    }
+    write(&folder.join("Cargo.lock"), &there)?;
+    write(&seen, &there)
+}

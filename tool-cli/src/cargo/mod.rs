@@ -1,0 +1,141 @@
+//! `cargo tool`: the same commands over the libraries of a workspace.
+//!
+//! Tools are known when they are linked, so a small program is written below `target/`, which names every library of the workspace that
+//! depends on `tool-core`; it is built and run in place of this one, with the same words.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser};
+
+use crate::args::{Command, Words};
+use crate::host::{Cli, clap_color, misused};
+use crate::outcome::{Exit, Failure};
+use crate::screen::Screen;
+
+mod harness;
+mod workspace;
+
+/// Lists, calls, checks, locks and measures the tools of a workspace's libraries.
+///
+/// Exit codes: 0 success, 1 a tool or a check failed, or the libraries cannot be built, 2 wrong use, 3 the call was not allowed, 130
+/// interrupted.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo tool",
+    bin_name = "cargo tool",
+    version,
+    max_term_width = 100
+)]
+struct CargoWords {
+    #[command(flatten)]
+    cargo: CargoArgs,
+    #[command(flatten)]
+    words: Words,
+}
+
+/// Which libraries, and how they are built. These stand before the name of a tool.
+#[derive(Debug, Args)]
+struct CargoArgs {
+    /// Only the tools of these packages.
+    #[arg(
+        long = "package",
+        short,
+        value_name = "NAME",
+        global = true,
+        help_heading = "Workspace"
+    )]
+    packages: Vec<String>,
+    /// Where the workspace is.
+    #[arg(long, value_name = "PATH", global = true, help_heading = "Workspace")]
+    manifest_path: Option<std::path::PathBuf>,
+    /// Builds with optimizations.
+    #[arg(long, global = true, help_heading = "Workspace")]
+    release: bool,
+    /// Builds without the network.
+    #[arg(long, global = true, help_heading = "Workspace")]
+    offline: bool,
+}
+
+/// The program `cargo-tool`.
+pub fn main() -> ExitCode {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    // Cargo passes the name of the command on.
+    if arguments.get(1).is_some_and(|word| word == "tool") {
+        arguments.remove(1);
+    }
+    let words = match read(&arguments) {
+        Ok(words) => words,
+        Err(error) => return misused(&error),
+    };
+    if matches!(
+        words.words.command,
+        Command::New(_) | Command::Completions(_)
+    ) {
+        return Cli::new().name("cargo tool").run_words(words.words);
+    }
+    let screen = Screen::new(words.words.look.format, words.words.look.color);
+    match run(&words.cargo, &arguments, screen) {
+        Ok(code) => code,
+        Err(failure) => {
+            screen.fail(&failure);
+            failure.exit.into()
+        }
+    }
+}
+
+/// What the harness calls. Its tools are those that it links.
+#[doc(hidden)]
+pub fn linked() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    match read(&arguments) {
+        Ok(words) => Cli::new().of_workspace().run_words(words.words),
+        Err(error) => misused(&error),
+    }
+}
+
+fn read(arguments: &[OsString]) -> Result<CargoWords, clap::Error> {
+    let after = arguments.iter().skip(1);
+    let words = std::iter::once(OsString::from("cargo tool")).chain(after.cloned());
+    CargoWords::command()
+        .color(clap_color(arguments))
+        .try_get_matches_from_mut(words)
+        .and_then(|matches| CargoWords::from_arg_matches(&matches))
+}
+
+fn run(cargo: &CargoArgs, arguments: &[OsString], screen: Screen) -> Result<ExitCode, Failure> {
+    let workspace = workspace::read(cargo)?;
+    for name in &workspace.programs {
+        screen.note(format_args!(
+            "`{name}` is only a program, so its tools are not here: call `tool_cli::main()` in it, then `cargo run -p {name} -- list`"
+        ));
+    }
+    if workspace.libraries.is_empty() {
+        return Err(Failure::usage("no library here depends on `tool-core`")
+            .hint("`cargo tool new NAME` makes one"));
+    }
+    let program = harness::build(&workspace, cargo, screen)?;
+    start(
+        std::process::Command::new(program)
+            .args(&arguments[1..])
+            .env(crate::commands::LOCK_ROOT, &workspace.root),
+    )
+}
+
+/// Becomes the program, so that signals and the exit code are its own.
+#[cfg(unix)]
+fn start(command: &mut std::process::Command) -> Result<ExitCode, Failure> {
+    use std::os::unix::process::CommandExt as _;
+    Err(cannot(&command.exec()))
+}
+
+#[cfg(not(unix))]
+fn start(command: &mut std::process::Command) -> Result<ExitCode, Failure> {
+    let status = command.status().map_err(|error| cannot(&error))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(Exit::Failed.code())))
+}
+
+fn cannot(error: &std::io::Error) -> Failure {
+    Failure::of(Exit::Failed, format!("the harness does not start: {error}"))
+}

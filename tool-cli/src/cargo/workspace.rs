@@ -1,0 +1,190 @@
+//! Which libraries of a workspace have tools.
+
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Dependency, DependencyKind, MetadataCommand, Package, TargetKind};
+
+use super::CargoArgs;
+use crate::outcome::Failure;
+
+/// The crate that every crate of tools depends on.
+const CORE: &str = "tool-core";
+
+/// Crates of this project that have no tools.
+const OURS: [&str; 4] = ["tool-macros", "tool-core", "tool-cli", "tool-mcp"];
+
+/// What is known of a workspace.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) root: PathBuf,
+    pub(super) target: PathBuf,
+    /// Package and folder of each library that depends on `tool-core`.
+    pub(super) libraries: Vec<(String, PathBuf)>,
+    /// Packages that depend on it and are only programs.
+    pub(super) programs: Vec<String>,
+    /// Where `tool-core` comes from; `tool-cli` has to come from the same place, or the two would not be of one kind.
+    pub(super) core: Source,
+}
+
+/// Where a crate comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Path(PathBuf),
+    /// The address, with what cargo has after it.
+    Git(String),
+    Registry,
+}
+
+pub(super) fn read(cargo: &CargoArgs) -> Result<Workspace, Failure> {
+    let mut command = MetadataCommand::new();
+    command.no_deps();
+    if let Some(path) = &cargo.manifest_path {
+        command.manifest_path(path);
+    }
+    if cargo.offline {
+        command.other_options(vec!["--offline".to_owned()]);
+    }
+    let metadata = command.exec().map_err(|error| {
+        let text = match error {
+            cargo_metadata::Error::CargoMetadata { stderr } => {
+                stderr.trim().trim_start_matches("error: ").to_owned()
+            }
+            error => error.to_string(),
+        };
+        Failure::usage(format!("there is no workspace here: {text}"))
+            .hint("go to one, name it with `--manifest-path`, or make a crate of tools with `cargo tool new NAME`")
+    })?;
+    let members = metadata.workspace_packages();
+    for wanted in &cargo.packages {
+        if !members
+            .iter()
+            .any(|package| package.name.as_str() == wanted.as_str())
+        {
+            let names: Vec<&str> = members.iter().map(|package| &**package.name).collect();
+            return Err(
+                Failure::usage(format!("the workspace has no package `{wanted}`"))
+                    .hint(format!("it has {}", names.join(", "))),
+            );
+        }
+    }
+    let mut workspace = Workspace {
+        root: metadata.workspace_root.clone().into_std_path_buf(),
+        target: metadata.target_directory.clone().into_std_path_buf(),
+        libraries: Vec::new(),
+        programs: Vec::new(),
+        core: Source::Registry,
+    };
+    for package in members {
+        let chosen = cargo.packages.is_empty()
+            || cargo
+                .packages
+                .iter()
+                .any(|name| package.name.as_str() == name.as_str());
+        let Some(core) = core(package) else {
+            continue;
+        };
+        if !chosen || OURS.contains(&&**package.name) {
+            continue;
+        }
+        workspace.core = source(core);
+        if package
+            .targets
+            .iter()
+            .any(|target| is_library(&target.kind))
+        {
+            let folder = package.manifest_path.parent();
+            let folder = folder.map(|folder| folder.as_std_path().to_owned());
+            workspace
+                .libraries
+                .push((package.name.to_string(), folder.unwrap_or_default()));
+        } else {
+            workspace.programs.push(package.name.to_string());
+        }
+    }
+    Ok(workspace)
+}
+
+fn core(package: &Package) -> Option<&Dependency> {
+    let mut dependencies = package.dependencies.iter();
+    dependencies.find(|one| one.name == CORE && one.kind == DependencyKind::Normal)
+}
+
+fn is_library(kinds: &[TargetKind]) -> bool {
+    kinds
+        .iter()
+        .any(|kind| matches!(kind, TargetKind::Lib | TargetKind::RLib | TargetKind::DyLib))
+}
+
+fn source(dependency: &Dependency) -> Source {
+    if let Some(path) = &dependency.path {
+        return Source::Path(path.as_std_path().to_owned());
+    }
+    let said = dependency.source.as_ref().map(ToString::to_string);
+    match said.as_deref().and_then(|said| said.strip_prefix("git+")) {
+        Some(address) => Source::Git(address.to_owned()),
+        None => Source::Registry,
+    }
+}
+
+impl Source {
+    /// How another crate of this project is depended on, from the same place, as TOML.
+    pub(super) fn of(&self, name: &str) -> Result<toml::Table, Failure> {
+        let mut table = toml::Table::new();
+        match self {
+            Self::Path(core) => {
+                let folder = core.parent().unwrap_or(Path::new("")).join(name);
+                if !folder.join("Cargo.toml").exists() {
+                    let text = format!(
+                        "`tool-core` is taken from {}, but there is no `{name}` beside it",
+                        core.display()
+                    );
+                    return Err(Failure::usage(text).hint(
+                        "call `tool_cli::main()` in a program of your own, which has the same commands",
+                    ));
+                }
+                table.insert("path".into(), folder.display().to_string().into());
+            }
+            Self::Git(said) => {
+                let (address, what) = said.split_once('?').unwrap_or((said, ""));
+                table.insert("git".into(), address.into());
+                // Such as `branch=main`.
+                if let Some((key, value)) = what.split_once('=') {
+                    table.insert(key.into(), value.into());
+                }
+            }
+            Self::Registry => {
+                let version = format!("={}", env!("CARGO_PKG_VERSION"));
+                table.insert("version".into(), version.into());
+            }
+        }
+        Ok(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Source;
+
+    #[test]
+    fn tool_cli_comes_from_where_tool_core_comes_from() {
+        let text = |source: Source| {
+            source
+                .of("tool-cli")
+                .map_or_else(|failure| failure.text, |table| table.to_string())
+        };
+        let git = Source::Git("https://example.org/tools?branch=main".into());
+        assert_eq!(
+            text(git),
+            "branch = \"main\"\ngit = \"https://example.org/tools\"\n"
+        );
+        let registry = text(Source::Registry);
+        assert_eq!(
+            registry,
+            format!("version = \"={}\"\n", env!("CARGO_PKG_VERSION"))
+        );
+        let nowhere = text(Source::Path("/nowhere/tool-core".into()));
+        assert!(nowhere.contains("no `tool-cli` beside it"), "{nowhere}");
+        let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool-core");
+        assert!(text(Source::Path(here)).contains("tool-cli"));
+    }
+}

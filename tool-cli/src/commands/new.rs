@@ -1,0 +1,138 @@
+//! `new`: a crate of tools that compiles, with tests that pass.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Serialize;
+
+use crate::args::New;
+use crate::outcome::{Exit, Failure};
+use crate::screen::{BOLD, Screen, paint};
+
+const LIB: &str = include_str!("../../template/lib.rs");
+const MAIN: &str = include_str!("../../template/main.rs");
+const TESTS: &str = include_str!("../../template/tools.rs");
+
+/// What the crate's own name stands for in the files.
+const CRATE: &str = "CRATE";
+
+pub(super) fn run(words: &New, screen: Screen) -> Result<Exit, Failure> {
+    let sources = Sources::of(words)?;
+    // Cargo judges the name, joins the workspace around it and starts version control.
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["new", "--quiet", "--lib", "--edition", "2024"]);
+    if let Some(name) = &words.name {
+        cargo.args(["--name", name]);
+    }
+    let made = cargo
+        .arg(&words.path)
+        .output()
+        .map_err(|error| Failure::of(Exit::Failed, format!("cargo cannot be run: {error}")))?;
+    if !made.status.success() {
+        let text = String::from_utf8_lossy(&made.stderr);
+        return Err(Failure::usage(
+            text.trim().trim_start_matches("error: ").to_owned(),
+        ));
+    }
+    fill(&words.path, &sources).map_err(|error| {
+        Failure::of(
+            Exit::Failed,
+            format!("`{}` cannot be filled: {error}", words.path.display()),
+        )
+    })?;
+    let place = words.path.display().to_string();
+    if screen.is_json() {
+        #[derive(Serialize)]
+        struct Made {
+            path: String,
+        }
+        Screen::json(&Made { path: place })?;
+        return Ok(Exit::Ok);
+    }
+    screen.out(format_args!(
+        "{} is a crate of tools. Next:\n  cd {place}\n  cargo test\n  cargo run -- list\n  cargo run -- call greet --name Ada",
+        paint(BOLD, &place)
+    ))?;
+    Ok(Exit::Ok)
+}
+
+/// Where this project's crates come from, as TOML.
+struct Sources {
+    core: String,
+    cli: String,
+}
+
+impl Sources {
+    fn of(words: &New) -> Result<Self, Failure> {
+        let Some(checkout) = &words.tool_path else {
+            let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
+            return Ok(Self {
+                core: version.clone(),
+                cli: version,
+            });
+        };
+        let place = |name: &str| -> Result<String, Failure> {
+            let folder = checkout.join(name);
+            let folder: PathBuf = folder.canonicalize().map_err(|_| {
+                Failure::usage(format!("`{}` is no folder", folder.display()))
+                    .hint("`--tool-path` names the folder that `tool-core` and `tool-cli` lie in")
+            })?;
+            let text = toml::Value::from(folder.display().to_string());
+            Ok(format!("path = {text}"))
+        };
+        Ok(Self {
+            core: place("tool-core")?,
+            cli: place("tool-cli")?,
+        })
+    }
+}
+
+fn fill(folder: &Path, sources: &Sources) -> std::io::Result<()> {
+    let manifest = folder.join("Cargo.toml");
+    let mut text = fs::read_to_string(&manifest)?;
+    let name = text
+        .parse::<toml::Table>()
+        .ok()
+        .and_then(|table| Some(table.get("package")?.get("name")?.as_str()?.to_owned()))
+        .ok_or_else(|| std::io::Error::other("cargo wrote a manifest without a name"))?;
+    // What cargo wrote ends with an empty table of dependencies.
+    if !text.contains("[dependencies]") {
+        text.push_str("\n[dependencies]\n");
+    }
+    let Sources { core, cli } = sources;
+    text = format!(
+        r#"{text}tool-core = {{ {core}, default-features = false, features = ["stream"] }} # what tools are written with
+serde = {{ version = "1", features = ["derive"] }} # types of one's own
+tool-cli = {{ {cli}, optional = true }} # the program
+
+[dev-dependencies]
+tool-core = {{ {core} }} # calls in tests
+tokio = {{ version = "1", features = ["macros", "rt"] }}
+
+[features]
+default = ["cli"]
+# The program. Whoever only wants the tools turns it off.
+cli = ["dep:tool-cli"]
+
+[[bin]]
+name = "{name}"
+path = "src/main.rs"
+required-features = ["cli"]
+"#
+    );
+    let files = [
+        ("Cargo.toml", text),
+        ("src/lib.rs", LIB.to_owned()),
+        ("src/main.rs", MAIN.to_owned()),
+        ("tests/tools.rs", TESTS.to_owned()),
+    ];
+    fs::create_dir_all(folder.join("tests"))?;
+    for (file, text) in files {
+        fs::write(
+            folder.join(file),
+            text.replace(CRATE, &name.replace('-', "_")),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! Tools for language models.
+
+use tool_core::prelude::*;
+
+/// How a greeting sounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// As among friends.
+    Warm,
+    /// As in a letter.
+    Formal,
+}
+
+/// Greets somebody by name. Use it when a person is met for the first time.
+#[tool(
+    category = "greeting",
+    read_only,
+    example("Among friends", { "name": "Ada" }),
+    example("In a letter", { "name": "Ada Lovelace", "tone": "formal" }),
+)]
+pub async fn greet(
+    /// Whom to greet.
+    #[arg(length = 1..=80)]
+    name: String,
+    /// How it sounds.
+    #[arg(default = "warm")]
+    tone: Tone,
+) -> Result<String, ToolError> {
+    if name.trim().is_empty() {
+        return Err(ToolError::new("`name` is blank, say whom to greet"));
+    }
+    Ok(match tone {
+        Tone::Warm => format!("Hi {name}!"),
+        Tone::Formal => format!("Dear {name},"),
+    })
+}
