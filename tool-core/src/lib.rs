@@ -80,6 +80,8 @@ mod tool;
 mod toolset;
 #[cfg(feature = "host")]
 pub mod turn;
+#[cfg(feature = "wire")]
+pub mod wire;
 
 pub use args::{Issue, Repair, RepairNote};
 #[cfg(feature = "host")]

@@ -16,7 +16,8 @@ use crate::redact::Redactor;
 /// assert_eq!(ModelOutput::text("3 hits").to_text(), "3 hits");
 /// assert_eq!(ModelOutput::json(&[1, 2]).to_text(), "[1,2]");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ModelOutput(pub(crate) Content);
 
 /// As a store keeps it, too: what is skipped there is settled before a result is stored.
@@ -119,6 +120,12 @@ impl Part {
 }
 
 impl ModelOutput {
+    /// Whether it is no more than a text.
+    #[cfg(feature = "host")]
+    pub(crate) fn is_text(&self) -> bool {
+        !matches!(self.0, Content::Json(_) | Content::Parts(_))
+    }
+
     /// The model reads this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self(Content::Text(text.into()))

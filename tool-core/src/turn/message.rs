@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::call::{CallResult, ToolCall};
 use crate::error::ErrorKind;
-use crate::output::Citation;
+use crate::output::{Citation, ModelOutput};
 
 /// What a model said in one message: text, calls, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,18 @@ pub struct ModelMessage {
     /// Names of tools that the provider runs itself. A call of one that arrives here is answered with an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provider_tools: Vec<String>,
+    /// The message as the provider wrote it, where it has to go back as it came: with its thoughts and their signatures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
+}
+
+/// A model's message as its provider wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// The provider, as a word.
+    pub provider: String,
+    /// What goes into that provider's next request: a JSON array of messages (items, contents).
+    pub messages: String,
 }
 
 impl ModelMessage {
@@ -51,6 +63,9 @@ pub struct ToolMessage {
     pub name: String,
     /// What the model reads.
     pub text: String,
+    /// What the model reads, where that is more than a text: parts such as images, or JSON that is not the payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelOutput>,
     /// The word of the [`ErrorKind`], where there is no output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -68,6 +83,10 @@ impl ToolMessage {
             id: result.id().to_owned(),
             name: result.name().to_owned(),
             text: result.model_text(),
+            model: result
+                .model_output()
+                .filter(|output| !output.is_text())
+                .cloned(),
             error: result.error().map(|error| error.kind().as_str().to_owned()),
             output: result.output().map(ToOwned::to_owned),
             citations: result.citations().to_vec(),

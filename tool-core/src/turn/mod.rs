@@ -21,7 +21,7 @@ mod message;
 
 use call::Ended;
 pub use drive::{Model, Outcome, Request};
-pub use message::{ModelMessage, ToolMessage};
+pub use message::{ModelMessage, ToolMessage, Written};
 
 type Observer = dyn Fn(&ToolMessage) + Send + Sync;
 /// Is told of the steps of running calls.
@@ -179,7 +179,7 @@ impl Turns {
         let mut stored = self.stored(&thread, &turn).await?;
         let place = Place { thread, turn };
         let (mut tickets, mut lacking) = (Vec::new(), Vec::<VariableNeed>::new());
-        let keys = keys(&message.calls);
+        let keys = call_keys(&message.calls);
         let mut at = 0;
         while at < message.calls.len() {
             if stored.contains_key(&keys[at]) {
@@ -347,7 +347,7 @@ fn read<T: serde::de::DeserializeOwned>(seq: u64, content: &str) -> Result<T, Tu
 }
 
 /// A name for each call within its turn: its id, and its place where another call before it has the same id.
-fn keys(calls: &[ToolCall]) -> Vec<String> {
+pub(crate) fn call_keys(calls: &[ToolCall]) -> Vec<String> {
     let mut seen = HashSet::new();
     let key = |(at, call): (usize, &ToolCall)| {
         let key = call.id.clone();

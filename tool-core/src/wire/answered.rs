@@ -1,0 +1,228 @@
+//! Results of calls, as a provider gets to see them.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::WireError;
+use crate::call::CallResult;
+use crate::output::{ModelOutput, Part};
+use crate::turn::{ModelMessage, ToolMessage};
+
+/// The result of a call as the model reads it: from a [`CallResult`] or a turn's [`ToolMessage`].
+#[derive(Clone, Debug)]
+pub struct Answered<'a> {
+    pub(super) id: &'a str,
+    pub(super) name: &'a str,
+    pub(super) view: View<'a>,
+    pub(super) is_error: bool,
+}
+
+/// What the model reads.
+#[derive(Clone, Debug)]
+pub(super) enum View<'a> {
+    Text(Cow<'a, str>),
+    Json(&'a RawValue),
+    Parts(Cow<'a, [Part]>),
+}
+
+impl View<'_> {
+    /// As text alone, for providers whose results have nothing else.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Json(json) => Cow::Borrowed(json.get()),
+            Self::Parts(parts) => Cow::Owned(ModelOutput::parts(parts.iter().cloned()).to_text()),
+        }
+    }
+}
+
+/// A payload that the model reads itself: a JSON string as bare text.
+fn payload(payload: &RawValue) -> View<'_> {
+    if payload.get().starts_with('"') {
+        return View::Text(crate::call::bare_text(payload).into());
+    }
+    View::Json(payload)
+}
+
+fn view(output: &ModelOutput) -> View<'_> {
+    if let Some(json) = output.as_json() {
+        return View::Json(json);
+    }
+    let parts = output.to_parts();
+    match &*parts {
+        [Part::Text { text }] => View::Text(Cow::Owned(text.clone())),
+        _ => View::Parts(parts),
+    }
+}
+
+impl<'a> From<&'a CallResult> for Answered<'a> {
+    fn from(result: &'a CallResult) -> Self {
+        let view = match (result.error(), result.model_output(), result.output()) {
+            (Some(error), _, _) => View::Text(error.model_text().into()),
+            (None, Some(output), _) => view(output),
+            (None, None, Some(output)) => payload(output),
+            (None, None, None) => View::Text(Cow::Borrowed("")),
+        };
+        Self {
+            id: result.id(),
+            name: result.name(),
+            view,
+            is_error: result.is_error(),
+        }
+    }
+}
+
+impl<'a> From<&'a ToolMessage> for Answered<'a> {
+    fn from(message: &'a ToolMessage) -> Self {
+        let view = match (&message.model, &message.output) {
+            (Some(output), _) => view(output),
+            // Where the text is the payload's, the model reads the payload.
+            (None, Some(output)) if output.get() == message.text => payload(output),
+            (None, _) => View::Text(Cow::Borrowed(&message.text)),
+        };
+        Self {
+            id: &message.id,
+            name: &message.name,
+            view,
+            is_error: message.is_error(),
+        }
+    }
+}
+
+/// Results as a provider takes them.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// Messages (items, contents) of the next request, in their order.
+    pub messages: Vec<Box<RawValue>>,
+    /// Files that the provider does not take. The model reads a line in the place of each, which names it.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file that a provider does not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The call whose result has it.
+    pub call: String,
+    /// Its media type.
+    pub media_type: String,
+    /// Why.
+    pub why: &'static str,
+}
+
+impl Results {
+    /// Notes a file that is left out, and gives the line that the model reads.
+    pub(super) fn leave_out(&mut self, call: &str, file: &File<'_>, why: &'static str) -> String {
+        self.left_out.push(LeftOut {
+            call: call.to_owned(),
+            media_type: file.media_type.to_owned(),
+            why,
+        });
+        let mut line = format!("[{} left out", file.media_type);
+        if let Some(name) = file.name {
+            line.push_str(", ");
+            line.push_str(name);
+        }
+        if let Bytes::At(url) = file.bytes {
+            line.push_str(", ");
+            line.push_str(url);
+        }
+        line.push_str(": ");
+        line.push_str(why);
+        line.push(']');
+        line
+    }
+}
+
+/// A file among the parts of a result.
+#[derive(Clone, Copy)]
+pub(super) struct File<'a> {
+    pub(super) media_type: &'a str,
+    pub(super) bytes: Bytes<'a>,
+    pub(super) name: Option<&'a str>,
+}
+
+/// Where its bytes are.
+#[derive(Clone, Copy)]
+pub(super) enum Bytes<'a> {
+    Base64(&'a str),
+    At(&'a str),
+}
+
+/// A part, by what a provider does with it.
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    File(File<'a>),
+}
+
+pub(super) fn piece(part: &Part) -> Piece<'_> {
+    match part {
+        Part::Text { text } => Piece::Text(text),
+        Part::File {
+            media_type,
+            source,
+            name,
+        } => Piece::File(File {
+            media_type,
+            bytes: match source {
+                crate::output::Source::Base64(data) => Bytes::Base64(data),
+                crate::output::Source::Url(url) => Bytes::At(url),
+            },
+            name: name.as_deref(),
+        }),
+    }
+}
+
+impl File<'_> {
+    pub(super) fn is_image(&self) -> bool {
+        self.media_type.starts_with("image/")
+    }
+
+    /// Where it is, as an address: its own, or one that holds its bytes.
+    pub(super) fn url(&self) -> Cow<'_, str> {
+        match self.bytes {
+            Bytes::At(url) => Cow::Borrowed(url),
+            Bytes::Base64(data) => Cow::Owned(format!("data:{};base64,{data}", self.media_type)),
+        }
+    }
+
+    /// A name: its own, or one by its type.
+    pub(super) fn named(&self) -> Cow<'_, str> {
+        self.name.map_or_else(
+            || {
+                let kind = self.media_type.rsplit('/').next().unwrap_or_default();
+                Cow::Owned(format!("file.{kind}"))
+            },
+            Cow::Borrowed,
+        )
+    }
+}
+
+/// The results of a message's calls, in the order of the calls.
+pub(super) fn in_order<'a>(
+    message: &ModelMessage,
+    results: impl Iterator<Item = Answered<'a>>,
+) -> Result<Vec<Answered<'a>>, WireError> {
+    let mut open: Vec<Option<Answered<'a>>> = message.calls.iter().map(|_| None).collect();
+    for result in results {
+        let place = message
+            .calls
+            .iter()
+            .zip(&open)
+            .position(|(call, taken)| call.id == result.id && taken.is_none());
+        match place {
+            Some(at) => open[at] = Some(result),
+            None => {
+                return Err(WireError::Unasked {
+                    call: result.id.to_owned(),
+                });
+            }
+        }
+    }
+    let results = message.calls.iter().zip(open).map(|(call, result)| {
+        result.ok_or_else(|| WireError::Unanswered {
+            call: call.id.clone(),
+        })
+    });
+    results.collect()
+}

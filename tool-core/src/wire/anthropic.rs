@@ -1,0 +1,397 @@
+//! Messages of Anthropic.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::chat::reported;
+use super::json::{Node, Object, arguments_object, json as raw};
+use super::reply::Draft;
+use super::stream::{Delta, Reading};
+use super::{Provider, Reply, Stop, WireError};
+use crate::turn::ModelMessage;
+
+const ANTHROPIC: Provider = Provider::Anthropic;
+
+pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+    let body = Node::read(ANTHROPIC, body)?.object()?;
+    reported(ANTHROPIC, &body)?;
+    let mut streamed = Streamed::default();
+    for (index, block) in body.need("content")?.array()?.iter().enumerate() {
+        streamed.begin(index as u64, block, &mut Vec::new())?;
+        streamed.blocks[index].whole = true;
+    }
+    streamed.stop = body.text_if_any("stop_reason")?;
+    Ok(streamed.close())
+}
+
+/// A block of the message while it arrives.
+#[derive(Debug)]
+struct Block {
+    index: u64,
+    whole: bool,
+    /// As it began; what streams is beside it.
+    raw: Box<RawValue>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Text {
+        text: String,
+        citations: Vec<Box<RawValue>>,
+    },
+    Call {
+        id: String,
+        name: String,
+        input: String,
+    },
+    Thinking {
+        thinking: String,
+        signature: String,
+    },
+    /// What the provider runs itself, and the results of that. The text is the input as it streams.
+    Other(String),
+}
+
+/// What has arrived of an answer.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    blocks: Vec<Block>,
+    stop: Option<String>,
+}
+
+impl Streamed {
+    fn begin(
+        &mut self,
+        index: u64,
+        node: &Node<'_>,
+        news: &mut Vec<Delta>,
+    ) -> Result<(), WireError> {
+        let block = node.object()?;
+        let kind = match &*block.text("type")? {
+            "text" => {
+                let text = block.text("text")?;
+                if !text.is_empty() {
+                    news.push(Delta::Text(text.clone()));
+                }
+                let citations = block.get("citations");
+                let citations = citations.map(|citations| citations.array()).transpose()?;
+                let citations = citations.unwrap_or_default();
+                Kind::Text {
+                    text,
+                    citations: citations.iter().map(|node| node.raw().to_owned()).collect(),
+                }
+            }
+            "tool_use" => {
+                let (id, name) = (block.text("id")?, block.text("name")?);
+                news.push(Delta::Call {
+                    id: id.clone(),
+                    name: name.clone(),
+                });
+                let input = block.get("input");
+                Kind::Call {
+                    id,
+                    name,
+                    input: input.map_or_else(String::new, |input| input.raw().get().to_owned()),
+                }
+            }
+            "thinking" => Kind::Thinking {
+                thinking: block.text_if_any("thinking")?.unwrap_or_default(),
+                signature: block.text_if_any("signature")?.unwrap_or_default(),
+            },
+            _ => Kind::Other(String::new()),
+        };
+        self.blocks.push(Block {
+            index,
+            whole: false,
+            raw: node.raw().to_owned(),
+            kind,
+        });
+        Ok(())
+    }
+
+    fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
+        let index = event.need("index")?;
+        let number = index.number()?;
+        let open = |block: &&mut Block| block.index == number && !block.whole;
+        self.blocks
+            .iter_mut()
+            .find(open)
+            .ok_or_else(|| index.wrong("the number of a block that is open"))
+    }
+
+    fn delta(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let node = event.need("delta")?;
+        let delta = node.object()?;
+        let kind = delta.text("type")?;
+        let block = self.open(event)?;
+        match (&*kind, &mut block.kind) {
+            ("text_delta", Kind::Text { text, .. }) => {
+                let piece = delta.text("text")?;
+                text.push_str(&piece);
+                news.push(Delta::Text(piece));
+            }
+            ("citations_delta", Kind::Text { citations, .. }) => {
+                citations.push(delta.need("citation")?.raw().to_owned());
+            }
+            ("input_json_delta", Kind::Call { id, input, .. }) => {
+                let text = delta.text("partial_json")?;
+                if text.is_empty() {
+                    return Ok(());
+                }
+                // The block begins with an empty object, which stands for what follows.
+                if input == "{}" {
+                    input.clear();
+                }
+                input.push_str(&text);
+                let id = id.clone();
+                news.push(Delta::Arguments { id, text });
+            }
+            ("input_json_delta", Kind::Other(input)) => {
+                input.push_str(&delta.text("partial_json")?);
+            }
+            ("thinking_delta", Kind::Thinking { thinking, .. }) => {
+                thinking.push_str(&delta.text("thinking")?);
+            }
+            ("signature_delta", Kind::Thinking { signature, .. }) => {
+                *signature = delta.text("signature")?;
+            }
+            (
+                "text_delta" | "citations_delta" | "input_json_delta" | "thinking_delta"
+                | "signature_delta",
+                _,
+            ) => return Err(node.wrong("a piece of the kind of its block")),
+            // A block's kind of a later day.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn close(mut self) -> Reply {
+        self.blocks.sort_by_key(|block| block.index);
+        let mut draft = Draft::new(ANTHROPIC);
+        let mut content = Vec::new();
+        for block in self.blocks {
+            if !block.whole {
+                draft.broken();
+            }
+            content.extend(block.written());
+            match block.kind {
+                Kind::Text { text, .. } => draft.text(&text),
+                Kind::Call { id, name, input } => draft.call(id, name, input),
+                Kind::Thinking { .. } | Kind::Other(_) => {}
+            }
+        }
+        if !content.is_empty() {
+            draft.written(&[raw(&Message {
+                role: "assistant",
+                content,
+            })]);
+        }
+        draft.close(match self.stop.as_deref() {
+            None => Stop::Cut,
+            Some("end_turn" | "stop_sequence" | "tool_use") => Stop::End,
+            Some("pause_turn") => Stop::Paused,
+            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+            Some("refusal") => Stop::Filtered,
+            Some(other) => Stop::Other(other.to_owned()),
+        })
+    }
+}
+
+impl Block {
+    /// As it goes back; nothing where it cannot.
+    fn written(&self) -> Option<Box<RawValue>> {
+        match &self.kind {
+            // An empty text is refused in a request.
+            Kind::Text { text, .. } if text.is_empty() => None,
+            Kind::Text { text, citations } if citations.is_empty() => {
+                Some(raw(&json!({"type": "text", "text": text})))
+            }
+            Kind::Text { text, citations } => Some(raw(&Cited {
+                r#type: "text",
+                text,
+                citations,
+            })),
+            Kind::Call { id, name, input } => Some(raw(&Use {
+                r#type: "tool_use",
+                id,
+                name,
+                input: arguments_object(input),
+            })),
+            Kind::Thinking { .. } | Kind::Other(_) if !self.whole => None,
+            Kind::Thinking {
+                thinking,
+                signature,
+            } => Some(raw(
+                &json!({"type": "thinking", "thinking": thinking, "signature": signature}),
+            )),
+            Kind::Other(input) if input.is_empty() => Some(self.raw.clone()),
+            Kind::Other(input) => Some(with_input(&self.raw, input)),
+        }
+    }
+}
+
+/// A block that began without its input, with it.
+fn with_input(block: &RawValue, input: &str) -> Box<RawValue> {
+    let mut block: serde_json::Map<String, Value> =
+        serde_json::from_str(block.get()).unwrap_or_default();
+    let input = serde_json::from_str(input).unwrap_or_else(|_| json!({}));
+    block.insert("input".to_owned(), input);
+    raw(&block)
+}
+
+impl Reading for Streamed {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let event = Node::read(ANTHROPIC, data)?.object()?;
+        match &*event.text("type")? {
+            "content_block_start" => {
+                let index = event.need("index")?;
+                let number = index.number()?;
+                if self.blocks.iter().any(|block| block.index == number) {
+                    return Err(index.wrong("the number of a new block"));
+                }
+                self.begin(number, &event.need("content_block")?, news)?;
+            }
+            "content_block_delta" => self.delta(&event, news)?,
+            "content_block_stop" => self.open(&event)?.whole = true,
+            "message_delta" => {
+                let delta = event.need("delta")?.object()?;
+                if let Some(stop) = delta.text_if_any("stop_reason")? {
+                    self.stop = Some(stop);
+                }
+            }
+            "error" => reported(ANTHROPIC, &event)?,
+            // `message_start`, `message_stop`, `ping`, and what a later day adds.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        self.close()
+    }
+}
+
+#[derive(Serialize)]
+struct Message<T> {
+    role: &'static str,
+    content: Vec<T>,
+}
+
+#[derive(Serialize)]
+struct Use<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    name: &'a str,
+    input: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Cited<'a> {
+    r#type: &'static str,
+    text: &'a str,
+    citations: &'a [Box<RawValue>],
+}
+
+pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
+    let mut content = Vec::new();
+    if !message.text.is_empty() {
+        content.push(raw(&json!({"type": "text", "text": message.text})));
+    }
+    content.extend(message.calls.iter().map(|call| {
+        raw(&Use {
+            r#type: "tool_use",
+            id: &call.id,
+            name: &call.name,
+            input: arguments_object(&call.arguments),
+        })
+    }));
+    if content.is_empty() {
+        return Vec::new();
+    }
+    vec![raw(&Message {
+        role: "assistant",
+        content,
+    })]
+}
+
+#[derive(Serialize)]
+struct ToolResult<'a> {
+    r#type: &'static str,
+    tool_use_id: &'a str,
+    content: Content<'a>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<Value>),
+}
+
+/// All results go into one message, and nothing stands before them.
+pub(super) fn results(results: &[Answered<'_>]) -> Results {
+    let mut out = Results::default();
+    let mut content = Vec::new();
+    for result in results {
+        let text;
+        let parts = match &result.view {
+            View::Parts(parts) => Content::Parts(
+                parts
+                    .iter()
+                    .map(|part| match piece(part) {
+                        Piece::Text(text) => json!({"type": "text", "text": text}),
+                        Piece::File(file) => block(&file).unwrap_or_else(|why| {
+                            let line = out.leave_out(result.id, &file, why);
+                            json!({"type": "text", "text": line})
+                        }),
+                    })
+                    .collect(),
+            ),
+            view => {
+                text = view.text();
+                Content::Text(&text)
+            }
+        };
+        content.push(raw(&ToolResult {
+            r#type: "tool_result",
+            tool_use_id: result.id,
+            content: parts,
+            is_error: result.is_error,
+        }));
+    }
+    if !content.is_empty() {
+        out.messages.push(raw(&Message {
+            role: "user",
+            content,
+        }));
+    }
+    out
+}
+
+fn block(file: &File<'_>) -> Result<Value, &'static str> {
+    let source = match file.bytes {
+        Bytes::At(url) => json!({"type": "url", "url": url}),
+        Bytes::Base64(data) => {
+            json!({"type": "base64", "media_type": file.media_type, "data": data})
+        }
+    };
+    match file.media_type {
+        "image/jpeg" | "image/png" | "image/gif" | "image/webp" => {
+            Ok(json!({"type": "image", "source": source}))
+        }
+        "application/pdf" => {
+            let mut block = json!({"type": "document", "source": source});
+            if let Some(name) = file.name {
+                block["title"] = json!(name);
+            }
+            Ok(block)
+        }
+        _ => Err("Anthropic takes JPEG, PNG, GIF, WebP and PDF"),
+    }
+}

@@ -1,0 +1,444 @@
+//! Converse of Amazon Bedrock.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::json::{Node, Object, arguments_object, json as raw};
+use super::reply::Draft;
+use super::stream::{Delta, Reading};
+use super::{Provider, Reply, Stop, WireError};
+use crate::turn::ModelMessage;
+
+const BEDROCK: Provider = Provider::Bedrock;
+
+pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+    let body = Node::read(BEDROCK, body)?.object()?;
+    if !body.has("output")
+        && let Some(message) = body.text_if_any("message")?
+    {
+        let kind = body.text_if_any("__type")?;
+        return Err(WireError::Reported {
+            provider: BEDROCK,
+            kind: kind.unwrap_or_else(|| "error".to_owned()),
+            message,
+        });
+    }
+    let mut streamed = Streamed::default();
+    let message = body.need("output")?.object()?.need("message")?.object()?;
+    for (index, block) in message.need("content")?.array()?.iter().enumerate() {
+        let kind = Kind::whole(&block.object()?)?;
+        streamed.blocks.push(Block {
+            index: index as u64,
+            whole: true,
+            raw: Some(block.raw().to_owned()),
+            kind,
+        });
+    }
+    streamed.stop = body.text_if_any("stopReason")?;
+    Ok(streamed.close())
+}
+
+/// A block of the message while it arrives.
+#[derive(Debug)]
+struct Block {
+    index: u64,
+    whole: bool,
+    /// As it came, where it came whole.
+    raw: Option<Box<RawValue>>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Text(String),
+    Call {
+        id: String,
+        name: String,
+        input: String,
+    },
+    Thinking {
+        text: String,
+        signature: Option<String>,
+    },
+    /// Thinking that only the provider can read.
+    Sealed(String),
+    /// What the provider runs itself, and what a later day adds.
+    Other,
+}
+
+impl Kind {
+    fn whole(block: &Object<'_>) -> Result<Self, WireError> {
+        if let Some(text) = block.text_if_any("text")? {
+            return Ok(Self::Text(text));
+        }
+        let Some(call) = block.get("toolUse") else {
+            return Ok(Self::Other);
+        };
+        Self::call(&call.object()?)
+    }
+
+    fn call(call: &Object<'_>) -> Result<Self, WireError> {
+        if call.text_if_any("type")?.as_deref() == Some("server_tool_use") {
+            return Ok(Self::Other);
+        }
+        let input = call.get("input");
+        Ok(Self::Call {
+            id: call.text("toolUseId")?,
+            name: call.text("name")?,
+            input: input.map_or_else(String::new, |input| input.raw().get().to_owned()),
+        })
+    }
+}
+
+/// What has arrived of an answer.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    blocks: Vec<Block>,
+    stop: Option<String>,
+}
+
+impl Streamed {
+    /// The block of an event; a text begins without being announced.
+    fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
+        let place = event.need("contentBlockIndex")?;
+        let index = place.number()?;
+        let at = match self.blocks.iter().position(|block| block.index == index) {
+            Some(at) if self.blocks[at].whole => {
+                return Err(place.wrong("the number of a block that is open"));
+            }
+            Some(at) => at,
+            None => {
+                self.blocks.push(Block {
+                    index,
+                    whole: false,
+                    raw: None,
+                    kind: Kind::Text(String::new()),
+                });
+                self.blocks.len() - 1
+            }
+        };
+        Ok(&mut self.blocks[at])
+    }
+
+    fn start(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let start = event.need("start")?.object()?;
+        let kind = match start.get("toolUse") {
+            None => Kind::Other,
+            Some(call) => Kind::call(&call.object()?)?,
+        };
+        if let Kind::Call { id, name, .. } = &kind {
+            news.push(Delta::Call {
+                id: id.clone(),
+                name: name.clone(),
+            });
+        }
+        self.open(event)?.kind = kind;
+        Ok(())
+    }
+
+    fn delta(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let node = event.need("delta")?;
+        let delta = node.object()?;
+        let kind = &mut self.open(event)?.kind;
+        if let Some(piece) = delta.text_if_any("text")? {
+            let Kind::Text(text) = kind else {
+                return Err(node.wrong("a piece of the kind of its block"));
+            };
+            text.push_str(&piece);
+            if !piece.is_empty() {
+                news.push(Delta::Text(piece));
+            }
+        } else if let Some(call) = delta.get("toolUse") {
+            let text = call.object()?.text("input")?;
+            match kind {
+                Kind::Call { id, input, .. } => {
+                    input.push_str(&text);
+                    let id = id.clone();
+                    if !text.is_empty() {
+                        news.push(Delta::Arguments { id, text });
+                    }
+                }
+                Kind::Other => {}
+                _ => return Err(node.wrong("a piece of the kind of its block")),
+            }
+        } else if let Some(thought) = delta.get("reasoningContent") {
+            think(kind, &thought.object()?)?;
+        }
+        Ok(())
+    }
+
+    fn close(mut self) -> Reply {
+        self.blocks.sort_by_key(|block| block.index);
+        let mut draft = Draft::new(BEDROCK);
+        let mut content = Vec::new();
+        for block in self.blocks {
+            if !block.whole {
+                draft.broken();
+            }
+            content.extend(block.written());
+            match block.kind {
+                Kind::Text(text) => draft.text(&text),
+                Kind::Call { id, name, input } => draft.call(id, name, input),
+                Kind::Thinking { .. } | Kind::Sealed(_) | Kind::Other => {}
+            }
+        }
+        if !content.is_empty() {
+            draft.written(&[raw(&Message {
+                role: "assistant",
+                content,
+            })]);
+        }
+        draft.close(match self.stop.as_deref() {
+            None => Stop::Cut,
+            Some("end_turn" | "stop_sequence" | "tool_use") => Stop::End,
+            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+            Some("guardrail_intervened" | "content_filtered") => Stop::Filtered,
+            Some(other) => Stop::Other(other.to_owned()),
+        })
+    }
+}
+
+/// A piece of thinking; it begins without being announced.
+fn think(kind: &mut Kind, thought: &Object<'_>) -> Result<(), WireError> {
+    if matches!(kind, Kind::Text(text) if text.is_empty()) {
+        *kind = if thought.has("redactedContent") {
+            Kind::Sealed(String::new())
+        } else {
+            Kind::Thinking {
+                text: String::new(),
+                signature: None,
+            }
+        };
+    }
+    match kind {
+        Kind::Thinking { text, signature } => {
+            text.push_str(&thought.text_if_any("text")?.unwrap_or_default());
+            if let Some(signed) = thought.text_if_any("signature")? {
+                *signature = Some(signed);
+            }
+        }
+        Kind::Sealed(sealed) => sealed.push_str(&thought.text("redactedContent")?),
+        _ => return Err(thought.wrong("a piece of the kind of its block", "thinking")),
+    }
+    Ok(())
+}
+
+impl Block {
+    /// As it goes back; nothing where it cannot.
+    fn written(&self) -> Option<Box<RawValue>> {
+        match &self.kind {
+            Kind::Text(text) if text.is_empty() => None,
+            Kind::Call { id, name, input } => Some(raw(&Called {
+                tool_use: Use {
+                    tool_use_id: id,
+                    name,
+                    input: arguments_object(input),
+                },
+            })),
+            _ if let Some(raw) = &self.raw => Some(raw.clone()),
+            Kind::Text(text) => Some(raw(&json!({"text": text}))),
+            Kind::Thinking { text, signature } if self.whole => {
+                let mut thought = json!({"text": text});
+                if let Some(signature) = signature {
+                    thought["signature"] = json!(signature);
+                }
+                Some(raw(
+                    &json!({"reasoningContent": {"reasoningText": thought}}),
+                ))
+            }
+            Kind::Sealed(sealed) if self.whole => Some(raw(
+                &json!({"reasoningContent": {"redactedContent": sealed}}),
+            )),
+            Kind::Thinking { .. } | Kind::Sealed(_) | Kind::Other => None,
+        }
+    }
+}
+
+impl Reading for Streamed {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let node = Node::read(BEDROCK, data)?;
+        let event = node.object()?;
+        if let Some(start) = event.get("contentBlockStart") {
+            return self.start(&start.object()?, news);
+        }
+        if let Some(delta) = event.get("contentBlockDelta") {
+            return self.delta(&delta.object()?, news);
+        }
+        if let Some(stop) = event.get("contentBlockStop") {
+            self.open(&stop.object()?)?.whole = true;
+            return Ok(());
+        }
+        if let Some(stop) = event.get("messageStop") {
+            self.stop = Some(stop.object()?.text("stopReason")?);
+            return Ok(());
+        }
+        let failed = event.entries().find(|(key, _)| key.ends_with("Exception"));
+        if let Some((kind, _)) = failed {
+            let message = event.need(kind)?.object()?.text_if_any("message")?;
+            return Err(WireError::Reported {
+                provider: BEDROCK,
+                kind: kind.to_owned(),
+                message: message.unwrap_or_default(),
+            });
+        }
+        if !event.has("messageStart") && !event.has("metadata") {
+            return Err(node.wrong("an event with its name, such as `contentBlockDelta`"));
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        self.close()
+    }
+}
+
+#[derive(Serialize)]
+struct Message<T> {
+    role: &'static str,
+    content: Vec<T>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Called<'a> {
+    tool_use: Use<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Use<'a> {
+    tool_use_id: &'a str,
+    name: &'a str,
+    input: &'a RawValue,
+}
+
+pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
+    let mut content = Vec::new();
+    if !message.text.is_empty() {
+        content.push(raw(&json!({"text": message.text})));
+    }
+    content.extend(message.calls.iter().map(|call| {
+        raw(&Called {
+            tool_use: Use {
+                tool_use_id: &call.id,
+                name: &call.name,
+                input: arguments_object(&call.arguments),
+            },
+        })
+    }));
+    if content.is_empty() {
+        return Vec::new();
+    }
+    vec![raw(&Message {
+        role: "assistant",
+        content,
+    })]
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resulted<'a> {
+    tool_result: ToolResult<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult<'a> {
+    tool_use_id: &'a str,
+    content: Vec<Box<RawValue>>,
+    status: &'static str,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    json: &'a RawValue,
+}
+
+pub(super) fn results(results: &[Answered<'_>]) -> Results {
+    let mut out = Results::default();
+    let mut content = Vec::new();
+    let mut documents = 0;
+    for result in results {
+        let blocks = match &result.view {
+            // It takes an object and no other JSON.
+            View::Json(json) if json.get().starts_with('{') => vec![raw(&Json { json })],
+            View::Parts(parts) => parts
+                .iter()
+                .map(|part| {
+                    let text = match piece(part) {
+                        Piece::Text(text) => text.to_owned(),
+                        Piece::File(file) => match block(&file, &mut documents) {
+                            Ok(block) => return raw(&block),
+                            Err(why) => out.leave_out(result.id, &file, why),
+                        },
+                    };
+                    raw(&json!({"text": text}))
+                })
+                .collect(),
+            view => vec![raw(&json!({"text": view.text()}))],
+        };
+        content.push(raw(&Resulted {
+            tool_result: ToolResult {
+                tool_use_id: result.id,
+                content: blocks,
+                status: if result.is_error { "error" } else { "success" },
+            },
+        }));
+    }
+    if !content.is_empty() {
+        out.messages.push(raw(&Message {
+            role: "user",
+            content,
+        }));
+    }
+    out
+}
+
+fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> {
+    let Bytes::Base64(data) = file.bytes else {
+        return Err("Bedrock takes the bytes of a file and no address");
+    };
+    let image = match file.media_type {
+        "image/png" => Some("png"),
+        "image/jpeg" => Some("jpeg"),
+        "image/gif" => Some("gif"),
+        "image/webp" => Some("webp"),
+        _ => None,
+    };
+    if let Some(format) = image {
+        return Ok(json!({"image": {"format": format, "source": {"bytes": data}}}));
+    }
+    let format = match file.media_type {
+        "application/pdf" => "pdf",
+        "text/csv" => "csv",
+        "application/msword" => "doc",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => "docx",
+        "application/vnd.ms-excel" => "xls",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => "xlsx",
+        "text/html" => "html",
+        "text/plain" => "txt",
+        "text/markdown" => "md",
+        _ => return Err("Bedrock takes images, PDF, office documents and texts"),
+    };
+    *documents += 1;
+    let name = document_name(file.name.unwrap_or_default(), *documents);
+    Ok(json!({"document": {"format": format, "name": name, "source": {"bytes": data}}}))
+}
+
+/// Names may hold letters, digits, single spaces, hyphens, parentheses and square brackets, and no two in a request are the same.
+fn document_name(name: &str, number: usize) -> String {
+    let plain = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '(' | ')' | '[' | ']' => c,
+        _ => ' ',
+    };
+    let plain: String = name.chars().take(150).map(plain).collect();
+    let mut words: Vec<&str> = plain.split_whitespace().collect();
+    let number = format!("({number})");
+    if words.is_empty() {
+        words.push("document");
+    }
+    words.push(&number);
+    words.join(" ")
+}

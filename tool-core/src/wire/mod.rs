@@ -1,0 +1,223 @@
+//! The providers' formats, both ways: definitions out, calls in, results out.
+//!
+//! [`Provider`] is the one name that a host's loop needs: what differs between providers happens behind it. Nothing here sends
+//! anything; a host brings its own HTTP client and gives the bytes.
+//!
+//! ```
+//! use serde_json::json;
+//! use tool_core::prelude::*;
+//! use tool_core::wire::Provider;
+//!
+//! /// Adds two numbers.
+//! #[tool(read_only)]
+//! fn add(
+//!     /// The first.
+//!     a: i32,
+//!     /// The second.
+//!     b: i32,
+//! ) -> i64 {
+//!     i64::from(a) + i64::from(b)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let provider = Provider::Anthropic;
+//! let (tools, cx) = (toolset![add], ToolContext::anonymous());
+//!
+//! // Definitions out: the fields of the request that are about tools.
+//! let offer = provider.offer(&tools)?;
+//! assert!(serde_json::to_string(&offer)?.starts_with(r#"{"tools":[{"name":"add","#));
+//!
+//! // Calls in: what the provider has answered, whole (`reply`) or as it streams (`stream`).
+//! let body = r#"{"role":"assistant","stop_reason":"tool_use","content":[
+//!     {"type":"tool_use","id":"toolu_1","name":"add","input":{"a":1,"b":2}}]}"#;
+//! let reply = provider.reply(body)?;
+//!
+//! // Results out, in the order of the calls.
+//! let mut results = Vec::new();
+//! for call in reply.calls() {
+//!     results.push(tools.call(call.clone(), &cx).await);
+//! }
+//! let mut messages = provider.assistant(reply.message());
+//! messages.extend(provider.results(reply.message(), &results)?.messages);
+//! assert_eq!(
+//!     serde_json::to_value(&messages[1])?,
+//!     json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "3"}]})
+//! );
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A reply that was cut off says so ([`Reply::is_truncated`]), and [`Turns`](crate::turn::Turns), which take
+//! [`Reply::message`] as it is, run none of its calls. A loop of your own asks first: [`Reply::calls`] is empty then.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::schema::dialect::Dialect;
+use crate::store::Message;
+use crate::turn::ModelMessage;
+
+mod answered;
+mod anthropic;
+mod bedrock;
+mod chat;
+mod error;
+mod gemini;
+mod history;
+mod json;
+mod offer;
+mod reply;
+mod responses;
+mod sse;
+mod stream;
+
+pub use answered::{Answered, LeftOut, Results};
+pub use error::{OfferError, WireError};
+pub use offer::Offer;
+pub use reply::{Reply, Stop};
+pub use stream::{Delta, ReplyStream};
+
+/// A provider's API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provider {
+    /// Chat Completions of `OpenAI`, and of the many servers that have copied it.
+    Chat,
+    /// Responses of `OpenAI`.
+    Responses,
+    /// Messages of Anthropic.
+    Anthropic,
+    /// `generateContent` of Gemini.
+    Gemini,
+    /// Converse of Amazon Bedrock.
+    Bedrock,
+}
+
+impl Provider {
+    /// Every provider.
+    pub const ALL: [Self; 5] = [
+        Self::Chat,
+        Self::Responses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Bedrock,
+    ];
+
+    /// As a word, for stores and logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Bedrock => "bedrock",
+        }
+    }
+
+    /// How it wants its schemas spelled. Those of Bedrock are Anthropic's.
+    pub const fn dialect(self) -> Dialect {
+        match self {
+            Self::Chat | Self::Responses => Dialect::OpenAi,
+            Self::Anthropic | Self::Bedrock => Dialect::Anthropic,
+            Self::Gemini => Dialect::Gemini,
+        }
+    }
+
+    /// Reads a whole answer: the body of the HTTP response.
+    ///
+    /// What the model wrote as arguments is kept as its text, so that duplicate keys and long numbers reach the tool's own check.
+    pub fn reply(self, body: &str) -> Result<Reply, WireError> {
+        match self {
+            Self::Chat => chat::reply(body),
+            Self::Responses => responses::reply(body),
+            Self::Anthropic => anthropic::reply(body),
+            Self::Gemini => gemini::reply(body),
+            Self::Bedrock => bedrock::reply(body),
+        }
+    }
+
+    /// Reads an answer as it streams.
+    pub fn stream(self) -> ReplyStream {
+        ReplyStream::new(self)
+    }
+
+    /// What the model said, as messages (items, contents) of the next request: as the provider wrote it where the message came from
+    /// it, else written anew from text and calls.
+    pub fn assistant(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
+        if let Some(written) = &message.written
+            && written.provider == self.name()
+            && let Ok(messages) = serde_json::from_str(&written.messages)
+        {
+            return messages;
+        }
+        match self {
+            Self::Chat => chat::assistant(message),
+            Self::Responses => responses::assistant(message),
+            Self::Anthropic => anthropic::assistant(message),
+            Self::Gemini => gemini::assistant(message),
+            Self::Bedrock => bedrock::assistant(message),
+        }
+    }
+
+    /// The results of a message's calls, as messages (items, contents) of the next request.
+    ///
+    /// They stand in the order of the calls, however they are given: each answers the first open call of its id. Every call has to
+    /// have one. A [`CallResult`](crate::CallResult) is taken as well as a turn's [`ToolMessage`](crate::turn::ToolMessage).
+    pub fn results<'a, R: Into<Answered<'a>>>(
+        self,
+        message: &ModelMessage,
+        results: impl IntoIterator<Item = R>,
+    ) -> Result<Results, WireError> {
+        let results = answered::in_order(message, results.into_iter().map(Into::into))?;
+        Ok(self.written(&results))
+    }
+
+    fn written(self, results: &[Answered<'_>]) -> Results {
+        match self {
+            Self::Chat => chat::results(results),
+            Self::Responses => responses::results(results),
+            Self::Anthropic => anthropic::results(results),
+            Self::Gemini => gemini::results(results),
+            Self::Bedrock => bedrock::results(results),
+        }
+    }
+
+    /// A thread, as [`Turns`](crate::turn::Turns) keep it, as the messages (items, contents) of a request.
+    ///
+    /// A user's message is a JSON text, as in `"Hello"`. With this and [`reply`](Self::reply) a
+    /// [`Model`](crate::turn::Model) is written once for all providers.
+    pub fn history(self, thread: &[Message]) -> Result<Results, WireError> {
+        history::history(self, thread)
+    }
+
+    /// What a user says.
+    pub fn user(self, text: &str) -> Box<RawValue> {
+        match self {
+            Self::Chat | Self::Responses | Self::Anthropic => {
+                json::json(&serde_json::json!({"role": "user", "content": text}))
+            }
+            Self::Gemini => {
+                json::json(&serde_json::json!({"role": "user", "parts": [{"text": text}]}))
+            }
+            Self::Bedrock => {
+                json::json(&serde_json::json!({"role": "user", "content": [{"text": text}]}))
+            }
+        }
+    }
+}
+
+/// As people write it.
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Chat => "OpenAI Chat Completions",
+            Self::Responses => "OpenAI Responses",
+            Self::Anthropic => "Anthropic",
+            Self::Gemini => "Gemini",
+            Self::Bedrock => "Bedrock",
+        })
+    }
+}

@@ -1,0 +1,475 @@
+//! Tools as a request offers them, and how that changes while a conversation goes on.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::json::json as raw;
+use super::{OfferError, Provider};
+use crate::schema::dialect::{Dialect, Dialects, Spec};
+use crate::schema::rules::toolset_faults;
+use crate::tool::ToolDef;
+use crate::toolset::Toolset;
+
+/// Anthropic's word for changes of the list while a conversation goes on.
+const CHANGES: &str = "mid-conversation-tool-changes-2026-07-01";
+/// And for tools that such a change defines.
+const INLINE: &str = "inline-tools-2026-09-15";
+
+/// The tools of a request: made by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
+///
+/// It serialises as the fields of the request that are about tools, so that a struct of your own takes it with `#[serde(flatten)]`:
+/// `tools`, with `toolConfig` for Gemini and Bedrock. Every tool says whether it is `strict`; for Gemini the mode `VALIDATED` says it.
+/// Nothing is written where there is no tool, because providers refuse an empty list.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    provider: Provider,
+    lenient: Vec<String>,
+    listed: Vec<Listed>,
+    left_out: Vec<String>,
+    /// The JSON array of definitions.
+    tools: String,
+    change: Option<Box<RawValue>>,
+    betas: Vec<&'static str>,
+    keeps: bool,
+}
+
+/// A tool that the provider knows of.
+#[derive(Clone, Debug)]
+struct Listed {
+    def: ToolDef,
+    text: String,
+    /// Whether the turn may use it.
+    open: bool,
+    /// Told in the conversation and not in the list.
+    inline: bool,
+}
+
+impl Provider {
+    /// The tools of a request, each as strict as the provider can be.
+    ///
+    /// What would exceed a limit of the provider is an error, which names each: 128 tools; for Claude 20 strict tools, 24 optional
+    /// parameters and 16 unions in one request. Tools whose `providers(…)` leaves the provider out are not offered, and are
+    /// [told](Offer::left_out).
+    pub fn offer(self, tools: &Toolset) -> Result<Offer, OfferError> {
+        self.offer_lenient(tools, [])
+    }
+
+    /// The same, with these tools sent as not strict: they do not count against the limits of strict ones. Gemini knows strictness
+    /// only of a whole request, so there one such tool loosens all.
+    pub fn offer_lenient<'a>(
+        self,
+        tools: &Toolset,
+        lenient: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Offer, OfferError> {
+        let lenient = lenient.into_iter().map(str::to_owned).collect();
+        Offer::new(self, tools, lenient)
+    }
+}
+
+impl Offer {
+    fn new(provider: Provider, tools: &Toolset, lenient: Vec<String>) -> Result<Self, OfferError> {
+        let listed = offered(provider, tools, &lenient);
+        let known = |name: &&String| !listed.iter().any(|tool| tool.name() == **name);
+        if let Some(name) = lenient.iter().find(known) {
+            return Err(OfferError::NoSuchTool(name.clone()));
+        }
+        budget(provider, &listed, &lenient)?;
+        Ok(Self {
+            provider,
+            lenient,
+            tools: array(&listed),
+            listed,
+            left_out: left_out(provider, tools),
+            change: None,
+            betas: Vec::new(),
+            keeps: true,
+        })
+    }
+
+    /// The JSON array of definitions alone. For Gemini it stands under `functionDeclarations`.
+    pub fn tools(&self) -> &str {
+        &self.tools
+    }
+
+    /// Tools that are not offered, because their `providers(…)` leaves the provider out.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// The tools of a later request of the same conversation: what the provider has cached of the conversation stays good.
+    ///
+    /// Definitions come before all messages, so a list that changes makes a provider read everything anew. Here the list stays, byte
+    /// for byte, and what the turn may use is told behind it:
+    ///
+    /// | provider | what is gone | what is new |
+    /// |---|---|---|
+    /// | Chat | `tool_choice` with `allowed_tools` | added at the end of the list |
+    /// | Responses | `tool_choice` with `allowed_tools` | an item `additional_tools`: [`change`](Self::change) |
+    /// | Anthropic | `tool_removal` in a message: [`change`](Self::change) | `tool_addition` there |
+    /// | Gemini | `allowedFunctionNames` | added at the end of the list |
+    /// | Bedrock | told nobody | added at the end of the list |
+    ///
+    /// A call of what is gone is refused like one of a tool that does not exist, whether or not the model was told. What comes back
+    /// after it was gone is never new. To have a tool at hand that the first turn may not use yet, offer it and narrow at once:
+    /// `provider.offer(&all)?.next(&first)?`. That tells the model its name and what it does.
+    ///
+    /// Where nothing can keep the bytes, [`keeps_prefix`](Self::keeps_prefix) says so: where a tool was added at the end, or a
+    /// definition has changed, which begins a new list.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// use tool_core::wire::Provider;
+    ///
+    /// /// Looks.
+    /// #[tool]
+    /// fn look() -> u8 {
+    ///     0
+    /// }
+    ///
+    /// /// Jumps.
+    /// #[tool]
+    /// fn jump() -> u8 {
+    ///     0
+    /// }
+    ///
+    /// # fn main() -> Result<(), tool_core::wire::OfferError> {
+    /// let first = Provider::Chat.offer(&toolset![jump, look])?;
+    /// let second = first.next(&toolset![look])?;
+    /// assert_eq!(second.tools(), first.tools());
+    /// assert!(second.withdrawn().eq(["jump"]) && second.keeps_prefix());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn next(&self, tools: &Toolset) -> Result<Self, OfferError> {
+        let now = offered(self.provider, tools, &self.lenient);
+        let find = |name: &str| now.iter().find(|tool| tool.name() == name);
+        let differs =
+            |listed: &Listed| find(listed.name()).is_some_and(|tool| tool.text != listed.text);
+        if self.listed.iter().any(differs) {
+            let lenient = self.lenient.iter().filter(|name| find(name).is_some());
+            let lenient = lenient.cloned().collect();
+            return Ok(Self {
+                keeps: false,
+                ..Self::new(self.provider, tools, lenient)?
+            });
+        }
+        let (mut gone, mut back) = (Vec::new(), Vec::new());
+        let mut next = self.clone();
+        for listed in &mut next.listed {
+            let open = find(listed.name()).is_some();
+            match (listed.open, open) {
+                (true, false) => gone.push(listed.name().to_owned()),
+                (false, true) => back.push(listed.name().to_owned()),
+                _ => {}
+            }
+            listed.open = open;
+        }
+        let known = |tool: &Listed| self.listed.iter().any(|old| old.name() == tool.name());
+        let mut new: Vec<Listed> = now.into_iter().filter(|tool| !known(tool)).collect();
+        let inline = matches!(self.provider, Provider::Anthropic | Provider::Responses);
+        for tool in &mut new {
+            tool.inline = inline;
+        }
+        next.keeps = inline || new.is_empty();
+        next.change = next.told(&gone, &back, &new);
+        next.listed.extend(new);
+        next.tools = array(&next.listed);
+        next.left_out = left_out(self.provider, tools);
+        budget(self.provider, &next.listed, &next.lenient)?;
+        Ok(next)
+    }
+
+    /// The message (item) that tells the model of what has changed: it goes behind everything said so far, and stays there.
+    pub fn change(&self) -> Option<&RawValue> {
+        self.change.as_deref()
+    }
+
+    /// What a request with a [`change`](Self::change) in its messages has to name in its header `anthropic-beta`.
+    pub fn betas(&self) -> &[&'static str] {
+        &self.betas
+    }
+
+    /// Whether the list is, byte for byte, the one before it.
+    pub fn keeps_prefix(&self) -> bool {
+        self.keeps
+    }
+
+    /// Tools in the list that the turn may not use. A call of one is refused.
+    pub fn withdrawn(&self) -> impl Iterator<Item = &str> {
+        let withdrawn = self.listed.iter().filter(|tool| !tool.open);
+        withdrawn.map(Listed::name)
+    }
+
+    fn told(&mut self, gone: &[String], back: &[String], new: &[Listed]) -> Option<Box<RawValue>> {
+        let definition = |tool: &Listed| -> Box<RawValue> {
+            serde_json::from_str(&tool.text).unwrap_or_else(|_| raw(&json!({})))
+        };
+        match self.provider {
+            Provider::Anthropic => {
+                let change = |kind, name| {
+                    raw(&json!({"type": kind, "tool": {"type": "tool_reference", "name": name}}))
+                };
+                let mut blocks: Vec<Box<RawValue>> = Vec::new();
+                blocks.extend(gone.iter().map(|name| change("tool_removal", name)));
+                blocks.extend(back.iter().map(|name| change("tool_addition", name)));
+                blocks.extend(new.iter().map(|tool| {
+                    raw(&Addition {
+                        r#type: "tool_addition",
+                        tool: Definition {
+                            r#type: "tool_definition",
+                            definition: definition(tool),
+                        },
+                    })
+                }));
+                if blocks.is_empty() {
+                    return None;
+                }
+                // They stay in the messages, so every later request names them too.
+                let needed = [(true, CHANGES), (!new.is_empty(), INLINE)];
+                for (_, beta) in needed.into_iter().filter(|(needed, _)| *needed) {
+                    if !self.betas.contains(&beta) {
+                        self.betas.push(beta);
+                    }
+                }
+                Some(raw(&Told {
+                    role: "system",
+                    content: blocks,
+                }))
+            }
+            Provider::Responses if !new.is_empty() => Some(raw(&Additional {
+                r#type: "additional_tools",
+                role: "developer",
+                tools: new.iter().map(definition).collect(),
+            })),
+            _ => None,
+        }
+    }
+
+    /// The names that may be called, where not every tool of the list may.
+    fn narrowed(&self) -> Option<Vec<&str>> {
+        let open = self.listed.iter().filter(|tool| tool.open);
+        self.withdrawn().next()?;
+        Some(open.map(Listed::name).collect())
+    }
+
+    fn choice(&self) -> Option<Value> {
+        let names = self.narrowed()?;
+        if names.is_empty() {
+            return Some(json!("none"));
+        }
+        Some(if self.provider == Provider::Chat {
+            let tool = |name| json!({"type": "function", "function": {"name": name}});
+            let tools: Vec<Value> = names.into_iter().map(tool).collect();
+            json!({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": tools}})
+        } else {
+            let tool = |name| json!({"type": "function", "name": name});
+            let tools: Vec<Value> = names.into_iter().map(tool).collect();
+            json!({"type": "allowed_tools", "mode": "auto", "tools": tools})
+        })
+    }
+
+    fn calling(&self) -> Value {
+        let mode = if self.lenient.is_empty() {
+            "VALIDATED"
+        } else {
+            "AUTO"
+        };
+        let config = match self.narrowed() {
+            None => json!({"mode": mode}),
+            Some(names) if names.is_empty() => json!({"mode": "NONE"}),
+            // Names are taken only where calls are held to the schemas.
+            Some(names) => json!({"mode": "VALIDATED", "allowedFunctionNames": names}),
+        };
+        json!({"functionCallingConfig": config})
+    }
+}
+
+#[derive(Serialize)]
+struct Told {
+    role: &'static str,
+    content: Vec<Box<RawValue>>,
+}
+
+#[derive(Serialize)]
+struct Addition {
+    r#type: &'static str,
+    tool: Definition,
+}
+
+#[derive(Serialize)]
+struct Definition {
+    r#type: &'static str,
+    definition: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct Additional {
+    r#type: &'static str,
+    role: &'static str,
+    tools: Vec<Box<RawValue>>,
+}
+
+impl Serialize for Offer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.listed.iter().all(|tool| tool.inline) {
+            return serializer.serialize_map(Some(0))?.end();
+        }
+        let tools: &RawValue =
+            serde_json::from_str(&self.tools).map_err(serde::ser::Error::custom)?;
+        let mut map = serializer.serialize_map(None)?;
+        match self.provider {
+            Provider::Chat | Provider::Responses => {
+                map.serialize_entry("tools", tools)?;
+                if let Some(choice) = self.choice() {
+                    map.serialize_entry("tool_choice", &choice)?;
+                }
+            }
+            Provider::Anthropic => map.serialize_entry("tools", tools)?,
+            Provider::Gemini => {
+                map.serialize_entry("tools", &[Declarations { tools }])?;
+                map.serialize_entry("toolConfig", &self.calling())?;
+            }
+            Provider::Bedrock => map.serialize_entry("toolConfig", &Config { tools })?,
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Declarations<'a> {
+    #[serde(rename = "functionDeclarations")]
+    tools: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Config<'a> {
+    tools: &'a RawValue,
+}
+
+impl Listed {
+    fn name(&self) -> &str {
+        self.def.wire_name()
+    }
+}
+
+fn offered(provider: Provider, tools: &Toolset, lenient: &[String]) -> Vec<Listed> {
+    let offered = tools
+        .tools()
+        .filter(|def| !def.definition(provider.dialect()).is_empty());
+    let listed = |def: &ToolDef| Listed {
+        text: definition(
+            provider,
+            def,
+            !lenient.iter().any(|name| name == def.wire_name()),
+        ),
+        def: def.clone(),
+        open: true,
+        inline: false,
+    };
+    offered.map(listed).collect()
+}
+
+fn left_out(provider: Provider, tools: &Toolset) -> Vec<String> {
+    let names = tools.left_out(provider.dialect());
+    names.map(str::to_owned).collect()
+}
+
+fn array(listed: &[Listed]) -> String {
+    let texts = || listed.iter().filter(|tool| !tool.inline);
+    let bytes: usize = texts().map(|tool| tool.text.len() + 1).sum();
+    let mut array = String::with_capacity(bytes + 2);
+    array.push('[');
+    for (at, tool) in texts().enumerate() {
+        array.push_str(if at == 0 { "" } else { "," });
+        array.push_str(&tool.text);
+    }
+    array.push(']');
+    array
+}
+
+/// What the provider would refuse of these tools together. Tools that are gone still stand in the request.
+fn budget(provider: Provider, listed: &[Listed], lenient: &[String]) -> Result<(), OfferError> {
+    let claude = provider.dialect() == Dialect::Anthropic;
+    let counted = listed
+        .iter()
+        .filter(|tool| !claude || !lenient.iter().any(|name| name == tool.name()));
+    let specs: Vec<Spec> = counted
+        .map(|tool| Spec {
+            providers: Dialects::only(provider.dialect()),
+            ..tool.def.spec()
+        })
+        .collect();
+    let faults = toolset_faults(&specs.iter().collect::<Vec<_>>());
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(OfferError::Budget { provider, faults })
+}
+
+/// One element of the list, cut from the text that the compiler has written.
+fn definition(provider: Provider, def: &ToolDef, strict: bool) -> String {
+    let text = def.definition(provider.dialect());
+    match provider {
+        Provider::Chat => strictness(text, strict),
+        Provider::Responses => {
+            // `{"type":"function","function":{…}}` without its inner braces.
+            let inner = text
+                .strip_prefix(r#"{"type":"function","function":{"#)
+                .and_then(|text| text.strip_suffix("}}"))
+                .unwrap_or_default();
+            strictness(&format!(r#"{{"type":"function",{inner}}}"#), strict)
+        }
+        Provider::Anthropic => {
+            let schema = def.schema(Dialect::Anthropic);
+            let end = text
+                .find(INPUT_SCHEMA)
+                .map_or(0, |at| at + INPUT_SCHEMA.len() + schema.len());
+            let (before, after) = text.split_at(end);
+            format!("{before}{}", loosened(after, r#","strict":true"#, strict))
+        }
+        Provider::Gemini => text.to_owned(),
+        Provider::Bedrock => {
+            let name = Value::from(def.wire_name());
+            let description = Value::from(described(def));
+            let schema = def.schema(Dialect::Anthropic);
+            format!(
+                r#"{{"toolSpec":{{"name":{name},"description":{description},"inputSchema":{{"json":{schema}}},"strict":{strict}}}}}"#
+            )
+        }
+    }
+}
+
+/// What stands between description and schema. A quote inside a JSON text is escaped, so nothing else of a definition reads like this.
+const INPUT_SCHEMA: &str = r#"","input_schema":"#;
+
+fn strictness(text: &str, strict: bool) -> String {
+    loosened(text, r#"","strict":true,"parameters":"#, strict)
+}
+
+/// The text with the first `true` of the mark made `false`.
+fn loosened(text: &str, mark: &str, strict: bool) -> String {
+    if strict {
+        return text.to_owned();
+    }
+    text.replacen(mark, &mark.replace("true", "false"), 1)
+}
+
+/// The description with the examples behind it, for an API that has no place for them.
+fn described(def: &ToolDef) -> String {
+    let mut text = def.description().to_owned();
+    for (at, example) in def.spec().examples.iter().enumerate() {
+        text.push_str(if at == 0 { "\n\nExamples:\n- " } else { "\n- " });
+        if let Some(label) = &example.label {
+            let _ = write!(text, "{}: ", label.unescape());
+        }
+        text.push_str(example.input.text);
+        if let Some(result) = &example.result {
+            let _ = write!(text, " → {}", result.text);
+        }
+    }
+    text
+}

@@ -1,0 +1,151 @@
+//! What a model has answered.
+
+use serde_json::value::RawValue;
+
+use super::Provider;
+use crate::call::ToolCall;
+use crate::turn::{ModelMessage, Written};
+
+/// What a model has answered: text, calls, or both.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    message: ModelMessage,
+    stop: Stop,
+}
+
+/// Why a model stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stop {
+    /// It has said what it had to say.
+    End,
+    /// It waits for the results of its calls.
+    Calls,
+    /// The provider has paused the turn; send the message back and it goes on.
+    Paused,
+    /// The limit on tokens was reached.
+    Length,
+    /// A filter or a guardrail stepped in, or the model refused.
+    Filtered,
+    /// The stream ended before its end.
+    Cut,
+    /// Something else, in the provider's word.
+    Other(String),
+}
+
+impl Stop {
+    /// Whether the message stands as the model meant it. A word that is not known here counts as not.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::End | Self::Calls | Self::Paused)
+    }
+}
+
+impl Reply {
+    /// For [`Turns`](crate::turn::Turns): text, calls in order, and whether it was cut off.
+    pub fn message(&self) -> &ModelMessage {
+        &self.message
+    }
+
+    /// The same, owned.
+    pub fn into_message(self) -> ModelMessage {
+        self.message
+    }
+
+    /// The text; empty where it only calls.
+    pub fn text(&self) -> &str {
+        &self.message.text
+    }
+
+    /// The calls that may run, in order: none where the reply was cut off, because its last call may be half of what was meant and
+    /// the calls before it half of a plan. What was cut off stands in [`message`](Self::message).
+    pub fn calls(&self) -> &[ToolCall] {
+        if self.is_truncated() {
+            return &[];
+        }
+        &self.message.calls
+    }
+
+    /// Whether it was cut off: by the limit on tokens, by a filter, or because the stream ended early.
+    pub fn is_truncated(&self) -> bool {
+        self.message.truncated
+    }
+
+    /// Why the model stopped.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+}
+
+/// A reply while it is read.
+#[derive(Debug)]
+pub(super) struct Draft {
+    provider: Provider,
+    text: String,
+    calls: Vec<ToolCall>,
+    /// Whether every part is known to be whole.
+    whole: bool,
+    written: Option<String>,
+}
+
+impl Draft {
+    pub(super) fn new(provider: Provider) -> Self {
+        Self {
+            provider,
+            text: String::new(),
+            calls: Vec::new(),
+            whole: true,
+            written: None,
+        }
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// A call. Where the model wrote nothing as arguments, they are an empty object.
+    pub(super) fn call(&mut self, id: String, name: String, arguments: String) {
+        let arguments = if arguments.trim().is_empty() {
+            super::json::NO_ARGUMENTS.to_owned()
+        } else {
+            arguments
+        };
+        self.calls.push(ToolCall::new(id, name, arguments));
+    }
+
+    /// How many calls there are by now.
+    pub(super) fn count(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// A part is not whole.
+    pub(super) fn broken(&mut self) {
+        self.whole = false;
+    }
+
+    /// What the provider wrote, for the next request.
+    pub(super) fn written(&mut self, messages: &[Box<RawValue>]) {
+        self.written = serde_json::to_string(messages).ok();
+    }
+
+    pub(super) fn close(self, stop: Stop) -> Reply {
+        let stop = match stop {
+            Stop::End | Stop::Calls | Stop::Paused if !self.whole => Stop::Cut,
+            Stop::End if !self.calls.is_empty() => Stop::Calls,
+            stop => stop,
+        };
+        let written = self.written.map(|messages| Written {
+            provider: self.provider.name().to_owned(),
+            messages,
+        });
+        Reply {
+            message: ModelMessage {
+                text: self.text,
+                calls: self.calls,
+                truncated: !stop.is_whole(),
+                provider_tools: Vec::new(),
+                written,
+            },
+            stop,
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Responses.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::chat::reported;
+use super::json::{Node, Object, json};
+use super::reply::Draft;
+use super::stream::{Delta, Reading};
+use super::{Provider, Reply, Stop, WireError};
+use crate::turn::ModelMessage;
+
+const RESPONSES: Provider = Provider::Responses;
+
+pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+    let mut streamed = Streamed::default();
+    streamed.ended(&Node::read(RESPONSES, body)?.object()?)?;
+    Ok(streamed.close())
+}
+
+/// An item of the output while it arrives.
+#[derive(Debug)]
+struct Item {
+    index: u64,
+    /// As it was first or, once it is whole, last sent.
+    raw: Box<RawValue>,
+    whole: bool,
+    call: Option<Called>,
+    text: String,
+}
+
+/// A call among the items.
+#[derive(Debug)]
+struct Called {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// What has arrived of an answer.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    items: Vec<Item>,
+    stop: Option<Stop>,
+}
+
+impl Streamed {
+    /// A whole response, as the body or as the last event has it.
+    fn ended(&mut self, response: &Object<'_>) -> Result<(), WireError> {
+        reported(RESPONSES, response)?;
+        let status = response.need("status")?;
+        self.stop = Some(match &*status.text()? {
+            "completed" => Stop::End,
+            "incomplete" => {
+                let details = response.get("incomplete_details");
+                let details = details.map(|details| details.object()).transpose()?;
+                let reason = details.map(|details| details.text_if_any("reason"));
+                match reason.transpose()?.flatten().as_deref() {
+                    Some("max_output_tokens") | None => Stop::Length,
+                    Some("content_filter") => Stop::Filtered,
+                    Some(other) => Stop::Other(other.to_owned()),
+                }
+            }
+            // Asked with `background`, or taken back.
+            other => Stop::Other(other.to_owned()),
+        });
+        // What has streamed is there already.
+        if self.items.is_empty()
+            && let Some(output) = response.get("output")
+        {
+            for (index, item) in output.array()?.iter().enumerate() {
+                self.item(index as u64, item, true, &mut Vec::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An item as a whole: when it begins, and when it is done.
+    fn item(
+        &mut self,
+        index: u64,
+        node: &Node<'_>,
+        done: bool,
+        news: &mut Vec<Delta>,
+    ) -> Result<(), WireError> {
+        let object = node.object()?;
+        let mut item = Item {
+            index,
+            raw: node.raw().to_owned(),
+            whole: done && object.text_if_any("status")?.as_deref() != Some("incomplete"),
+            call: None,
+            text: String::new(),
+        };
+        match &*object.text("type")? {
+            "function_call" => {
+                item.call = Some(Called {
+                    id: object.text("call_id")?,
+                    name: object.text("name")?,
+                    arguments: object.text_if_any("arguments")?.unwrap_or_default(),
+                });
+            }
+            "message" => {
+                if let Some(content) = object.get("content") {
+                    item.text = said(&content)?;
+                }
+            }
+            "custom_tool_call" => {
+                let kind = object.need("type")?;
+                return Err(kind.wrong("`function_call`, as no other kind of tool was offered"));
+            }
+            // Reasoning, and what the provider runs itself: it goes back as it came.
+            _ => {}
+        }
+        let known = self.items.iter_mut().find(|known| known.index == index);
+        if known.is_none()
+            && let Some(call) = &item.call
+        {
+            news.push(Delta::Call {
+                id: call.id.clone(),
+                name: call.name.clone(),
+            });
+        }
+        match known {
+            Some(known) => *known = item,
+            None => self.items.push(item),
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, event: &Object<'_>) -> Result<&mut Item, WireError> {
+        let index = event.need("output_index")?;
+        let number = index.number()?;
+        self.items
+            .iter_mut()
+            .find(|item| item.index == number)
+            .ok_or_else(|| index.wrong("the number of an item that has begun"))
+    }
+
+    fn close(mut self) -> Reply {
+        self.items.sort_by_key(|item| item.index);
+        let mut draft = Draft::new(RESPONSES);
+        let mut written = Vec::new();
+        for item in self.items {
+            if !item.whole {
+                draft.broken();
+            }
+            draft.text(&item.text);
+            match item.call {
+                // Half a call is written anew, with the arguments that are there.
+                Some(call) if !item.whole => {
+                    written.push(json(&FunctionCall::of(
+                        &call.id,
+                        &call.name,
+                        &call.arguments,
+                    )));
+                    draft.call(call.id, call.name, call.arguments);
+                }
+                Some(call) => {
+                    written.push(item.raw);
+                    draft.call(call.id, call.name, call.arguments);
+                }
+                None if item.whole => written.push(item.raw),
+                None => {}
+            }
+        }
+        draft.written(&written);
+        draft.close(self.stop.unwrap_or(Stop::Cut))
+    }
+}
+
+/// The text of a message's parts.
+fn said(content: &Node<'_>) -> Result<String, WireError> {
+    let mut text = String::new();
+    for part in content.array()? {
+        let part = part.object()?;
+        match &*part.text("type")? {
+            "output_text" => text.push_str(&part.text("text")?),
+            "refusal" => text.push_str(&part.text("refusal")?),
+            _ => {}
+        }
+    }
+    Ok(text)
+}
+
+impl Reading for Streamed {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        if data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let event = Node::read(RESPONSES, data)?.object()?;
+        match &*event.text("type")? {
+            kind @ ("response.output_item.added" | "response.output_item.done") => {
+                let index = event.need("output_index")?.number()?;
+                let done = kind == "response.output_item.done";
+                self.item(index, &event.need("item")?, done, news)?;
+            }
+            "response.output_text.delta" | "response.refusal.delta" => {
+                let piece = event.text("delta")?;
+                self.open(&event)?.text.push_str(&piece);
+                news.push(Delta::Text(piece));
+            }
+            "response.function_call_arguments.delta" => {
+                let text = event.text("delta")?;
+                let index = event.need("output_index")?;
+                let Some(call) = &mut self.open(&event)?.call else {
+                    return Err(index.wrong("the number of a call"));
+                };
+                call.arguments.push_str(&text);
+                let id = call.id.clone();
+                news.push(Delta::Arguments { id, text });
+            }
+            "response.function_call_arguments.done" => {
+                let whole = event.text("arguments")?;
+                let index = event.need("output_index")?;
+                let Some(call) = &mut self.open(&event)?.call else {
+                    return Err(index.wrong("the number of a call"));
+                };
+                call.arguments = whole;
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                self.ended(&event.need("response")?.object()?)?;
+            }
+            "error" => {
+                reported(RESPONSES, &event)?;
+                return Err(WireError::Reported {
+                    provider: RESPONSES,
+                    kind: event
+                        .text_if_any("code")?
+                        .unwrap_or_else(|| "error".to_owned()),
+                    message: event.text_if_any("message")?.unwrap_or_default(),
+                });
+            }
+            // Progress of what the provider runs itself, reasoning, annotations: all of it is in the items.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        self.close()
+    }
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    r#type: &'static str,
+    call_id: &'a str,
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl<'a> FunctionCall<'a> {
+    fn of(call_id: &'a str, name: &'a str, arguments: &'a str) -> Self {
+        Self {
+            r#type: "function_call",
+            call_id,
+            name,
+            arguments,
+        }
+    }
+}
+
+pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
+    let mut items = Vec::new();
+    if !message.text.is_empty() || message.calls.is_empty() {
+        let said = serde_json::json!({"role": "assistant", "content": message.text});
+        items.push(json(&said));
+    }
+    let calls = message.calls.iter();
+    items.extend(calls.map(|call| json(&FunctionCall::of(&call.id, &call.name, &call.arguments))));
+    items
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    r#type: &'static str,
+    call_id: &'a str,
+    output: Content<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<serde_json::Value>),
+}
+
+pub(super) fn results(results: &[Answered<'_>]) -> Results {
+    let mut out = Results::default();
+    for result in results {
+        let text;
+        let output = match &result.view {
+            View::Parts(parts) => Content::Parts(
+                parts
+                    .iter()
+                    .map(|part| {
+                        let text = match piece(part) {
+                            Piece::Text(text) => text.to_owned(),
+                            Piece::File(file) => match content(&file) {
+                                Ok(content) => return content,
+                                Err(why) => out.leave_out(result.id, &file, why),
+                            },
+                        };
+                        serde_json::json!({"type": "input_text", "text": text})
+                    })
+                    .collect(),
+            ),
+            view => {
+                text = view.text();
+                Content::Text(&text)
+            }
+        };
+        out.messages.push(json(&Answer {
+            r#type: "function_call_output",
+            call_id: result.id,
+            output,
+        }));
+    }
+    out
+}
+
+fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
+    if file.is_image() {
+        return Ok(serde_json::json!({"type": "input_image", "image_url": file.url()}));
+    }
+    if file.media_type.starts_with("audio/") || file.media_type.starts_with("video/") {
+        return Err("Responses takes images and documents");
+    }
+    Ok(match file.bytes {
+        Bytes::At(url) => serde_json::json!({"type": "input_file", "file_url": url}),
+        Bytes::Base64(_) => serde_json::json!({
+            "type": "input_file", "filename": file.named(), "file_data": file.url(),
+        }),
+    })
+}

@@ -1,0 +1,120 @@
+//! Server-sent events: bytes in any pieces, the data of whole events out.
+
+/// Collects bytes until an event is whole.
+#[derive(Debug, Default)]
+pub(super) struct Sse {
+    line: Vec<u8>,
+    data: Option<String>,
+    /// The last byte was a carriage return, which a line feed may follow.
+    returned: bool,
+    /// The first bytes may be a byte order mark.
+    begun: bool,
+}
+
+impl Sse {
+    /// Takes bytes; calls `each` with the data of every event that they end. An error is one of `each`, or a line that is no UTF-8.
+    pub(super) fn feed<E>(
+        &mut self,
+        bytes: &[u8],
+        mut each: impl FnMut(&str) -> Result<(), E>,
+        not_utf8: impl Fn() -> E,
+    ) -> Result<(), E> {
+        for byte in bytes {
+            let after_return = std::mem::take(&mut self.returned);
+            match byte {
+                b'\n' if after_return => {}
+                b'\n' | b'\r' => {
+                    self.returned = *byte == b'\r';
+                    let line = std::mem::take(&mut self.line);
+                    let line = str::from_utf8(&line).map_err(|_| not_utf8())?;
+                    if let Some(data) = self.line(line) {
+                        each(&data)?;
+                    }
+                }
+                byte => self.line.push(*byte),
+            }
+        }
+        Ok(())
+    }
+
+    /// One line; gives the data where it ends an event.
+    fn line(&mut self, line: &str) -> Option<String> {
+        let line = if std::mem::replace(&mut self.begun, true) {
+            line
+        } else {
+            line.strip_prefix('\u{feff}').unwrap_or(line)
+        };
+        if line.is_empty() {
+            return self.data.take();
+        }
+        // Names of events stand in their data as well; comments, ids and retry times are not for us.
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        if field == "data" {
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            match &mut self.data {
+                None => self.data = Some(value.to_owned()),
+                Some(data) => {
+                    data.push('\n');
+                    data.push_str(value);
+                }
+            }
+        }
+        None
+    }
+
+    /// The data of an event that the stream's end has ended.
+    pub(super) fn rest(&mut self) -> Option<String> {
+        let line = std::mem::take(&mut self.line);
+        if let Ok(line) = str::from_utf8(&line) {
+            self.line(line);
+        }
+        self.data.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pieces: &[&[u8]]) -> Vec<String> {
+        let (mut sse, mut events) = (Sse::default(), Vec::new());
+        for piece in pieces {
+            let fed = sse.feed(
+                piece,
+                |data| {
+                    events.push(data.to_owned());
+                    Ok::<_, ()>(())
+                },
+                || (),
+            );
+            assert_eq!(fed, Ok(()));
+        }
+        events.extend(sse.rest());
+        events
+    }
+
+    #[test]
+    fn lines_end_in_every_way_that_the_standard_knows() {
+        for text in [
+            "data: a\n\ndata:b\n\n",
+            "data: a\r\n\r\ndata: b\r\n\r\n",
+            "\u{feff}data: a\r\rdata: b\r\r",
+        ] {
+            assert_eq!(read(&[text.as_bytes()]), ["a", "b"], "{text:?}");
+            let each: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+            assert_eq!(read(&each), ["a", "b"], "{text:?} byte by byte");
+        }
+    }
+
+    #[test]
+    fn an_event_has_all_its_lines_and_no_other_field() {
+        let text = ": hello\nevent: x\nid: 1\ndata: {\ndata:  }\nretry: 9\n\n\n";
+        for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+            assert_eq!(read(&[text.as_bytes()]), ["{\n }"]);
+            let each: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+            assert_eq!(read(&each), ["{\n }"]);
+        }
+        assert_eq!(read(&[b"data"]), [""]);
+        assert_eq!(read(&[b"data: cut"]), ["cut"]);
+    }
+}

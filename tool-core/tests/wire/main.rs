@@ -1,0 +1,17 @@
+//! The providers' formats, on bodies of the shape that their APIs document.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod cache;
+mod calls;
+mod cut;
+mod malformed;
+mod offers;
+mod results;
+mod split;
+mod support;
+mod turns;

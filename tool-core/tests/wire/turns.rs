@@ -1,0 +1,269 @@
+//! A provider's answers, handed to turns.
+
+use std::sync::{Arc, Mutex};
+
+use futures::future::{BoxFuture, ready};
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::store::{MemoryStore, NewMessage, Role, ThreadStore, Timestamp};
+use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, Turns};
+use tool_core::wire::{Provider, WireError};
+
+use crate::support::{forecast, recorded, search};
+
+fn cx() -> ToolContext {
+    ToolContext::builder().conversation("th").turn("t").build()
+}
+
+/// A provider behind what would be HTTP.
+struct Served {
+    provider: Provider,
+    bodies: Vec<String>,
+    requests: Arc<Mutex<Vec<Vec<Value>>>>,
+}
+
+impl Model for Served {
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let mut answer = || -> Result<ModelMessage, WireError> {
+            let history = self.provider.history(request.messages)?;
+            let history = history
+                .messages
+                .iter()
+                .map(|raw| serde_json::from_str(raw.get()).unwrap());
+            self.requests.lock().unwrap().push(history.collect());
+            let reply = self.provider.reply(&self.bodies.remove(0))?;
+            Ok(reply.into_message())
+        };
+        let answered = answer().map_err(ToolError::foreign);
+        Box::pin(ready(answered))
+    }
+}
+
+fn said(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Chat => r#"{"choices":[{"message":{"content":"Rain."},"finish_reason":"stop"}]}"#,
+        Provider::Responses => {
+            r#"{"status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Rain."}]}]}"#
+        }
+        Provider::Anthropic => {
+            r#"{"content":[{"type":"text","text":"Rain."}],"stop_reason":"end_turn"}"#
+        }
+        Provider::Gemini => {
+            r#"{"candidates":[{"content":{"parts":[{"text":"Rain."}]},"finishReason":"STOP"}]}"#
+        }
+        Provider::Bedrock => {
+            r#"{"output":{"message":{"role":"assistant","content":[{"text":"Rain."}]}},"stopReason":"end_turn"}"#
+        }
+    }
+}
+
+// One loop for all providers: the same model, the same turns, the same tools.
+#[tokio::test]
+async fn one_loop_serves_every_provider() {
+    for provider in Provider::ALL {
+        let store = MemoryStore::default();
+        let hello = NewMessage {
+            thread: "th".to_owned(),
+            turn: "t".to_owned(),
+            role: Role::User,
+            call: None,
+            content: json!("How is the weather?").to_string(),
+            at: Timestamp::now(),
+        };
+        store.append(hello).await.unwrap();
+        let requests = Arc::default();
+        let bodies = vec![recorded(provider).0.to_owned(), said(provider).to_owned()];
+        let mut model = Served {
+            provider,
+            bodies,
+            requests: Arc::clone(&requests),
+        };
+        let turns = Turns::new(store);
+        let outcome = turns
+            .drive(&mut model, |_| toolset![forecast, search], &cx())
+            .await
+            .unwrap();
+        assert!(
+            matches!(outcome, Outcome::Said(text) if text == "Rain."),
+            "{provider}"
+        );
+
+        let requests = requests.lock().unwrap().clone();
+        let user =
+            serde_json::from_str::<Value>(provider.user("How is the weather?").get()).unwrap();
+        assert_eq!(requests[0], [user]);
+        // The second request has what the model said, as it was, and both results behind it.
+        let (first, second) = (&requests[0], &requests[1]);
+        assert_eq!(&second[..1], &first[..]);
+        let reply = provider.reply(recorded(provider).0).unwrap();
+        let mut expected: Vec<Value> = provider
+            .assistant(reply.message())
+            .iter()
+            .map(|raw| serde_json::from_str(raw.get()).unwrap())
+            .collect();
+        let mut results = Vec::new();
+        for call in reply.calls() {
+            results.push(
+                toolset![forecast, search]
+                    .call(call.clone(), &ToolContext::anonymous())
+                    .await,
+            );
+        }
+        let results = provider.results(reply.message(), &results).unwrap();
+        expected.extend(
+            results
+                .messages
+                .iter()
+                .map(|raw| serde_json::from_str::<Value>(raw.get()).unwrap()),
+        );
+        assert_eq!(&second[1..], &expected[..], "{provider}");
+    }
+}
+
+// S1-12: a call of an answer that was cut off is answered and not run
+#[tokio::test]
+async fn turns_refuse_the_calls_of_an_answer_that_was_cut_off() {
+    let body = recorded(Provider::Anthropic).0.replace(
+        "\"tool_use\",\n \"stop_sequence\"",
+        "\"max_tokens\",\n \"stop_sequence\"",
+    );
+    let message = Provider::Anthropic.reply(&body).unwrap().into_message();
+    assert!(message.truncated);
+    let turns = Turns::new(MemoryStore::default());
+    let Turn::Complete(results) = turns
+        .run(&toolset![forecast, search], &message, &cx())
+        .await
+        .unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!(results.len(), 2);
+    assert!(
+        results
+            .iter()
+            .all(|result| result.is_of(tool_core::ErrorKind::InvalidArguments))
+    );
+    // And both refusals go back, so that the model can say it again.
+    let written = Provider::Anthropic.results(&message, &results).unwrap();
+    assert_eq!(written.messages[0].get().matches("was cut off").count(), 2);
+}
+
+/// Something to show.
+#[derive(Debug, Serialize, StrictSchema)]
+pub(crate) struct Shown {
+    /// Its name.
+    pub(crate) name: String,
+}
+
+fn chart(_: &Shown) -> ModelOutput {
+    ModelOutput::parts([
+        tool_core::Part::text("a chart"),
+        tool_core::Part::base64("image/png", "iVBORw0="),
+    ])
+}
+
+/// Draws.
+#[tool(to_model_output = chart)]
+async fn draw() -> Shown {
+    Shown {
+        name: "drawn".to_owned(),
+    }
+}
+
+/// Counts.
+#[tool(to_model_output = three)]
+async fn tally() -> Shown {
+    Shown {
+        name: "told".to_owned(),
+    }
+}
+
+fn three(_: &Shown) -> ModelOutput {
+    ModelOutput::json(&json!({"three": 3}))
+}
+
+// S2-05: what a tool shows the model survives the thread, images and JSON too
+#[tokio::test]
+async fn what_the_model_reads_survives_the_thread() {
+    let calls = [
+        ToolCall::new("a", "draw", "{}"),
+        ToolCall::new("b", "tally", "{}"),
+    ];
+    let message = ModelMessage::calls(calls.clone());
+    let store = MemoryStore::default();
+    let turns = Turns::new(store.clone());
+    let Turn::Complete(kept) = turns
+        .run(&toolset![draw, tally], &message, &cx())
+        .await
+        .unwrap()
+    else {
+        panic!()
+    };
+    let mut direct = Vec::new();
+    for call in calls {
+        direct.push(
+            toolset![draw, tally]
+                .call(call, &ToolContext::anonymous())
+                .await,
+        );
+    }
+    for provider in Provider::ALL {
+        let text = |results: tool_core::wire::Results| format!("{:?}", results.messages);
+        let kept = text(provider.results(&message, &kept).unwrap());
+        assert_eq!(
+            kept,
+            text(provider.results(&message, &direct).unwrap()),
+            "{provider}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_thread_with_a_hole_is_not_sent() {
+    let store = MemoryStore::default();
+    let append = |role, turn: &str, content: Value| NewMessage {
+        thread: "th".to_owned(),
+        turn: turn.to_owned(),
+        role,
+        call: None,
+        content: content.to_string(),
+        at: Timestamp::now(),
+    };
+    store
+        .append(append(
+            Role::Assistant,
+            "t.1",
+            json!({"calls": [{"id": "a", "name": "search", "arguments": "{}"}], "step": 1}),
+        ))
+        .await
+        .unwrap();
+    store
+        .append(append(Role::User, "u", json!("Hello?")))
+        .await
+        .unwrap();
+    let thread = store.read("th", None).await.unwrap();
+    for provider in Provider::ALL {
+        assert_eq!(
+            provider.history(&thread).unwrap_err(),
+            WireError::Unanswered {
+                call: "a".to_owned()
+            }
+        );
+    }
+    let store = MemoryStore::default();
+    store
+        .append(append(Role::User, "u", json!({"parts": []})))
+        .await
+        .unwrap();
+    let thread = store.read("th", None).await.unwrap();
+    let error = Provider::Chat.history(&thread).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("message 1 of the thread cannot be written for OpenAI Chat Completions"),
+        "{error}"
+    );
+}
