@@ -158,11 +158,9 @@ async fn a_left_body_keeps_its_slot() {
     until(|| pool.running() == 0).await;
 }
 
-// M13: a call that leaves while it waits for a slot never begins, and nothing of it is left behind.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_leaves_the_queue_never_begins() {
+/// While one call runs, another comes, waits as `waits` tells, and leaves: it never begins, and nothing of it is left behind.
+async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
     let (door, keeper) = door();
-    let pool = BlockingPool::new(1);
     let cx = ToolContext::builder()
         .with(door.clone())
         .with(pool.clone())
@@ -177,7 +175,7 @@ async fn a_call_that_leaves_the_queue_never_begins() {
         .cancellation(token.clone())
         .build();
     let second = tokio::spawn(async move { tools().call(call("wait"), &cx).await });
-    until(|| pool.waiting() == 1).await;
+    until(waits).await;
     token.cancel();
     let second = second.await.unwrap();
     let error = second.error().unwrap();
@@ -187,6 +185,13 @@ async fn a_call_that_leaves_the_queue_never_begins() {
     assert!(!first.await.unwrap());
     until(|| pool.running() == 0).await;
     assert_eq!(keeper.bodies.load(Ordering::SeqCst), 1);
+}
+
+// M13: a call that leaves while it waits for a slot never begins, and nothing of it is left behind.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_leaves_the_queue_never_begins() {
+    let pool = BlockingPool::new(1);
+    one_leaves(&pool, || pool.waiting() == 1).await;
 }
 
 // S0-23: a body that panics gives its slot back.
@@ -210,32 +215,6 @@ fn a_call_that_leaves_before_its_thread_never_begins() {
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(async {
-        let (door, keeper) = door();
-        let pool = BlockingPool::new(2);
-        let cx = ToolContext::builder()
-            .with(door.clone())
-            .with(pool.clone())
-            .build();
-        let first = tokio::spawn(async move { tools().call(call("wait"), &cx).await.is_error() });
-        keeper.begun(1);
-
-        let token = CancellationToken::new();
-        let cx = ToolContext::builder()
-            .with(door)
-            .with(pool.clone())
-            .cancellation(token.clone())
-            .build();
-        let second = tokio::spawn(async move { tools().call(call("wait"), &cx).await });
-        until(|| pool.running() == 2).await;
-        token.cancel();
-        let second = second.await.unwrap();
-        let error = second.error().unwrap();
-        assert_eq!(error.kind(), ErrorKind::Cancelled);
-        assert!(!error.operator_text().contains("background"));
-        keeper.let_go(1);
-        assert!(!first.await.unwrap());
-        until(|| pool.running() == 0).await;
-        assert_eq!(keeper.bodies.load(Ordering::SeqCst), 1);
-    });
+    let pool = BlockingPool::new(2);
+    runtime.block_on(one_leaves(&pool, || pool.running() == 2));
 }

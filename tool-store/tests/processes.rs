@@ -6,11 +6,16 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "suite/records.rs"]
+#[allow(dead_code, reason = "each program takes the records that it needs")]
+mod records;
+
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use records::{at, audit, request, says};
 use tempfile::TempDir;
 use tool_core::store::*;
 use tool_store::SqliteStore;
@@ -19,78 +24,15 @@ const JOB: &str = "TOOL_STORE_TEST_JOB";
 const FILE: &str = "TOOL_STORE_TEST_FILE";
 const PROCESSES: usize = 5;
 
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
-
-fn request(id: &str) -> ApprovalRequest {
-    let text = String::new;
-    ApprovalRequest {
-        id: id.to_owned(),
-        kind: ApprovalKind::Call,
-        thread: None,
-        turn: text(),
-        call: text(),
-        tool: text(),
-        tenant: text(),
-        principal: text(),
-        agent: None,
-        contract: text(),
-        arguments: text(),
-        policy: text(),
-        decision: text(),
-        four_eyes: false,
-        reason: None,
-        nonce: "nonce".to_owned(),
-        created: at(0),
-        expires: at(1000),
-        parent: None,
-    }
-}
-
-fn approve() -> Answer {
-    Answer {
-        verdict: Verdict::Approve,
-        approver: "eve".to_owned(),
-        reason: None,
-        at: at(1),
-    }
-}
-
 fn intent(key: &str, owner: &str) -> Intent {
-    let text = String::new;
     Intent {
-        key: key.to_owned(),
-        call: text(),
-        turn: text(),
-        thread: None,
-        tool: text(),
-        contract: text(),
-        tenant: text(),
-        principal: text(),
-        arguments_hash: text(),
         owner: owner.to_owned(),
-        at: at(0),
-        lease_until: at(1000),
-    }
-}
-
-fn audit(id: &str) -> AuditRow {
-    AuditRow {
-        id: id.to_owned(),
-        ..AuditRow::default()
+        ..records::intent(key)
     }
 }
 
 fn message(call: &str) -> NewMessage {
-    NewMessage {
-        thread: "thread".to_owned(),
-        turn: "turn".to_owned(),
-        role: Role::Tool,
-        call: Some(call.to_owned()),
-        content: "7".to_owned(),
-        at: at(0),
-    }
+    records::message("thread", Role::Tool, Some(call))
 }
 
 /// A child waits for a line, does its job, and says what it did, a line each.
@@ -120,7 +62,7 @@ async fn child() {
             }
         }
         "answer" => {
-            if store.answer("a", approve()).await.is_ok() {
+            if store.answer("a", says(Verdict::Approve)).await.is_ok() {
                 say("answered");
             }
         }
@@ -230,7 +172,7 @@ async fn an_approval_is_spent_once_among_processes() {
     let (_folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
     store.open(request("a")).await.unwrap();
-    store.answer("a", approve()).await.unwrap();
+    store.answer("a", says(Verdict::Approve)).await.unwrap();
     assert_eq!(at_once("spend", &file), ["spent"]);
     assert!(!store.spend("a", "nonce", at(2)).await.unwrap());
 }

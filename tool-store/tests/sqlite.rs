@@ -6,11 +6,16 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "suite/records.rs"]
+#[allow(dead_code, reason = "each program takes the records that it needs")]
+mod records;
+
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Waker};
 
+use records::{at, audit, intent, message, request, spill};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tempfile::TempDir;
@@ -33,56 +38,9 @@ async fn tamper(file: &Path, sql: &'static str) {
     connection.close().await.unwrap();
 }
 
-fn row(id: &str) -> AuditRow {
-    AuditRow {
-        id: id.into(),
-        tenant: Some("acme".into()),
-        principal: Some("ann".into()),
-        ..AuditRow::default()
-    }
-}
-
-fn intent(key: &str) -> Intent {
-    let text = || "x".to_owned();
-    Intent {
-        key: key.into(),
-        call: text(),
-        turn: text(),
-        thread: None,
-        tool: text(),
-        contract: text(),
-        tenant: text(),
-        principal: text(),
-        arguments_hash: text(),
-        owner: text(),
-        at: Timestamp::from_millis(0),
-        lease_until: Timestamp::from_millis(10),
-    }
-}
-
-fn request(id: &str) -> ApprovalRequest {
-    let text = || "x".to_owned();
-    ApprovalRequest {
-        id: id.into(),
-        kind: ApprovalKind::Call,
-        thread: None,
-        turn: text(),
-        call: text(),
-        tool: text(),
-        tenant: text(),
-        principal: text(),
-        agent: None,
-        contract: text(),
-        arguments: text(),
-        policy: text(),
-        decision: text(),
-        four_eyes: false,
-        reason: None,
-        nonce: text(),
-        created: Timestamp::from_millis(0),
-        expires: Timestamp::from_millis(10),
-        parent: None,
-    }
+/// All rows of the audit.
+async fn exported(store: &SqliteStore) -> Vec<AuditRow> {
+    store.export(&AuditFilter::default()).await.unwrap()
 }
 
 #[tokio::test]
@@ -164,14 +122,11 @@ async fn a_file_of_other_tables_is_not_migrated() {
 async fn a_file_is_kept_and_shared_by_path_and_url() {
     let (_folder, file) = folder();
     let one = SqliteStore::open(&file).await.unwrap();
-    one.write(vec![row("a")]).await.unwrap();
+    one.write(vec![audit("a")]).await.unwrap();
     let two = SqliteStore::open(format!("sqlite://{}", file.display()))
         .await
         .unwrap();
-    assert_eq!(
-        two.export(&AuditFilter::default()).await.unwrap(),
-        [row("a")]
-    );
+    assert_eq!(exported(&two).await, [audit("a")]);
     assert!(ApprovalStore::is_durable(&two) && EffectLedger::is_durable(&two));
 }
 
@@ -179,12 +134,9 @@ async fn a_file_is_kept_and_shared_by_path_and_url() {
 async fn memory_is_each_stores_own_and_not_durable() {
     let one = SqliteStore::in_memory().await.unwrap();
     let two = SqliteStore::open("sqlite::memory:").await.unwrap();
-    one.write(vec![row("a")]).await.unwrap();
-    assert_eq!(
-        one.clone().export(&AuditFilter::default()).await.unwrap(),
-        [row("a")]
-    );
-    assert_eq!(two.export(&AuditFilter::default()).await.unwrap(), []);
+    one.write(vec![audit("a")]).await.unwrap();
+    assert_eq!(exported(&one.clone()).await, [audit("a")]);
+    assert_eq!(exported(&two).await, []);
     assert!(!ApprovalStore::is_durable(&two) && !EffectLedger::is_durable(&two));
 }
 
@@ -192,17 +144,10 @@ async fn memory_is_each_stores_own_and_not_durable() {
 async fn what_cannot_be_read_back_names_row_and_column() {
     let (_folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
-    let said = |call: &str| NewMessage {
-        thread: "th".into(),
-        turn: "t".into(),
-        role: Role::Tool,
-        call: Some(call.into()),
-        content: "7".into(),
-        at: Timestamp::from_millis(0),
-    };
     store.open(request("a")).await.unwrap();
-    store.begin(intent("k"), Some(row("r"))).await.unwrap();
-    store.append(said("c")).await.unwrap();
+    store.begin(intent("k"), Some(audit("r"))).await.unwrap();
+    let said = message("th", Role::Tool, Some("c"));
+    store.append(said).await.unwrap();
     for (sql, names) in [
         (
             "UPDATE approval SET status = 'lost'",
@@ -269,16 +214,16 @@ async fn an_intent_whose_audit_row_cannot_be_written_is_not_stored() {
         "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT raise(ABORT, 'full'); END",
     )
     .await;
-    let refused = store.begin(intent("k"), Some(row("r"))).await;
+    let refused = store.begin(intent("k"), Some(audit("r"))).await;
     assert!(
         matches!(refused, Err(StoreError::Unavailable(_))),
         "{refused:?}"
     );
     assert_eq!(EffectLedger::get(&store, "k").await.unwrap(), None);
-    assert!(store.write(vec![row("r")]).await.is_err());
+    assert!(store.write(vec![audit("r")]).await.is_err());
     tamper(&file, "DROP TRIGGER full").await;
     assert_eq!(
-        store.begin(intent("k"), Some(row("r"))).await.unwrap(),
+        store.begin(intent("k"), Some(audit("r"))).await.unwrap(),
         Begun::New
     );
 }
@@ -287,7 +232,7 @@ async fn an_intent_whose_audit_row_cannot_be_written_is_not_stored() {
 async fn readers_do_not_wait_for_a_writer() {
     let (_folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
-    store.write(vec![row("a")]).await.unwrap();
+    store.write(vec![audit("a")]).await.unwrap();
     let mut other = SqliteConnectOptions::new()
         .filename(&file)
         .connect()
@@ -298,10 +243,7 @@ async fn readers_do_not_wait_for_a_writer() {
         .execute(&mut *writing)
         .await
         .unwrap();
-    assert_eq!(
-        store.export(&AuditFilter::default()).await.unwrap(),
-        [row("a")]
-    );
+    assert_eq!(exported(&store).await, [audit("a")]);
     writing.rollback().await.unwrap();
 }
 
@@ -338,12 +280,12 @@ async fn a_caller_may_go_away() {
             } else {
                 round % 30
             };
-            let begun = drop_after(polls, store.begin(intent(&key), Some(row(&key))));
+            let begun = drop_after(polls, store.begin(intent(&key), Some(audit(&key))));
             ended += usize::from(begun.await);
         }
         assert!(ended > 0 && ended < 300, "{ended} of 300 came to their end");
         let effects = EffectLedger::list(&store, None, None).await.unwrap();
-        let audited = store.export(&AuditFilter::default()).await.unwrap();
+        let audited = exported(&store).await;
         let mut begun: Vec<String> = effects.into_iter().map(|row| row.intent.key).collect();
         let mut rows: Vec<String> = audited.into_iter().map(|row| row.id).collect();
         begun.sort();
@@ -374,22 +316,18 @@ async fn what_is_erased_is_in_no_file() {
         .write(vec![
             AuditRow {
                 arguments: SENTINEL.repeat(1000),
-                ..row("a")
+                ..audit("a")
             },
             AuditRow {
                 principal: None,
-                ..row("b")
+                ..audit("b")
             },
         ])
         .await
         .unwrap();
     let said = NewMessage {
-        thread: "th".into(),
-        turn: "t".into(),
-        role: Role::User,
-        call: None,
         content: SENTINEL.into(),
-        at: Timestamp::from_millis(0),
+        ..message("th", Role::User, None)
     };
     store.append(said).await.unwrap();
     assert!(found() > 0);
@@ -397,25 +335,15 @@ async fn what_is_erased_is_in_no_file() {
     assert!(found() > 0);
     assert_eq!(ThreadStore::erase(&store, "th").await.unwrap(), 1);
     assert_eq!(found(), 0);
-    assert_eq!(
-        store.export(&AuditFilter::default()).await.unwrap().len(),
-        1
-    );
+    assert_eq!(exported(&store).await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_spills_text_goes_with_it() {
     let (_folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
-    let spill = Spill {
-        handle: "s".into(),
-        tenant: "acme".into(),
-        principal: "ann".into(),
-        text: "text".repeat(50_000),
-        at: Timestamp::from_millis(0),
-        expires: Timestamp::from_millis(10),
-    };
-    store.put(spill).await.unwrap();
+    let text = "text".repeat(50_000);
+    store.put(spill("s", &text)).await.unwrap();
     let count = || async {
         let mut connection = SqliteConnectOptions::new()
             .filename(&file)
@@ -429,11 +357,6 @@ async fn a_spills_text_goes_with_it() {
             .unwrap()
     };
     assert!(count().await > 1);
-    assert_eq!(
-        SpillStore::expire(&store, Timestamp::from_millis(10))
-            .await
-            .unwrap(),
-        1
-    );
+    assert_eq!(SpillStore::expire(&store, at(1000)).await.unwrap(), 1);
     assert_eq!(count().await, 0);
 }
