@@ -75,6 +75,8 @@ pub(crate) enum Command {
     Diff(Diff),
     #[cfg(feature = "tokens")]
     Budget(Budget),
+    #[cfg(feature = "serve")]
+    Serve(Serve),
     New(New),
     Completions(Completions),
 }
@@ -276,6 +278,28 @@ pub(crate) struct Budget {
     /// Most tokens that all definitions may have together, for any provider that is counted.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) total_limit: Option<usize>,
+}
+
+/// Serves the tools over the Model Context Protocol, over the standard input and output where no address is given.
+///
+/// A call that a person has to approve is not run: here nobody can be asked.
+#[cfg(feature = "serve")]
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 the client or Ctrl-C ended it, 1 the session broke, 2 the address cannot be served."
+)]
+pub(crate) struct Serve {
+    /// Serves HTTP at this address, such as `127.0.0.1:8080`, under `/mcp`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<String>,
+    /// Lets in requests for this host beside those for this machine.
+    #[arg(long = "host", value_name = "NAME", requires = "http")]
+    pub(crate) hosts: Vec<String>,
+    /// Lets in web pages of this origin beside those of this machine.
+    #[arg(long = "origin", value_name = "ORIGIN", requires = "http")]
+    pub(crate) origins: Vec<String>,
+    #[command(flatten)]
+    pub(crate) supply: Supply,
 }
 
 /// Makes a crate of tools: it compiles, its tests pass, and it has these commands.

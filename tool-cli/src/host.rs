@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use tool_core::store::MemoryStore;
@@ -13,7 +14,8 @@ use crate::commands;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
-type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync;
+/// What a host adds to a context.
+pub(crate) type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync;
 
 /// The command line of a host: its tools, and what stands between a call and their bodies.
 ///
@@ -34,7 +36,7 @@ pub struct Cli {
     registry: Option<Registry>,
     rules: Rules,
     gate: Option<Gate>,
-    context: Option<Box<Prepare>>,
+    context: Option<Arc<Prepare>>,
     workspace: bool,
 }
 
@@ -74,7 +76,7 @@ impl Cli {
         mut self,
         prepare: impl Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync + 'static,
     ) -> Self {
-        self.context = Some(Box::new(prepare));
+        self.context = Some(Arc::new(prepare));
         self
     }
 
@@ -185,6 +187,11 @@ impl Cli {
         let approvals = Approvals::builder(store.clone()).build();
         let approvals = approvals.map_err(|error| Failure::of(Exit::Failed, error.to_string()))?;
         Ok(Gate::builder().approvals(approvals).ledger(store).build())
+    }
+
+    #[cfg(feature = "serve")]
+    pub(crate) fn preparation(&self) -> Option<Arc<Prepare>> {
+        self.context.clone()
     }
 
     pub(crate) fn prepare(&self, cx: ToolContextBuilder) -> ToolContextBuilder {

@@ -22,7 +22,8 @@ impl Table {
         }
     }
 
-    /// Figures in this column.
+    /// Figures in these columns.
+    #[cfg(any(feature = "tokens", test))]
     pub(crate) fn right(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
         self.right.extend(columns);
         self

@@ -17,6 +17,8 @@ mod list;
 mod lock;
 mod new;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
 mod supply;
 
 #[cfg(feature = "cargo")]
@@ -33,6 +35,8 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         Command::Diff(words) => diff::run(cli, &words, screen),
         #[cfg(feature = "tokens")]
         Command::Budget(words) => budget::run(cli, &words, screen).await,
+        #[cfg(feature = "serve")]
+        Command::Serve(words) => serve::run(cli, &words, screen).await,
         Command::New(words) => new::run(&words, screen),
         Command::Completions(words) => completions::run(cli, &words),
     }

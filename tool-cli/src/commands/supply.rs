@@ -110,9 +110,7 @@ impl Supplied {
     /// A context with all of it.
     pub(super) fn context(&self, supply: &Supply) -> ToolContextBuilder {
         let user = supply.user.clone().or_else(|| env::var("USER").ok());
-        let mut cx = ToolContext::builder()
-            .user(user.unwrap_or_else(|| "cli".to_owned()))
-            .turn(format!("cli-{}", std::process::id()));
+        let mut cx = ToolContext::builder().user(user.unwrap_or_else(|| "cli".to_owned()));
         if let Some(workspace) = &supply.workspace {
             cx = cx.workspace(workspace);
         }

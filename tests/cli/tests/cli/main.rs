@@ -13,6 +13,7 @@ mod check;
 mod completions;
 mod list;
 mod lock;
+mod serve;
 mod support;
 mod terminal;
 mod workspace;

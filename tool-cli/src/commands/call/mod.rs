@@ -125,6 +125,7 @@ impl OneCall<'_> {
         loop {
             let cx = supplied
                 .context(&self.how.supply)
+                .turn(format!("cli-{}", std::process::id()))
                 .cancellation(self.token.clone());
             let cx = self.cli.prepare(cx).build();
             let repair = if self.how.no_repair {

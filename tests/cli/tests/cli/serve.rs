@@ -1,0 +1,113 @@
+//! `serve`.
+
+use std::io::{BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use rexpect::process::WaitStatus;
+use rexpect::session::spawn_command;
+use serde_json::{Value, json};
+
+use crate::support::{DESK, command, desk};
+
+const BEGIN: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
+
+/// Says a message and reads the answer.
+fn asked(to: &mut impl std::io::Write, from: &mut impl std::io::BufRead, message: &str) -> Value {
+    writeln!(to, "{message}").unwrap();
+    let mut line = String::new();
+    from.read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+// S1-61, S2-14
+#[test]
+fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
+    let mut serve = command(DESK, &["serve", "--variable", "STREET=Elm"]);
+    serve.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
+    serve
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = serve.spawn().unwrap();
+    let (mut to, mut from) = (
+        child.stdin.take().unwrap(),
+        BufReader::new(child.stdout.take().unwrap()),
+    );
+    let begun = asked(&mut to, &mut from, BEGIN);
+    assert_eq!(begun["result"]["serverInfo"]["name"], "desk");
+    writeln!(
+        to,
+        r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#
+    )
+    .unwrap();
+
+    let listed = asked(
+        &mut to,
+        &mut from,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+    );
+    let names: Vec<_> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert!(
+        names.contains(&"file_note") && names.contains(&"fetch_post"),
+        "{names:?}"
+    );
+    assert!(!names.contains(&"forbidden"), "{names:?}");
+
+    let mut call = |id: u32, name: &str, arguments: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}});
+        asked(&mut to, &mut from, &message.to_string())["result"].clone()
+    };
+    let post = call(2, "fetch_post", json!({}));
+    assert_eq!(
+        post["content"][0]["text"],
+        "opened the box in Elm with 12 letters of key [secret:box_key]"
+    );
+    // The same again is another call: nothing of an earlier one is told again.
+    let one = call(3, "print_note", json!({"format": "a"}));
+    let other = call(3, "print_note", json!({"format": "b"}));
+    assert_eq!(
+        (&one["content"][0]["text"], &other["content"][0]["text"]),
+        (&json!("printed as a"), &json!("printed as b"))
+    );
+    let letter = call(4, "send_letter", json!({"to": "a", "text": "b"}));
+    assert_eq!(letter["isError"], true, "{letter}");
+    drop(to);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn tools_are_served_over_http_until_ctrl_c() {
+    let serve = command(DESK, &["serve", "--http", "127.0.0.1:0"]);
+    let mut session = spawn_command(serve, Some(60_000)).unwrap();
+    let (_, address) = session.exp_regex(r"127\.0\.0\.1:\d+").unwrap();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{BEGIN}",
+        BEGIN.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.contains(r#""name":"desk""#), "{answer}");
+    session.send_control('c').unwrap();
+    session.exp_eof().unwrap();
+    assert!(matches!(
+        session.process().wait(),
+        Ok(WaitStatus::Exited(_, 0))
+    ));
+}
+
+#[test]
+fn an_address_that_cannot_be_served_is_wrong_use() {
+    desk(&["serve", "--http", "nowhere"])
+        .fails(2, &["`nowhere` cannot be served", "127.0.0.1:8080"]);
+    desk(&["serve", "--host", "example.org"]).fails(2, &["--http"]);
+}

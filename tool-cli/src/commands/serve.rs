@@ -1,0 +1,98 @@
+//! `serve`: the tools over the Model Context Protocol.
+
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tool_core::ToolContextBuilder;
+use tool_mcp::{Caller, HttpOptions, McpServer, Tools};
+
+use super::supply::Supplied;
+use crate::args::{Serve, Supply};
+use crate::host::{Cli, Prepare};
+use crate::outcome::{Exit, Failure};
+use crate::screen::{BOLD, DIM, Screen, WARN, paint};
+
+pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit, Failure> {
+    let registry = cli.tools()?;
+    let count = registry.len();
+    let caller = Callers {
+        supplied: Supplied::gather(&words.supply, registry.tools())?,
+        supply: words.supply.clone(),
+        prepare: cli.preparation(),
+    };
+    let rules = cli.shown().clone();
+    let server = McpServer::builder(Tools::ruled(registry, move |_| rules.clone()))
+        .name(cli.program())
+        .version(env!("CARGO_PKG_VERSION"))
+        .gate(&cli.gate_of()?)
+        .context(move |one| caller.context(*one).build())
+        .build();
+    let Some(address) = &words.http else {
+        // The standard output is the protocol's.
+        screen.note(paint(
+            DIM,
+            format_args!("{count} tools over standard input and output, one message a line"),
+        ));
+        return match server.stdio().await {
+            Ok(()) => Ok(Exit::Ok),
+            Err(error) => Err(Failure::of(Exit::Failed, error.to_string())),
+        };
+    };
+    let cannot = |error: std::io::Error| {
+        Failure::usage(format!("`{address}` cannot be served: {error}"))
+            .hint("give an address and a free port, such as `127.0.0.1:8080`")
+    };
+    let listener = TcpListener::bind(&**address).await.map_err(cannot)?;
+    let place = listener.local_addr().map_err(cannot)?;
+    let mut options = HttpOptions::new();
+    for host in &words.hosts {
+        options = options.host(host);
+    }
+    for origin in &words.origins {
+        options = options.origin(origin);
+    }
+    screen.note(format_args!(
+        "{count} tools at {}",
+        paint(BOLD, format_args!("http://{place}/mcp"))
+    ));
+    if !place.ip().is_loopback() {
+        screen.note(format_args!(
+            "{} nobody is asked for a token here, so whoever reaches this address calls every tool",
+            paint(WARN, "careful:")
+        ));
+    }
+    let stop = async {
+        // Without a signal handler there is nothing to wait for.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    server
+        .serve_http_until(listener, options, stop)
+        .await
+        .map_err(cannot)?;
+    Ok(Exit::Ok)
+}
+
+/// What every call's context is made from.
+struct Callers {
+    supplied: Supplied,
+    supply: Supply,
+    prepare: Option<Arc<Prepare>>,
+}
+
+impl Callers {
+    fn context(&self, caller: Caller<'_>) -> ToolContextBuilder {
+        let mut cx = self.supplied.context(&self.supply);
+        if let Some(subject) = caller.subject() {
+            cx = cx.user(subject);
+        }
+        if let Some(session) = caller.session() {
+            cx = cx.session(session);
+        }
+        match &self.prepare {
+            Some(prepare) => prepare(cx),
+            None => cx,
+        }
+    }
+}
