@@ -91,6 +91,15 @@ impl Part {
             name: None,
         }
     }
+
+    /// The same file with a name; a URI where it can be found by one. Text has no name.
+    #[must_use]
+    pub fn named(mut self, title: impl Into<String>) -> Self {
+        if let Self::File { name, .. } = &mut self {
+            *name = Some(title.into());
+        }
+        self
+    }
 }
 
 impl Part {

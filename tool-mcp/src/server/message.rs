@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientNotification,
-    ClientRequest, ErrorData, InputResponses, JsonRpcError, JsonRpcMessage, RequestId,
-    RequestMetaObject,
+    ClientRequest, ErrorData, GetMeta as _, InputResponses, JsonRpcError, JsonRpcMessage,
+    RequestId, RequestMetaObject,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -318,7 +318,8 @@ impl Other<'_> {
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => false,
         };
-        if unread && METHODS.contains(&method.as_str()) {
+        let removed = REMOVED.contains(&method.as_str()) && is_modern(&message);
+        if unread && !removed && METHODS.contains(&method.as_str()) {
             let quiet = self.id.is_none();
             let why = format!("`params` are not those of `{method}`");
             return Err(Reject::params(self.id, why).quietly(quiet));
@@ -327,6 +328,23 @@ impl Other<'_> {
         Ok(message)
     }
 }
+
+/// Whether a request says itself which version of the protocol it speaks, as all do since 2026-07-28.
+fn is_modern(message: &ClientJsonRpcMessage) -> bool {
+    match message {
+        JsonRpcMessage::Request(request) => request.request.get_meta().protocol_version().is_some(),
+        _ => false,
+    }
+}
+
+/// Methods that 2026-07-28 does not have any more, whatever their parameters are.
+const REMOVED: [&str; 5] = [
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "resources/subscribe",
+    "resources/unsubscribe",
+];
 
 /// The methods of clients that rmcp knows.
 pub(crate) const METHODS: [&str; 25] = [

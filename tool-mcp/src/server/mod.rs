@@ -301,6 +301,11 @@ impl<H> Composed<H> {
         self.core.listeners.notify().await;
     }
 
+    /// The host's own handler.
+    pub fn host(&self) -> &H {
+        &self.host
+    }
+
     /// The gate that every call passes.
     pub fn gate(&self) -> Option<&Gate> {
         self.core.gate.as_ref()

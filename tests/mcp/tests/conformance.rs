@@ -1,0 +1,71 @@
+//! The official conformance suite, over loopback.
+
+mod support;
+
+use std::path::Path;
+
+use support::{Node, Server};
+
+/// Runs every scenario of a wire and gives how many there were. `expected` names a file of failures that are known; one that does
+/// not fail any more is a failure too.
+fn scenarios(
+    server: &Server,
+    package: &str,
+    wire: Option<&str>,
+    expected: Option<&str>,
+) -> Option<usize> {
+    let node = Node::with(package)?;
+    let mut arguments = vec!["server", "--url", &server.address, "--suite", "all"];
+    if let Some(wire) = wire {
+        arguments.extend(["--spec-version", wire]);
+    }
+    let file = expected.map(|name| {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("expected")
+            .join(name)
+    });
+    let file = file.as_ref().map(|file| file.display().to_string());
+    if let Some(file) = &file {
+        arguments.extend(["--expected-failures", file]);
+    }
+    let output = node.run(
+        &node.package(&format!("{package}/dist/index.js")),
+        &arguments,
+    );
+    let said = support::said(&output);
+    let passed = said.lines().filter(|line| line.starts_with('✓'));
+    Some(passed.count())
+}
+
+const OLD: &str = "conformance-0.1";
+const NEW: &str = "@modelcontextprotocol/conformance";
+
+// S1-12, M15
+#[test]
+fn everything_passes_every_scenario_of_both_wires() {
+    let server = Server::start(&[]);
+    for (package, wire, count) in [
+        (OLD, None, 32),
+        (NEW, Some("2025-11-25"), 33),
+        (NEW, Some("2026-07-28"), 40),
+    ] {
+        if let Some(passed) = scenarios(&server, package, wire, None) {
+            assert_eq!(passed, count, "{package} {wire:?}");
+        }
+    }
+}
+
+// S1-12
+#[test]
+fn tools_alone_fail_nothing_but_what_is_no_tool() {
+    let server = Server::start(&["--tools-only"]);
+    for (package, wire, expected, count) in [
+        (OLD, None, "tools-only-0.1.yaml", 13),
+        (NEW, Some("2025-11-25"), "tools-only-2025-11-25.yaml", 14),
+        (NEW, Some("2026-07-28"), "tools-only-2026-07-28.yaml", 16),
+    ] {
+        if let Some(passed) = scenarios(&server, package, wire, Some(expected)) {
+            assert_eq!(passed, count, "{package} {wire:?}");
+        }
+    }
+}
