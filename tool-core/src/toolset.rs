@@ -1,33 +1,30 @@
 //! What a turn may use, and the way to call it.
 
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
-use futures::future::Either;
-use futures::stream::Stream;
-
-use crate::args::{Repair, nearest};
-use crate::call::{CallResult, ToolCall, ToolEvent};
+use crate::args::Repair;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 #[cfg(feature = "host")]
 use crate::gate::Gate;
 use crate::gate::policy::{Decision, Request};
-use crate::gate::{self, Explanation, Layer, Rules, State, View};
+use crate::gate::{self, Layer, Rules, View};
 use crate::registry::{Shelf, join};
-use crate::run;
 use crate::schema::dialect::{Dialect, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
 use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
 
+mod call;
 mod combine;
 mod delta;
+mod explain;
 mod searched;
 
 pub use combine::{Shown, ToolsetError};
 pub use delta::ToolsetDelta;
+pub use explain::Available;
 
 /// What a turn may use: the tools of a [`Registry`](crate::Registry) that its rules let through, in a fixed order.
 ///
@@ -203,33 +200,6 @@ impl Toolset {
         }
     }
 
-    /// Waits until a policy that the turn's rules hold switches a tool off for a tenant.
-    #[cfg(feature = "host")]
-    pub(crate) async fn killed(&self, tool: &str, tenant: &str) {
-        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
-        let mut policies = live.iter().filter_map(|live| live.policy.as_ref());
-        let Some(first) = policies.next() else {
-            return std::future::pending().await;
-        };
-        let first = first.shared.killed(tool, tenant);
-        // More than one only where toolsets were combined.
-        let rest: Vec<_> = policies
-            .map(|policy| Box::pin(policy.shared.killed(tool, tenant)))
-            .collect();
-        if rest.is_empty() {
-            return first.await;
-        }
-        futures::future::select(std::pin::pin!(first), futures::future::select_all(rest)).await;
-    }
-
-    /// Whether the turn's rules hold a policy.
-    #[cfg(feature = "host")]
-    pub(crate) fn has_policy(&self) -> bool {
-        self.view
-            .as_ref()
-            .is_some_and(|view| view.live.iter().any(|live| live.policy.is_some()))
-    }
-
     pub(crate) fn shelf(&self) -> &Shelf {
         &self.shelf
     }
@@ -256,82 +226,6 @@ impl Toolset {
     pub(crate) fn judge(&self, at: usize, request: &Request<'_>) -> Option<Decision> {
         let view = self.view.as_ref()?;
         view.judge(&self.shelf, at, request)
-    }
-
-    /// Why a tool is or is not here, for operators. The name is the one that the model sees, or the tool's own.
-    ///
-    /// ```
-    /// use tool_core::prelude::*;
-    /// use tool_core::{Layer, Rules};
-    ///
-    /// /// Sends a mail.
-    /// #[tool]
-    /// fn send_mail() -> String {
-    ///     String::new()
-    /// }
-    ///
-    /// # fn main() -> Result<(), tool_core::RegistryError> {
-    /// let registry = Registry::builder().tool::<send_mail>().build()?;
-    /// let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default().deny(["send_mail"]));
-    /// assert_eq!(tools.explain("send_mail").layer(), Some(Layer::Deny));
-    /// assert_eq!(tools.explain("send_mial").to_string(), "there is no tool `send_mial`, did you mean `send_mail`?");
-    /// assert_eq!(registry.open().explain("send_mail").as_str(), "");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn explain(&self, name: &str) -> Explanation {
-        let named = |def: &ToolDef| def.name() == name;
-        let at = self.position(name).or_else(|| {
-            let own = self.shelf.tools.iter().position(named);
-            own.or_else(|| Some(self.shelf.tools.len() + self.agents().iter().position(named)?))
-        });
-        let pruned = || self.shelf.pruned.iter().find(|pruned| pruned.tool == name);
-        let (state, details) = if let Some(at) = at {
-            match self.hidden_now(at) {
-                None => (State::Visible, Vec::new()),
-                Some(Layer::Secrets) => (State::Hidden(Layer::Secrets), self.missing(at)),
-                Some(layer) => (State::Hidden(layer), Vec::new()),
-            }
-        } else if let Some(pruned) = pruned() {
-            (State::Hidden(pruned.layer), vec![pruned.detail.clone()])
-        } else {
-            let all = self.shelf.tools.iter().chain(self.agents());
-            let near = nearest(name, all.map(ToolDef::wire_name), 1);
-            (
-                State::Unknown,
-                near.into_iter().map(str::to_owned).collect(),
-            )
-        };
-        Explanation {
-            name: name.to_owned(),
-            state,
-            details,
-        }
-    }
-
-    /// Secrets that a tool cannot do without and that are not there.
-    fn missing(&self, at: usize) -> Vec<String> {
-        let absent = self.view.as_ref().map(|view| &view.absent);
-        let needed = self.def(at).secrets().iter().filter(|need| !need.optional);
-        let missing =
-            needed.filter(|need| absent.is_some_and(|absent| absent.contains(&*need.key)));
-        missing.map(|need| need.key.clone().into_owned()).collect()
-    }
-
-    /// Every tool that people may switch on or off, visible or not, for an operator's list: harness tools and those that ask other
-    /// agents are not among them.
-    pub fn available(&self) -> impl Iterator<Item = Available<'_>> {
-        let listed = self
-            .shelf
-            .tools
-            .iter()
-            .enumerate()
-            .filter(|(_, def)| !def.is_harness());
-        listed.map(|(at, tool)| Available {
-            tool,
-            layer: self.hidden_now(at),
-            missing: self.missing(at),
-        })
     }
 
     /// Tools whose names were taken by tools of the agent's own.
@@ -363,76 +257,12 @@ impl Toolset {
         toolset_faults(&specs.iter().collect::<Vec<_>>())
     }
 
-    /// Runs a call to its end. Whatever goes wrong is in the result.
-    pub fn call(
-        &self,
-        call: ToolCall,
-        cx: &ToolContext,
-    ) -> impl Future<Output = CallResult> + Send {
-        run::call(self, call, cx)
-    }
-
-    /// Runs a call and tells what happens: `Started` unless it is refused, progress, and one `Done`.
-    ///
-    /// The run goes on only while the stream is read; dropping it cancels the call.
-    pub fn stream(
-        &self,
-        call: ToolCall,
-        cx: &ToolContext,
-    ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-        match self.search {
-            None => Either::Left(run::stream(self.clone(), call, cx.clone())),
-            Some(_) => Either::Right(self.stream_opened(call, cx)),
-        }
-    }
-
-    /// Runs what a person has approved: exactly that call with exactly those arguments, once.
-    ///
-    /// `token` is that of the call's [`Ticket`](crate::Ticket), and `cx` that of the same user and workspace. Everything is judged
-    /// again first: the tool has to be visible and unchanged, and where the policy has another version, a call that is not denied is
-    /// asked about anew. A token whose approval still waits gives `Pending` again; one that was used gives the stored result, where
-    /// the host keeps a ledger.
-    #[cfg(feature = "host")]
-    pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
-        run::resume(self, token, cx, None)
-    }
-
-    /// As [`resume`](Toolset::resume), and tells what happens.
-    #[cfg(feature = "host")]
-    pub fn resume_stream(
-        &self,
-        token: &str,
-        cx: &ToolContext,
-    ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-        run::resume_stream(self.clone(), token.to_owned(), cx.clone())
-    }
-
-    /// A typed call, through the same gate.
-    pub fn invoke<T: Tool>(
-        &self,
-        input: T,
-        cx: &ToolContext,
-    ) -> impl Future<Output = Result<T::Output, ToolError>> + Send {
-        run::invoke(self, input, cx)
-    }
-
     pub(crate) fn unknown(&self, name: &str) -> ToolError {
         let now = self
             .visible()
             .filter(|(at, _)| self.hidden_now(*at).is_none());
         gate::unknown(now.map(|(_, def)| def.wire_name()), name)
     }
-}
-
-/// A tool in an operator's list.
-#[derive(Clone, Debug)]
-pub struct Available<'a> {
-    /// The tool.
-    pub tool: &'a ToolDef,
-    /// What hides it; `None` where the turn has it.
-    pub layer: Option<Layer>,
-    /// Secrets that it cannot do without and that are missing or empty, whatever else hides it: it is misconfigured.
-    pub missing: Vec<String>,
 }
 
 /// A tool whose name was taken by one of the agent's own.

@@ -16,15 +16,14 @@ use crate::store::{
 };
 use crate::toolset::Toolset;
 
+mod builder;
 mod keys;
 mod state;
 mod token;
 
+pub use builder::ApprovalsBuilder;
 pub use keys::{KeyError, KeyRing};
 pub(crate) use state::{Approval, Grant, Granted, Loaded, Spent};
-
-/// How long an approval waits where a host says nothing.
-const WAIT: Duration = Duration::from_hours(24);
 
 /// Where approvals are asked for, answered and used up.
 ///
@@ -50,44 +49,6 @@ struct Inner {
     store: Arc<dyn ApprovalStore>,
     ring: KeyRing,
     wait: Duration,
-}
-
-/// Makes [`Approvals`].
-#[must_use]
-pub struct ApprovalsBuilder {
-    store: Arc<dyn ApprovalStore>,
-    ring: Option<KeyRing>,
-    wait: Duration,
-}
-
-impl ApprovalsBuilder {
-    /// The keys that authenticate tokens. A durable store needs them, because its tokens outlive the process.
-    pub fn keys(mut self, ring: KeyRing) -> Self {
-        self.ring = Some(ring);
-        self
-    }
-
-    /// How long an approval may wait for its answer and its use; 24 hours where nothing is said.
-    pub fn wait(mut self, wait: Duration) -> Self {
-        self.wait = wait;
-        self
-    }
-
-    /// The approvals.
-    pub fn build(self) -> Result<Approvals, ApprovalError> {
-        let ring = match self.ring {
-            Some(ring) => ring,
-            None if self.store.is_durable() => return Err(ApprovalError::NoKeys),
-            None => {
-                KeyRing::ephemeral().map_err(|error| ApprovalError::Random(error.to_string()))?
-            }
-        };
-        Ok(Approvals(Arc::new(Inner {
-            store: self.store,
-            ring,
-            wait: self.wait,
-        })))
-    }
 }
 
 /// A question to a person, as a client may hold and show it.
@@ -171,11 +132,7 @@ impl Approvals {
 
     /// Starts from a store that others hold as well.
     pub fn shared(store: Arc<dyn ApprovalStore>) -> ApprovalsBuilder {
-        ApprovalsBuilder {
-            store,
-            ring: None,
-            wait: WAIT,
-        }
+        ApprovalsBuilder::new(store)
     }
 
     pub(crate) fn store(&self) -> &dyn ApprovalStore {

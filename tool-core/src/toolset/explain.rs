@@ -1,0 +1,95 @@
+//! What a toolset tells an operator.
+
+use super::Toolset;
+use crate::args::nearest;
+use crate::gate::{Explanation, Layer, State};
+use crate::tool::ToolDef;
+
+impl Toolset {
+    /// Why a tool is or is not here, for operators. The name is the one that the model sees, or the tool's own.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// use tool_core::{Layer, Rules};
+    ///
+    /// /// Sends a mail.
+    /// #[tool]
+    /// fn send_mail() -> String {
+    ///     String::new()
+    /// }
+    ///
+    /// # fn main() -> Result<(), tool_core::RegistryError> {
+    /// let registry = Registry::builder().tool::<send_mail>().build()?;
+    /// let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default().deny(["send_mail"]));
+    /// assert_eq!(tools.explain("send_mail").layer(), Some(Layer::Deny));
+    /// assert_eq!(tools.explain("send_mial").to_string(), "there is no tool `send_mial`, did you mean `send_mail`?");
+    /// assert_eq!(registry.open().explain("send_mail").as_str(), "");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn explain(&self, name: &str) -> Explanation {
+        let named = |def: &ToolDef| def.name() == name;
+        let at = self.position(name).or_else(|| {
+            let own = self.shelf.tools.iter().position(named);
+            own.or_else(|| Some(self.shelf.tools.len() + self.agents().iter().position(named)?))
+        });
+        let pruned = || self.shelf.pruned.iter().find(|pruned| pruned.tool == name);
+        let (state, details) = if let Some(at) = at {
+            match self.hidden_now(at) {
+                None => (State::Visible, Vec::new()),
+                Some(Layer::Secrets) => (State::Hidden(Layer::Secrets), self.missing(at)),
+                Some(layer) => (State::Hidden(layer), Vec::new()),
+            }
+        } else if let Some(pruned) = pruned() {
+            (State::Hidden(pruned.layer), vec![pruned.detail.clone()])
+        } else {
+            let all = self.shelf.tools.iter().chain(self.agents());
+            let near = nearest(name, all.map(ToolDef::wire_name), 1);
+            (
+                State::Unknown,
+                near.into_iter().map(str::to_owned).collect(),
+            )
+        };
+        Explanation {
+            name: name.to_owned(),
+            state,
+            details,
+        }
+    }
+
+    /// Secrets that a tool cannot do without and that are not there.
+    fn missing(&self, at: usize) -> Vec<String> {
+        let absent = self.view.as_ref().map(|view| &view.absent);
+        let needed = self.def(at).secrets().iter().filter(|need| !need.optional);
+        let missing =
+            needed.filter(|need| absent.is_some_and(|absent| absent.contains(&*need.key)));
+        missing.map(|need| need.key.clone().into_owned()).collect()
+    }
+
+    /// Every tool that people may switch on or off, visible or not, for an operator's list: harness tools and those that ask other
+    /// agents are not among them.
+    pub fn available(&self) -> impl Iterator<Item = Available<'_>> {
+        let listed = self
+            .shelf
+            .tools
+            .iter()
+            .enumerate()
+            .filter(|(_, def)| !def.is_harness());
+        listed.map(|(at, tool)| Available {
+            tool,
+            layer: self.hidden_now(at),
+            missing: self.missing(at),
+        })
+    }
+}
+
+/// A tool in an operator's list.
+#[derive(Clone, Debug)]
+pub struct Available<'a> {
+    /// The tool.
+    pub tool: &'a ToolDef,
+    /// What hides it; `None` where the turn has it.
+    pub layer: Option<Layer>,
+    /// Secrets that it cannot do without and that are missing or empty, whatever else hides it: it is misconfigured.
+    pub missing: Vec<String>,
+}
