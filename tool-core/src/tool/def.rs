@@ -238,6 +238,11 @@ impl ToolDef {
         }
     }
 
+    /// Made at run time.
+    pub fn is_dynamic(&self) -> bool {
+        matches!(self.own(), Own::Dynamic(_))
+    }
+
     /// Listed, but built by the host for each turn: called as it is, it answers that it is not there.
     pub fn is_meta(&self) -> bool {
         match self.own() {

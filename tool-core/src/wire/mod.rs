@@ -73,6 +73,7 @@ mod reply;
 mod responses;
 mod sse;
 mod stream;
+pub mod ui;
 
 pub use answered::{Answered, LeftOut, Results};
 pub use error::{OfferError, WireError};

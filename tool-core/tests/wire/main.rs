@@ -15,3 +15,4 @@ mod results;
 mod split;
 mod support;
 mod turns;
+mod ui;

@@ -96,6 +96,9 @@ pub enum ApprovalError {
     /// The changed arguments do not fit the tool, or the tool cannot be seen.
     #[error("the changed arguments do not fit: {0}")]
     Edit(ToolError),
+    /// The interface has shown other arguments than were asked about, so what it says about them counts for nothing.
+    #[error("the interface shows other arguments than were asked about")]
+    Tampered,
     /// The store refuses: answered before, expired, or the requester's own where four eyes are wanted.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,0 +1,296 @@
+//! From what people have answered in an interface to approvals.
+
+use serde_json::Value;
+
+use super::UiError;
+use crate::gate::approval::{ApprovalError, Approvals, Reply, Route};
+use crate::store::ApprovalKind;
+use crate::toolset::Toolset;
+
+/// What an interface has sent, as far as it answers questions.
+///
+/// Read from the body that `useChat` posts (an object with `messages`) or from the list of messages itself. Only the last message
+/// counts: the parts of its last step, or the parts of a message with the role `tool`.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    message: Option<String>,
+    responses: Vec<ApprovalResponse>,
+    parts: Vec<Part>,
+    ready: bool,
+}
+
+/// A part of the last step that is about a call.
+#[derive(Clone, Debug)]
+struct Part {
+    call: String,
+    tool: String,
+    state: String,
+    preliminary: bool,
+    input: Value,
+    approved: Option<bool>,
+}
+
+/// Somebody's answer to one question.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ApprovalResponse {
+    /// What was asked: the token of the [`Ticket`](crate::Ticket).
+    pub approval: String,
+    /// The call, where it is told.
+    pub call: Option<String>,
+    /// Yes or no.
+    pub approved: bool,
+    /// Why.
+    pub reason: Option<String>,
+    /// The arguments that were shown, where they are told.
+    pub input: Option<Value>,
+}
+
+impl Answers {
+    /// Reads what an interface has sent.
+    ///
+    /// ```
+    /// use tool_core::wire::ui::Answers;
+    ///
+    /// let answers = Answers::read(r#"{"id": "chat-1", "messages": [
+    ///     {"id": "u-1", "role": "user", "parts": [{"type": "text", "text": "Mail Bob."}]},
+    ///     {"id": "a-1", "role": "assistant", "parts": [
+    ///         {"type": "step-start"},
+    ///         {"type": "tool-send_mail", "toolCallId": "c-1", "state": "approval-responded", "input": {"to": "bob"},
+    ///          "approval": {"id": "ta1.token", "approved": false, "reason": "not today"}}
+    ///     ]}
+    /// ]}"#)?;
+    /// assert!(answers.is_ready());
+    /// assert_eq!(answers.message(), Some("a-1"));
+    /// let [response] = answers.responses() else { unreachable!() };
+    /// assert_eq!((response.approved, response.reason.as_deref()), (false, Some("not today")));
+    /// # Ok::<(), tool_core::wire::ui::UiError>(())
+    /// ```
+    pub fn read(body: &str) -> Result<Self, UiError> {
+        let body: Value =
+            serde_json::from_str(body).map_err(|error| wrong("", &format!("JSON ({error})")))?;
+        let (messages, place) = match &body {
+            Value::Array(messages) => (messages, String::new()),
+            body => match body.get("messages") {
+                Some(Value::Array(messages)) => (messages, "/messages".to_owned()),
+                _ => return Err(wrong("/messages", "a list of messages")),
+            },
+        };
+        let Some((last, before)) = messages.split_last() else {
+            return Ok(Self::default());
+        };
+        let place = format!("{place}/{}", before.len());
+        match text(last, "role", &place)?.as_str() {
+            "assistant" => Self::interface(last, &place),
+            "tool" => Self::model(last, &place),
+            _ => Ok(Self::default()),
+        }
+    }
+
+    /// The interface's own messages.
+    fn interface(message: &Value, place: &str) -> Result<Self, UiError> {
+        let mut answers = Self {
+            message: message.get("id").and_then(Value::as_str).map(str::to_owned),
+            ..Self::default()
+        };
+        let Some(Value::Array(parts)) = message.get("parts") else {
+            return Err(wrong(&format!("{place}/parts"), "a list of parts"));
+        };
+        let is_step = |part: &Value| part.get("type").is_some_and(|kind| kind == "step-start");
+        let from = parts.iter().rposition(is_step).map_or(0, |at| at + 1);
+        for (at, part) in parts.iter().enumerate().skip(from) {
+            let place = format!("{place}/parts/{at}");
+            let kind = text(part, "type", &place)?;
+            let tool = match kind.strip_prefix("tool-") {
+                Some(tool) => tool.to_owned(),
+                None if kind == "dynamic-tool" => text(part, "toolName", &place)?,
+                None => continue,
+            };
+            // What the provider runs, the provider asks about.
+            if part.get("providerExecuted") == Some(&Value::Bool(true)) {
+                continue;
+            }
+            answers.part(tool, part, &place)?;
+        }
+        // The rule by which an interface sends by itself.
+        let responded = |part: &Part| part.state == "approval-responded";
+        answers.ready =
+            answers.parts.iter().any(responded) && answers.parts.iter().all(Part::is_settled);
+        Ok(answers)
+    }
+
+    fn part(&mut self, tool: String, part: &Value, place: &str) -> Result<(), UiError> {
+        let (call, state) = (
+            text(part, "toolCallId", place)?,
+            text(part, "state", place)?,
+        );
+        let input = part.get("input").cloned().unwrap_or_default();
+        let mut approved = None;
+        if state == "approval-responded" {
+            let place = format!("{place}/approval");
+            let approval = part
+                .get("approval")
+                .ok_or_else(|| wrong(&place, "an answer"))?;
+            let yes = truth(approval, "approved", &place)?;
+            approved = Some(yes);
+            self.responses.push(ApprovalResponse {
+                approval: text(approval, "id", &place)?,
+                call: Some(call.clone()),
+                approved: yes,
+                reason: reason(approval),
+                input: Some(input.clone()),
+            });
+        }
+        self.parts.push(Part {
+            call,
+            tool,
+            state,
+            preliminary: part.get("preliminary") == Some(&Value::Bool(true)),
+            input,
+            approved,
+        });
+        Ok(())
+    }
+
+    /// Messages for a model, whose last one holds the answers.
+    fn model(message: &Value, place: &str) -> Result<Self, UiError> {
+        let mut answers = Self::default();
+        let Some(Value::Array(parts)) = message.get("content") else {
+            return Err(wrong(&format!("{place}/content"), "a list of parts"));
+        };
+        for (at, part) in parts.iter().enumerate() {
+            let place = format!("{place}/content/{at}");
+            let own = part.get("providerExecuted") != Some(&Value::Bool(true));
+            if text(part, "type", &place)? == "tool-approval-response" && own {
+                answers.responses.push(ApprovalResponse {
+                    approval: text(part, "approvalId", &place)?,
+                    call: None,
+                    approved: truth(part, "approved", &place)?,
+                    reason: reason(part),
+                    input: None,
+                });
+            }
+        }
+        answers.ready = !answers.responses.is_empty();
+        Ok(answers)
+    }
+
+    /// The answers, in the order of their calls. There is none where the user has simply said something.
+    pub fn responses(&self) -> &[ApprovalResponse] {
+        &self.responses
+    }
+
+    /// Whether every call of the last step has an answer, an output, an error or a denial, and at least one an answer: then the turn
+    /// can go on. It is the rule by which an interface sends by itself.
+    pub fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// The id of the message that the answers stand in: what is streamed next goes on with it.
+    pub fn message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
+    /// Calls of the last step that have no result yet: id, tool, arguments, and the answer.
+    pub(super) fn open(&self) -> impl Iterator<Item = (&str, &str, String, Option<bool>)> {
+        let open = self.parts.iter().filter(|part| !part.is_over());
+        open.map(|part| {
+            (
+                part.call.as_str(),
+                part.tool.as_str(),
+                part.input.to_string(),
+                part.approved,
+            )
+        })
+    }
+}
+
+impl Part {
+    fn is_over(&self) -> bool {
+        match self.state.as_str() {
+            "output-available" => !self.preliminary,
+            "output-error" | "output-denied" => true,
+            _ => false,
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.is_over() || self.state == "approval-responded"
+    }
+}
+
+impl ApprovalResponse {
+    /// Answers the question, once. `approver` is whom the host has authenticated; what follows is in the [`Route`].
+    ///
+    /// The arguments that the interface holds have to be those that were asked about, or it has shown a person something else than
+    /// what would run: [`ApprovalError::Tampered`].
+    pub async fn give(
+        &self,
+        approvals: &Approvals,
+        tools: &Toolset,
+        approver: &str,
+    ) -> Result<Route, ApprovalError> {
+        let row = approvals.verify(&self.approval).await?;
+        if row.request.kind == ApprovalKind::Call
+            && let Some(shown) = &self.input
+        {
+            let asked = serde_json::from_str::<Value>(&row.request.arguments);
+            if !asked.is_ok_and(|asked| same(&asked, shown)) {
+                return Err(ApprovalError::Tampered);
+            }
+        }
+        let reply = if self.approved {
+            Reply::Approve
+        } else {
+            Reply::Deny
+        };
+        approvals
+            .answer(
+                tools,
+                &self.approval,
+                reply,
+                approver,
+                self.reason.as_deref(),
+            )
+            .await
+    }
+}
+
+/// Whether two values are the same to an interface, whose numbers are all `f64`.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let in_other = |(key, one): (&String, &Value)| {
+                other.get(key).is_some_and(|other| same(one, other))
+            };
+            one.len() == other.len() && one.iter().all(in_other)
+        }
+        _ => one == other,
+    }
+}
+
+fn wrong(pointer: &str, expected: &str) -> UiError {
+    UiError::Request {
+        pointer: pointer.to_owned(),
+        expected: expected.to_owned(),
+    }
+}
+
+fn text(of: &Value, key: &str, place: &str) -> Result<String, UiError> {
+    let text = of.get(key).and_then(Value::as_str);
+    let wrong = || wrong(&format!("{place}/{key}"), "text");
+    text.map(str::to_owned).ok_or_else(wrong)
+}
+
+fn truth(of: &Value, key: &str, place: &str) -> Result<bool, UiError> {
+    let truth = of.get(key).and_then(Value::as_bool);
+    truth.ok_or_else(|| wrong(&format!("{place}/{key}"), "true or false"))
+}
+
+fn reason(of: &Value) -> Option<String> {
+    of.get("reason").and_then(Value::as_str).map(str::to_owned)
+}

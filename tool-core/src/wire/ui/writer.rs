@@ -1,0 +1,329 @@
+//! From what happens to what is shown.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+
+use super::{Answers, Chunk, FinishReason, UiError};
+use crate::toolset::Toolset;
+use crate::turn::ModelMessage;
+use crate::wire::json::json;
+use crate::wire::{Delta, Reply, Stop};
+
+mod results;
+
+/// Makes the chunks of one message of the assistant's: the answer to one request of an interface.
+///
+/// It knows where each call stands, and refuses what the protocol has no way to show: a second result, progress after the result, the
+/// result of a call that was never shown. Tools that the compiler knows become parts `tool-<name>`; tools made at run time, and names
+/// that no tool has, become parts `dynamic-tool`.
+///
+/// The methods take what a host has in its hands: the [`Delta`]s of a streaming answer, its [`ModelMessage`], the [`ToolEvent`](crate::ToolEvent)s of a
+/// call, or what [`Turns`](crate::turn::Turns) tell (`progress`, `observe`, their [`Turn`](crate::turn::Turn) or [`Outcome`](crate::turn::Outcome)).
+#[derive(Debug)]
+pub struct Writer {
+    tools: Toolset,
+    calls: Vec<Call>,
+    /// Ids that the interface has seen.
+    shown: HashSet<String>,
+    /// The text that is open.
+    text: Option<String>,
+    texts: u32,
+    /// Whether this step's text was shown as it came.
+    streamed: bool,
+    in_step: bool,
+    finish: FinishReason,
+}
+
+/// A call, as far as it was shown.
+#[derive(Debug)]
+struct Call {
+    id: String,
+    /// What the interface calls it: an id that has come twice gets another.
+    shown: String,
+    name: String,
+    input: String,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Streaming,
+    Available,
+    Asked,
+    Answered { approved: bool },
+    Done,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Streaming => "input-streaming",
+            Self::Available => "input-available",
+            Self::Asked => "approval-requested",
+            Self::Answered { .. } => "approval-responded",
+            Self::Done => "over",
+        }
+    }
+}
+
+impl Writer {
+    /// Begins a message; the tools say what an interface may know of a call.
+    pub fn new(tools: &Toolset) -> Self {
+        Self {
+            tools: tools.clone(),
+            calls: Vec::new(),
+            shown: HashSet::new(),
+            text: None,
+            texts: 0,
+            streamed: false,
+            in_step: false,
+            finish: FinishReason::Stop,
+        }
+    }
+
+    /// Goes on with the message that the answers are about: its open calls get their results in it.
+    pub fn resume(tools: &Toolset, answers: &Answers) -> Self {
+        let mut writer = Self::new(tools);
+        for (id, name, input, approved) in answers.open() {
+            writer.shown.insert(id.to_owned());
+            let state = match approved {
+                None => State::Available,
+                Some(approved) => State::Answered { approved },
+            };
+            writer.calls.push(Call {
+                id: id.to_owned(),
+                shown: id.to_owned(),
+                name: name.to_owned(),
+                input,
+                state,
+            });
+        }
+        writer
+    }
+
+    /// The message begins. With the id of the interface's last message it goes on with that.
+    #[must_use = "send the chunks"]
+    pub fn start(&mut self, message: Option<&str>) -> Vec<Chunk> {
+        vec![Chunk::Start {
+            message_id: message.map(str::to_owned),
+        }]
+    }
+
+    /// The model is asked, again or for the first time. [`news`](Self::news) and [`said`](Self::said) begin a step where there is none.
+    #[must_use = "send the chunks"]
+    pub fn step(&mut self) -> Vec<Chunk> {
+        let mut chunks = self.end_step();
+        chunks.push(Chunk::StartStep);
+        (self.in_step, self.streamed) = (true, false);
+        chunks
+    }
+
+    fn end_step(&mut self) -> Vec<Chunk> {
+        let mut chunks = self.end_text();
+        if std::mem::take(&mut self.in_step) {
+            chunks.push(Chunk::FinishStep);
+        }
+        chunks
+    }
+
+    fn begin_step(&mut self) -> Vec<Chunk> {
+        if self.in_step {
+            Vec::new()
+        } else {
+            self.step()
+        }
+    }
+
+    fn end_text(&mut self) -> Vec<Chunk> {
+        let ended = self.text.take().map(|id| Chunk::TextEnd { id });
+        ended.into_iter().collect()
+    }
+
+    fn write(&mut self, text: &str) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        let id = self.text.clone().unwrap_or_else(|| {
+            self.texts += 1;
+            let id = format!("text-{}", self.texts);
+            chunks.push(Chunk::TextStart { id: id.clone() });
+            id
+        });
+        self.text = Some(id.clone());
+        chunks.push(Chunk::TextDelta {
+            id,
+            delta: text.to_owned(),
+        });
+        chunks
+    }
+
+    /// Something new in an answer that streams.
+    pub fn news(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
+        let mut chunks = self.begin_step();
+        match delta {
+            Delta::Text(text) => {
+                self.streamed = true;
+                chunks.extend(self.write(text));
+            }
+            Delta::Call { id, name } => {
+                chunks.extend(self.end_text());
+                let shown = self.begin(id, name, State::Streaming);
+                let (dynamic, title) = self.look(name);
+                chunks.push(Chunk::ToolInputStart {
+                    tool_call_id: shown,
+                    tool_name: name.clone(),
+                    dynamic,
+                    title,
+                });
+            }
+            Delta::Arguments { id, text } => {
+                let call = self.call(id)?;
+                call.is(&[State::Streaming], "more arguments")?;
+                chunks.push(Chunk::ToolInputDelta {
+                    tool_call_id: call.shown.clone(),
+                    input_text_delta: text.clone(),
+                });
+            }
+        }
+        Ok(chunks)
+    }
+
+    /// A whole answer, streamed before or not.
+    pub fn reply(&mut self, reply: &Reply) -> Result<Vec<Chunk>, UiError> {
+        self.finish = match reply.stop() {
+            Stop::End | Stop::Calls | Stop::Paused => FinishReason::Stop,
+            Stop::Length => FinishReason::Length,
+            Stop::Filtered => FinishReason::ContentFilter,
+            _ => FinishReason::Other,
+        };
+        self.said(reply.message())
+    }
+
+    /// What the model has said: the end of a text that streamed, or all of it, and its calls. The calls of a message that was cut off
+    /// are shown as failed.
+    pub fn said(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
+        let mut chunks = self.begin_step();
+        if !self.streamed && !message.text.is_empty() {
+            chunks.extend(self.write(&message.text));
+        }
+        chunks.extend(self.end_text());
+        // Ids may come twice in a message: each streamed call is taken once.
+        let mut taken = Vec::new();
+        for call in &message.calls {
+            let streaming = |(at, known): &(usize, &Call)| {
+                known.id == call.id && known.state == State::Streaming && !taken.contains(at)
+            };
+            let streamed = self.calls.iter().enumerate().find(streaming);
+            let at = if let Some((at, _)) = streamed {
+                at
+            } else {
+                self.begin(&call.id, &call.name, State::Streaming);
+                self.calls.len() - 1
+            };
+            taken.push(at);
+            let (dynamic, title) = self.look(&call.name);
+            let known = &mut self.calls[at];
+            let (tool_call_id, tool_name) = (known.shown.clone(), known.name.clone());
+            known.input.clone_from(&call.arguments);
+            known.state = State::Available;
+            let input = serde_json::from_str::<Box<RawValue>>(&call.arguments);
+            let fault = match &input {
+                _ if message.truncated => Some("the answer was cut off"),
+                Err(_) => Some("the arguments are no JSON"),
+                Ok(_) => None,
+            };
+            let input = input.unwrap_or_else(|_| json(&call.arguments));
+            chunks.push(match fault {
+                None => Chunk::ToolInputAvailable {
+                    tool_call_id,
+                    tool_name,
+                    input,
+                    dynamic,
+                    title,
+                },
+                Some(fault) => Chunk::ToolInputError {
+                    tool_call_id,
+                    tool_name,
+                    input,
+                    error_text: fault.to_owned(),
+                    dynamic,
+                    title,
+                },
+            });
+        }
+        Ok(chunks)
+    }
+
+    /// It cannot go on. The text is shown to the user.
+    #[must_use = "send the chunks"]
+    pub fn error(&mut self, text: &str) -> Vec<Chunk> {
+        self.finish = FinishReason::Error;
+        vec![Chunk::Error {
+            error_text: text.to_owned(),
+        }]
+    }
+
+    /// The message is over; [`DONE`](super::DONE) follows.
+    #[must_use = "send the chunks"]
+    pub fn finish(&mut self) -> Vec<Chunk> {
+        let mut chunks = self.end_step();
+        chunks.push(Chunk::Finish {
+            finish_reason: Some(self.finish),
+        });
+        chunks
+    }
+
+    /// Notes a call, and gives the id that the interface is to know it by.
+    fn begin(&mut self, id: &str, name: &str, state: State) -> String {
+        let mut shown = id.to_owned();
+        let mut count = 1;
+        while !self.shown.insert(shown.clone()) {
+            count += 1;
+            shown = format!("{id}#{count}");
+        }
+        self.calls.push(Call {
+            id: id.to_owned(),
+            shown: shown.clone(),
+            name: name.to_owned(),
+            input: String::new(),
+            state,
+        });
+        shown
+    }
+
+    /// The open call of an id, else the last one.
+    fn call(&mut self, id: &str) -> Result<&mut Call, UiError> {
+        let open = |call: &Call| call.id == id && call.state != State::Done;
+        let at = self.calls.iter().position(open);
+        let at = at.or_else(|| self.calls.iter().rposition(|call| call.id == id));
+        at.map(|at| &mut self.calls[at])
+            .ok_or_else(|| UiError::NoSuchCall {
+                call: id.to_owned(),
+            })
+    }
+
+    /// Whether an interface cannot know a tool by its name, and what people call it.
+    fn look(&self, name: &str) -> (bool, Option<String>) {
+        match self.tools.get(name) {
+            None => (true, None),
+            Some(def) => (def.is_dynamic(), def.title().map(Cow::into_owned)),
+        }
+    }
+}
+
+impl Call {
+    fn is(&self, states: &[State], step: &'static str) -> Result<(), UiError> {
+        if states.contains(&self.state) {
+            return Ok(());
+        }
+        Err(self.not(step))
+    }
+
+    fn not(&self, step: &'static str) -> UiError {
+        UiError::Order {
+            call: self.id.clone(),
+            state: self.state.word(),
+            step,
+        }
+    }
+}
