@@ -1,0 +1,67 @@
+//! Chat Completions.
+
+use async_openai::types::chat::{
+    ChatCompletionMessageToolCalls, ChatCompletionRequestMessage, ChatCompletionRequestToolMessage,
+    ChatCompletionRequestToolMessageContent, ChatCompletionTool, ChatCompletionTools,
+    CreateChatCompletionResponse, FinishReason, FunctionObject,
+};
+use serde::Deserialize;
+use tool_core::turn::ModelMessage;
+use tool_core::{CallResult, ToolCall, Toolset};
+
+#[derive(Deserialize)]
+struct Definition {
+    function: FunctionObject,
+}
+
+/// The tools, for a request's `tools`. Those that OpenAI is not offered are left out, see [`Toolset::left_out`].
+///
+/// An error means that this crate and tool-core do not fit together.
+pub fn tools(tools: &Toolset) -> Result<Vec<ChatCompletionTools>, serde_json::Error> {
+    let definitions = super::offered(tools).map(|definition| {
+        let Definition { function } = serde_json::from_str(definition)?;
+        Ok(ChatCompletionTools::Function(ChatCompletionTool {
+            function,
+        }))
+    });
+    definitions.collect()
+}
+
+/// What the model said in the first choice.
+///
+/// Nothing where there is no choice. A choice that ended for its length or by a content filter counts as cut off. Calls of custom
+/// tools, which take text and no JSON, are left out: tool-core has none.
+pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
+    let Some(choice) = response.choices.first() else {
+        return ModelMessage::default();
+    };
+    let calls = choice.message.tool_calls.iter().flatten();
+    let calls = calls.filter_map(|call| match call {
+        ChatCompletionMessageToolCalls::Function(call) => Some(ToolCall::new(
+            &call.id,
+            &call.function.name,
+            &call.function.arguments,
+        )),
+        ChatCompletionMessageToolCalls::Custom(_) => None,
+    });
+    ModelMessage {
+        text: choice.message.content.clone().unwrap_or_default(),
+        calls: calls.collect(),
+        truncated: matches!(
+            choice.finish_reason,
+            Some(FinishReason::Length | FinishReason::ContentFilter)
+        ),
+        ..ModelMessage::default()
+    }
+}
+
+/// What the model reads of the results, in their order. They follow the message that held the calls.
+pub fn answers(results: &[CallResult]) -> Vec<ChatCompletionRequestMessage> {
+    let answers = results.iter().map(|result| {
+        ChatCompletionRequestMessage::Tool(ChatCompletionRequestToolMessage {
+            content: ChatCompletionRequestToolMessageContent::Text(result.model_text()),
+            tool_call_id: result.id().to_owned(),
+        })
+    });
+    answers.collect()
+}

@@ -1,0 +1,69 @@
+//! Responses.
+
+use async_openai::types::responses::{
+    FunctionCallOutput, FunctionCallOutputItemParam, FunctionTool, InputItem, Item, OutputItem,
+    OutputMessageContent, Response, Status, Tool,
+};
+use serde::Deserialize;
+use tool_core::turn::ModelMessage;
+use tool_core::{CallResult, ToolCall, Toolset};
+
+#[derive(Deserialize)]
+struct Definition {
+    function: FunctionTool,
+}
+
+/// The tools, for a request's `tools`. Those that OpenAI is not offered are left out, see [`Toolset::left_out`].
+///
+/// An error means that this crate and tool-core do not fit together.
+pub fn tools(tools: &Toolset) -> Result<Vec<Tool>, serde_json::Error> {
+    let definitions = super::offered(tools).map(|definition| {
+        let Definition { function } = serde_json::from_str(definition)?;
+        Ok(Tool::Function(function))
+    });
+    definitions.collect()
+}
+
+/// What the model said: all its text, and its calls of functions.
+///
+/// A response that is not complete counts as cut off.
+pub fn message(response: &Response) -> ModelMessage {
+    let mut message = ModelMessage {
+        truncated: response.status != Status::Completed,
+        ..ModelMessage::default()
+    };
+    for item in &response.output {
+        match item {
+            OutputItem::FunctionCall(call) => {
+                message
+                    .calls
+                    .push(ToolCall::new(&call.call_id, &call.name, &call.arguments))
+            }
+            OutputItem::Message(said) => {
+                for part in &said.content {
+                    if let OutputMessageContent::OutputText(part) = part {
+                        message.text.push_str(&part.text);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    message
+}
+
+/// What the model reads of the results, in their order, for the next request's `input`.
+pub fn answers(results: &[CallResult]) -> Vec<InputItem> {
+    let answers = results.iter().map(|result| {
+        InputItem::Item(Item::FunctionCallOutput(FunctionCallOutputItemParam {
+            call_id: Some(result.id().to_owned()),
+            output: FunctionCallOutput::Text(result.model_text()),
+            id: None,
+            status: None,
+            name: None,
+            namespace: None,
+            caller: None,
+        }))
+    });
+    answers.collect()
+}

@@ -1,0 +1,125 @@
+//! Tools of [`tool_core`] in programs that use [`genai`].
+//!
+//! [`tools`] is for the request, [`message`] for what came back, [`answers`] for the next request.
+//!
+//! ```
+//! use genai::chat::{ChatMessage, ChatRequest};
+//! use tool_core::prelude::*;
+//!
+//! /// Says how warm it is in a city, in degrees Celsius.
+//! #[tool(read_only)]
+//! fn temperature(
+//!     /// The city.
+//!     city: String,
+//! ) -> String {
+//!     format!("{city}: 21")
+//! }
+//!
+//! async fn ask(client: &genai::Client, tools: &Toolset) -> Result<String, Box<dyn std::error::Error>> {
+//!     let mut request = ChatRequest::new(vec![ChatMessage::user("How warm is it in Rome?")])
+//!         .with_tools(tool_genai::tools(tools, Dialect::Anthropic)?);
+//!     loop {
+//!         let response = client.exec_chat("claude-sonnet-4-5", request.clone(), None).await?;
+//!         let message = tool_genai::message(&response);
+//!         if message.calls.is_empty() || message.truncated {
+//!             return Ok(message.text);
+//!         }
+//!         let mut results = Vec::new();
+//!         for call in message.calls {
+//!             results.push(tools.call(call, &ToolContext::anonymous()).await);
+//!         }
+//!         let said = response.into_assistant_message_for_tool_use();
+//!         request = request.append_messages(said).append_messages(tool_genai::answers(&results));
+//!     }
+//! }
+//! # fn main() {
+//! # let _ = ask;
+//! # let _ = toolset![temperature];
+//! # }
+//! ```
+//!
+//! genai has parsed the arguments of a call before they arrive here: a key that was there twice is there once, and a number that is
+//! longer than a double is no longer exact. Programs that mind that use `tool_core`'s own wires.
+#![forbid(unsafe_code)]
+
+use genai::chat::{ChatMessage, ChatResponse, StopReason, Tool, ToolResponse};
+use serde::Deserialize;
+use serde_json::Value;
+use tool_core::turn::ModelMessage;
+use tool_core::{CallResult, Dialect, ToolCall, Toolset};
+
+/// A definition as one of the dialects spells it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Definition {
+    Within { function: Flat },
+    Flat(Flat),
+}
+
+#[derive(Deserialize)]
+struct Flat {
+    name: String,
+    description: String,
+    #[serde(
+        alias = "input_schema",
+        alias = "parametersJsonSchema",
+        alias = "inputSchema"
+    )]
+    parameters: Value,
+    strict: Option<bool>,
+}
+
+/// The tools, for a request's `tools`, in the dialect of the provider that the model belongs to.
+///
+/// Take [`Dialect::OpenAi`], [`Dialect::Anthropic`] and [`Dialect::Gemini`] for these three, [`Dialect::JsonSchema`] for the others.
+/// Tools that the provider is not offered are left out, see [`Toolset::left_out`]. An error means that this crate and tool-core do
+/// not fit together.
+pub fn tools(tools: &Toolset, dialect: Dialect) -> Result<Vec<Tool>, serde_json::Error> {
+    let definitions = tools.offered().map(|tool| tool.definition(dialect));
+    let offered = definitions.filter(|definition| !definition.is_empty());
+    let tools = offered.map(|definition| {
+        let (Definition::Within { function } | Definition::Flat(function)) =
+            serde_json::from_str(definition)?;
+        let tool = Tool::new(function.name)
+            .with_description(function.description)
+            .with_schema(function.parameters);
+        Ok(match function.strict {
+            Some(strict) => tool.with_strict(strict),
+            None => tool,
+        })
+    });
+    tools.collect()
+}
+
+/// What the model said: all its text, and its calls.
+///
+/// A response that ended for its length, by a filter, or for a reason that genai does not know counts as cut off.
+pub fn message(response: &ChatResponse) -> ModelMessage {
+    let calls = response.tool_calls().into_iter().map(|call| {
+        // What is no JSON arrives as a string, and is refused as what it is.
+        let arguments = match &call.fn_arguments {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        ToolCall::new(&call.call_id, &call.fn_name, arguments)
+    });
+    ModelMessage {
+        text: response.texts().concat(),
+        calls: calls.collect(),
+        truncated: matches!(
+            response.stop_reason,
+            Some(StopReason::MaxTokens(_) | StopReason::ContentFilter(_) | StopReason::Other(_))
+        ),
+        ..ModelMessage::default()
+    }
+}
+
+/// What the model reads of the results, in their order. They follow the message that held the calls.
+pub fn answers(results: &[CallResult]) -> Vec<ChatMessage> {
+    let answers = results.iter().map(|result| {
+        let answer =
+            ToolResponse::new(result.id(), result.model_text()).with_fn_name(result.name());
+        ChatMessage::from(answer)
+    });
+    answers.collect()
+}

@@ -1,0 +1,203 @@
+//! Tools of [`tool_core`] in programs that use [`rig_core`].
+//!
+//! For a runtime of rig's that runs tools itself, [`tools`] gives a `DynamicTool` for each; every call passes the toolset's gate. A
+//! program that sends its own completions takes [`definitions`] for the request, [`message`] for what came back and [`answer`] for the
+//! next request.
+//!
+//! ```
+//! use rig_core::completion::CompletionRequest;
+//! use tool_core::prelude::*;
+//!
+//! /// Says how warm it is in a city, in degrees Celsius.
+//! #[tool(read_only)]
+//! fn temperature(
+//!     /// The city.
+//!     city: String,
+//! ) -> String {
+//!     format!("{city}: 21")
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let tools = toolset![temperature];
+//! let request = CompletionRequest::new("How warm is it in Rome?").tools(tool_rig::definitions(&tools, Dialect::OpenAi)?);
+//! # let _ = request;
+//!
+//! let dynamic = tool_rig::tools(&tools, Dialect::OpenAi, &ToolContext::anonymous())?;
+//! let output = dynamic[0].execute(serde_json::json!({"city": "Rome"})).await?;
+//! assert_eq!(output.as_text(), Some("Rome: 21"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! rig has parsed the arguments of a call before they arrive here: a key that was there twice is there once, and a number that is
+//! longer than a double is no longer exact. Programs that mind that use `tool_core`'s own wires.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rig_core::completion::{
+    AssistantContent, CompletionResponse, FinishReason, Message, ToolDefinition,
+};
+use rig_core::message::{CallId, ToolName, ToolResult, ToolResultContent};
+use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
+use serde::Deserialize;
+use serde_json::Value;
+use tool_core::turn::ModelMessage;
+use tool_core::{CallResult, Dialect, ErrorKind, ToolCall, ToolContext, Toolset};
+
+/// A definition as one of the dialects spells it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Definition {
+    Within { function: Flat },
+    Flat(Flat),
+}
+
+#[derive(Deserialize)]
+struct Flat {
+    name: ToolName,
+    description: String,
+    #[serde(
+        alias = "input_schema",
+        alias = "parametersJsonSchema",
+        alias = "inputSchema"
+    )]
+    parameters: Value,
+}
+
+/// The tools, for a request's `tools`, in the dialect of the provider that the model belongs to: [`Dialect::OpenAi`],
+/// [`Dialect::Anthropic`], [`Dialect::Gemini`], and [`Dialect::JsonSchema`] for the others.
+///
+/// Tools that the provider is not offered are left out, see [`Toolset::left_out`]. An error means that this crate and tool-core do
+/// not fit together.
+pub fn definitions(
+    tools: &Toolset,
+    dialect: Dialect,
+) -> Result<Vec<ToolDefinition>, serde_json::Error> {
+    let definitions = tools.offered().map(|tool| tool.definition(dialect));
+    let offered = definitions.filter(|definition| !definition.is_empty());
+    let definitions = offered.map(|definition| {
+        let (Definition::Within { function } | Definition::Flat(function)) =
+            serde_json::from_str(definition)?;
+        Ok(ToolDefinition::new(
+            function.name,
+            function.description,
+            function.parameters,
+        ))
+    });
+    definitions.collect()
+}
+
+/// The tools as rig runs them: each call goes through the toolset, with this context.
+///
+/// rig tells a tool no id of its call, so each gets one that is new in this process; a host that keeps an effect ledger gives the
+/// context a turn of its own for each of rig's.
+pub fn tools(
+    tools: &Toolset,
+    dialect: Dialect,
+    cx: &ToolContext,
+) -> Result<Vec<DynamicTool>, serde_json::Error> {
+    let definitions = definitions(tools, dialect)?.into_iter();
+    let shared = Arc::new((tools.clone(), cx.clone()));
+    let dynamic = definitions.map(|definition| {
+        let (shared, name) = (Arc::clone(&shared), definition.name.to_string());
+        DynamicTool::new(
+            definition.name,
+            definition.description,
+            definition.parameters,
+            move |arguments| {
+                let call = ToolCall::new(id(), &name, arguments.to_string());
+                let shared = Arc::clone(&shared);
+                Box::pin(async move {
+                    let (tools, cx) = &*shared;
+                    outcome(&tools.call(call, cx).await)
+                })
+            },
+        )
+    });
+    Ok(dynamic.collect())
+}
+
+/// An id that no other call of this process has.
+fn id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    format!("rig-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A result as rig's runtime takes it: what the model reads, and for operators what kind of error it was.
+///
+/// # Errors
+///
+/// The call's own, with the model's words and the operator's apart; a refusal of the gate is a refusal.
+pub fn outcome(result: &CallResult) -> Result<ToolOutput, ToolExecutionError> {
+    let Some(error) = result.error() else {
+        return Ok(ToolOutput::text(result.model_text()));
+    };
+    let kind = match error.kind() {
+        ErrorKind::InvalidArguments => ToolErrorKind::InvalidArgs,
+        ErrorKind::TimedOut => ToolErrorKind::Timeout,
+        ErrorKind::Cancelled => ToolErrorKind::Cancelled,
+        ErrorKind::UnknownTool => ToolErrorKind::NotFound,
+        ErrorKind::Pending => ToolErrorKind::PermissionDenied,
+        ErrorKind::RateLimited => ToolErrorKind::RateLimited,
+        _ => ToolErrorKind::Other,
+    };
+    let told = match error.kind() {
+        ErrorKind::Denied => ToolExecutionError::refused(error.operator_text()),
+        _ => ToolExecutionError::new(kind, error.operator_text()),
+    };
+    Err(told.with_model_feedback(result.model_text()))
+}
+
+/// What the model said: all its text, and its calls.
+///
+/// A response that ended for its length, by a filter, by an error, or for a reason that rig does not know counts as cut off.
+pub fn message(response: &CompletionResponse) -> ModelMessage {
+    let mut message = ModelMessage {
+        truncated: response.error.is_some()
+            || response.aborted.is_some()
+            || matches!(
+                response.finish_reason(),
+                Some(FinishReason::Length | FinishReason::ContentFilter | FinishReason::Other(_))
+            ),
+        ..ModelMessage::default()
+    };
+    for part in &response.choice {
+        match part {
+            AssistantContent::Text(text) => message.text.push_str(&text.text),
+            AssistantContent::ToolCall(call) => {
+                // What is no object is refused as what it is.
+                let function = &call.function;
+                let arguments = function.invalid_arguments.clone();
+                let arguments = arguments
+                    .unwrap_or_else(|| Value::Object(function.arguments.clone()).to_string());
+                let id = call.id.wire();
+                message
+                    .calls
+                    .push(ToolCall::new(id, function.name.as_str(), arguments));
+            }
+            _ => {}
+        }
+    }
+    message
+}
+
+/// What the model reads of the results, in their order: one message, which follows the one that held the calls.
+///
+/// `None` where there is no result. A result whose name is empty, which no provider sends, is left out.
+pub fn answer(results: &[CallResult]) -> Option<Message> {
+    let results: Vec<ToolResult> = results
+        .iter()
+        .filter_map(|result| {
+            Some(ToolResult {
+                call: CallId::from_wire(result.id()),
+                name: ToolName::new(result.name()).ok()?,
+                content: vec![ToolResultContent::text(result.model_text())],
+                is_error: result.is_error(),
+            })
+        })
+        .collect();
+    (!results.is_empty()).then(|| Message::tool_results(results))
+}
