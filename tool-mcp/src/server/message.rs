@@ -262,6 +262,10 @@ fn call(id: RequestId, params: Option<&RawValue>) -> Result<Call<'_>, Reject> {
 
 impl Call<'_> {
     /// The message as rmcp has it, with the text of the arguments beside it; the arguments as a map only where `parsed` says so.
+    #[cfg_attr(
+        not(feature = "stdio"),
+        expect(dead_code, reason = "over HTTP, rmcp makes the message itself")
+    )]
     pub(crate) fn into_message(self, parsed: bool) -> Result<ClientJsonRpcMessage, Reject> {
         let mut params = CallToolRequestParams::new(self.name);
         if parsed && let Some(text) = self.arguments {

@@ -1,0 +1,76 @@
+//! Tools as an MCP server: `cargo run --example mcp_server` over standard input and output, `… -- 127.0.0.1:8080` over HTTP.
+//!
+//! A client is told to start the first (`{"command": "…/mcp_server"}`), or where the second listens (`http://127.0.0.1:8080/mcp`).
+
+use std::time::Duration;
+
+use tool_core::Gate;
+use tool_core::prelude::*;
+use tool_mcp::{HttpOptions, McpServer};
+
+/// A word and how often it is there.
+#[derive(Debug, Serialize, StrictSchema)]
+struct Count {
+    /// The word, in small letters.
+    word: String,
+    /// How often it is there.
+    times: u64,
+}
+
+/// Counts how often a word is in a text. Use it instead of counting yourself.
+#[tool(read_only, title = "Count a word", example("A short text", { "text": "to be or not to be", "word": "be" }))]
+fn count_word(
+    /// The text.
+    #[arg(length = 0..=100_000)]
+    text: String,
+    /// The word.
+    word: String,
+) -> Count {
+    let word = word.to_lowercase();
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let times = words.filter(|other| other.to_lowercase() == word);
+    Count {
+        times: times.count() as u64,
+        word,
+    }
+}
+
+/// How far it is.
+#[derive(Serialize)]
+struct Read {
+    progress: usize,
+    total: usize,
+    message: String,
+}
+
+/// Reads chapters one after the other, and says meanwhile how far it is.
+#[tool(read_only)]
+fn read_chapters(
+    /// How many.
+    #[arg(range = 1..=20)]
+    chapters: usize,
+) -> ToolStream<Read, String> {
+    tool_stream! {
+        for chapter in 1..=chapters {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            yield Read { progress: chapter, total: chapters, message: format!("chapter {chapter}") };
+        }
+        format!("{chapters} chapters read")
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let server = McpServer::builder(Registry::linked()?)
+        .name("words")
+        .version(env!("CARGO_PKG_VERSION"))
+        .instructions("Tools about words and texts.")
+        // Limits, approvals, a ledger and an audit would go in here.
+        .gate(&Gate::builder().build())
+        .build();
+    match std::env::args().nth(1) {
+        None => server.stdio().await?,
+        Some(address) => server.serve_http(address, HttpOptions::new()).await?,
+    }
+    Ok(())
+}
