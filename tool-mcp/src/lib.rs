@@ -26,10 +26,16 @@
 //! ```
 //!
 //! The same server speaks the wire of 2025-11-25 (and what came before it) and that of 2026-07-28, as its client does.
+//!
+//! And the other way: [`mcp_tools`] gives another server's tools as tools of one's own.
 
+#[cfg(feature = "client")]
+pub mod client;
 #[cfg(any(feature = "stdio", feature = "http"))]
 pub mod server;
 
+#[cfg(feature = "client")]
+pub use client::{McpClient, McpTools, mcp_tools};
 pub use rmcp;
 #[cfg(feature = "http")]
 pub use server::{Auth, AuthError, HttpOptions, TokenVerifier};

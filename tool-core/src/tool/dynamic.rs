@@ -12,7 +12,7 @@ use super::{Approval, Job, SecretNeed, VariableNeed};
 use crate::context::ToolContext;
 use crate::effect::Effect;
 use crate::error::{ErrorKind, ToolError};
-use crate::output::IntoOutput;
+use crate::output::{IntoOutput, ModelOutput, ToModelOutput};
 use crate::run::finish;
 use crate::schema::dialect::Dialects;
 use crate::schema::dynamic::{self, DynSchema, Fault};
@@ -115,6 +115,55 @@ impl DynamicTool {
         })
     }
 
+    /// A tool like that of [`new`](Self::new) whose output says itself what the model reads of it.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use tool_core::prelude::*;
+    /// use tool_core::DynamicTool;
+    ///
+    /// #[derive(Serialize)]
+    /// struct Rows(Vec<u32>);
+    /// impl ToModelOutput for Rows {
+    ///     fn to_model_output(&self) -> ModelOutput {
+    ///         ModelOutput::text(format!("{} rows", self.0.len()))
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tool_core::RegistryError> {
+    /// let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    /// let rows = DynamicTool::shown("rows", "Reads rows.", schema, |_: Value, _cx| async move {
+    ///     Ok::<_, ToolError>(Rows(vec![1, 2]))
+    /// });
+    /// let tools = Registry::builder().dynamic(rows).build()?.open();
+    /// let result = tools.call(ToolCall::new("c-1", "rows", "{}"), &ToolContext::anonymous()).await;
+    /// assert_eq!(result.model_text(), "2 rows");
+    /// assert_eq!(result.output().map(|json| json.get()), Some("[1,2]"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn shown<A, F, R>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        schema: impl Into<DynamicSchema>,
+        handler: impl Fn(A, ToolContext) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+        R: IntoOutput + 'static,
+        R::Value: ToModelOutput,
+    {
+        let handler = Arc::new(handler);
+        let create = move |cx: &ToolContext| {
+            let (handler, cx) = (Arc::clone(&handler), cx.clone());
+            Ok(move |arguments| handler(arguments, cx))
+        };
+        let view = |output: &R::Value| Some(output.to_model_output());
+        Self::viewed(name.into(), description.into(), schema.into(), create, view)
+    }
+
     /// A tool that is made for each request: `create` reads what it needs from the context and gives the closure that serves the call.
     ///
     /// Name, description and schema are those stated here, so nothing that `create` binds reaches a model. It is asked anew for each
@@ -153,6 +202,30 @@ impl DynamicTool {
         F: Future<Output = R> + Send + 'static,
         R: IntoOutput + 'static,
     {
+        Self::viewed(
+            name.into(),
+            description.into(),
+            schema.into(),
+            create,
+            |_| None,
+        )
+    }
+
+    /// A tool of a factory, with what the model reads of its outputs.
+    #[track_caller]
+    fn viewed<A, H, F, R>(
+        name: String,
+        description: String,
+        schema: DynamicSchema,
+        create: impl Fn(&ToolContext) -> Result<H, ToolError> + Send + Sync + 'static,
+        view: fn(&R::Value) -> Option<ModelOutput>,
+    ) -> Self
+    where
+        A: DeserializeOwned + Send + 'static,
+        H: FnOnce(A) -> F + Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+        R: IntoOutput + 'static,
+    {
         let create = Arc::new(create);
         let erased = move |arguments: Value, cx: ToolContext| {
             let arguments: A = read(arguments)?;
@@ -160,13 +233,13 @@ impl DynamicTool {
             let future = async move {
                 let run = create(&cx)?;
                 let returned = run(arguments).await.into_returned()?;
-                finish(returned, |_| None, &cx).await
+                finish(returned, view, &cx).await
             };
             Ok::<Job, _>(Box::pin(future))
         };
         Self {
-            def: DynamicDef::new(name.into(), description.into(), Arc::new(erased)),
-            schema: schema.into(),
+            def: DynamicDef::new(name, description, Arc::new(erased)),
+            schema,
             providers: Providers::Stated(Dialects::ALL),
         }
     }

@@ -1,0 +1,182 @@
+//! Calls to a server's tools.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, JsonObject, ProgressNotificationParam, RequestMetaObject,
+};
+use serde::Serialize;
+use tokio::sync::Mutex;
+use tool_core::{ErrorKind, ToolContext, ToolError, TraceContext};
+
+use super::connect::Link;
+use super::content::{self, Told};
+use super::ears::Ears;
+use super::list;
+use super::lock::{McpDrift, McpLock};
+
+/// The connection of a snapshot, and what its server has changed since.
+pub(crate) struct Live {
+    pub(crate) link: Link,
+    /// What the tools promised when they were read.
+    pub(crate) snapshot: McpLock,
+    pub(crate) list_timeout: Duration,
+    pub(crate) output_limit: usize,
+    since: Mutex<Since>,
+}
+
+/// What is known of the server's list by now.
+#[derive(Default)]
+struct Since {
+    /// How often the list had changed when it was last read.
+    seen: u64,
+    drift: McpDrift,
+}
+
+impl Live {
+    pub(crate) fn new(
+        link: Link,
+        snapshot: McpLock,
+        seen: u64,
+        list_timeout: Duration,
+        output_limit: usize,
+    ) -> Self {
+        let since = Since {
+            seen,
+            drift: McpDrift::default(),
+        };
+        Self {
+            link,
+            snapshot,
+            list_timeout,
+            output_limit,
+            since: Mutex::new(since),
+        }
+    }
+
+    /// How often the list has changed, as far as it is heard.
+    pub(crate) fn changes(&self) -> u64 {
+        self.link.ears.as_ref().map_or(0, Ears::changes)
+    }
+
+    /// How often the list had changed when it was last read.
+    pub(crate) async fn seen(&self) -> u64 {
+        self.since.lock().await.seen
+    }
+
+    /// Whether the list has changed and nobody has read it again.
+    pub(crate) async fn is_stale(&self) -> bool {
+        self.since.lock().await.seen < self.changes()
+    }
+
+    /// Reads the list again and keeps how it differs from the snapshot.
+    pub(crate) async fn recheck(&self) -> Result<McpDrift, list::McpToolsError> {
+        let mut since = self.since.lock().await;
+        self.read(&mut since).await?;
+        Ok(since.drift.clone())
+    }
+
+    async fn read(&self, since: &mut Since) -> Result<(), list::McpToolsError> {
+        // Before it is asked: a change that comes while it answers is read next time.
+        let seen = self.changes();
+        let listed = list::read(&self.link.peer, self.list_timeout).await?;
+        since.drift = self.snapshot.drift(&listed.contracts());
+        since.seen = seen;
+        if !since.drift.is_empty() {
+            tracing::warn!(drift = %since.drift, "the tools of an MCP server have changed since they were read");
+        }
+        Ok(())
+    }
+
+    /// Refuses a tool that is no longer what it was when the snapshot was made.
+    async fn stands(&self, remote: &str) -> Result<(), ToolError> {
+        let mut since = self.since.lock().await;
+        if since.seen < self.changes() {
+            self.read(&mut since).await.map_err(|error| {
+                ToolError::of(
+                    ErrorKind::Unavailable,
+                    "the tool is not available: whether it has changed cannot be read from its server",
+                )
+                .operator(error.to_string())
+            })?;
+        }
+        let changed = since.drift.changed.get(remote);
+        let is_gone = since.drift.removed.iter().any(|gone| gone == remote);
+        let operator = match changed {
+            Some(facets) => format!(
+                "the MCP server gives `{remote}` another {}: reload its tools and accept them",
+                super::lock::list(facets)
+            ),
+            None if is_gone => {
+                format!("the MCP server no longer lists `{remote}`: reload its tools")
+            }
+            None => return Ok(()),
+        };
+        Err(ToolError::of(
+            ErrorKind::Unavailable,
+            "the tool is not available: it has changed on its server and nobody has accepted that yet",
+        )
+        .operator(operator))
+    }
+
+    /// Calls a tool. Dropped before its end, it tells the server that the call is cancelled.
+    pub(crate) async fn call(
+        self: Arc<Self>,
+        remote: Arc<str>,
+        arguments: JsonObject,
+        cx: ToolContext,
+    ) -> Result<Told, ToolError> {
+        self.stands(&remote).await?;
+        let mut meta = RequestMetaObject::new();
+        for (name, value) in cx.trace().into_iter().flat_map(TraceContext::headers) {
+            meta.0.0.insert(name.to_owned(), value.into());
+        }
+        let mut ear = self.link.ears.as_ref().map(Ears::open);
+        if let Some(ear) = &ear {
+            ear.mark(&mut meta);
+        }
+        let mut params = CallToolRequestParams::new(remote.to_string()).with_arguments(arguments);
+        params.meta = (!meta.0.0.is_empty()).then_some(meta);
+        let mut call = self.link.calls.call(params);
+        let answer = loop {
+            let step = async {
+                match &mut ear {
+                    Some(ear) => ear.steps.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                // A step is told before the result that follows it.
+                biased;
+                Some(step) = step => cx.progress(&Step::from(step)),
+                answer = &mut call => break answer,
+            }
+        };
+        // What came before the answer and was not yet read.
+        while let Some(step) = ear.as_mut().and_then(|ear| ear.steps.try_recv().ok()) {
+            cx.progress(&Step::from(step));
+        }
+        content::told(answer.map_err(content::unanswered)?, self.output_limit)
+    }
+}
+
+/// How far a call is.
+#[derive(Serialize)]
+struct Step {
+    progress: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+impl From<ProgressNotificationParam> for Step {
+    fn from(step: ProgressNotificationParam) -> Self {
+        Self {
+            progress: step.progress,
+            total: step.total,
+            message: step.message,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a server tells while it works.
+//!
+//! rmcp hands notifications to the client's handler on tasks of their own, in no order, and the handler is the host's. So a
+//! connection of ours listens between transport and service: there messages pass one by one, and a step is heard before the result
+//! that follows it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientRequest, GetMeta as _, JsonRpcMessage, ProgressNotificationParam, ProgressToken,
+    RequestMetaObject, ServerNotification,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::sync::{mpsc, watch};
+
+/// Steps that wait for a slow reader. What comes beyond that is lost, as a client may lose progress.
+const WAITING: usize = 64;
+
+/// Marks a call until its request is written; it never leaves the process.
+const MARK: &str = "tool-mcp/ear";
+
+/// What is heard on one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Ears(Arc<Heard>);
+
+#[derive(Debug)]
+struct Heard {
+    calls: Mutex<Calls>,
+    next: AtomicU64,
+    /// How often the list of tools has changed.
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    open: HashMap<u64, mpsc::Sender<ProgressNotificationParam>>,
+    /// Which call a token of the wire is of. A call that asks its user in between has several.
+    tokens: HashMap<ProgressToken, u64>,
+}
+
+impl Ears {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Heard {
+            calls: Mutex::default(),
+            next: AtomicU64::new(0),
+            changes: watch::Sender::new(0),
+        }))
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        // Nothing panics under the lock.
+        self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Listens for the steps of one call.
+    pub(crate) fn open(&self) -> Ear {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, steps) = mpsc::channel(WAITING);
+        self.calls().open.insert(id, sender);
+        Ear {
+            id,
+            steps,
+            ears: self.clone(),
+        }
+    }
+
+    /// How often the list of tools has changed so far.
+    pub(crate) fn changes(&self) -> u64 {
+        *self.0.changes.borrow()
+    }
+
+    /// Waits until the list has changed more often than this.
+    pub(crate) async fn changed_since(&self, seen: u64) {
+        // The sender is ours, so it is there as long as we are.
+        let _ = self.0.changes.subscribe().wait_for(|now| *now > seen).await;
+    }
+
+    /// Learns by which token a marked call is known, and takes the mark off.
+    fn sent(&self, message: &mut TxJsonRpcMessage<RoleClient>) {
+        let JsonRpcMessage::Request(request) = message else {
+            return;
+        };
+        let token = request.request.get_meta().get_progress_token();
+        let ClientRequest::CallToolRequest(call) = &mut request.request else {
+            return;
+        };
+        let Some(meta) = &mut call.params.meta else {
+            return;
+        };
+        let id = meta.0.0.remove(MARK).and_then(|id| id.as_u64());
+        if meta.0.0.is_empty() {
+            call.params.meta = None;
+        }
+        let (Some(id), Some(token)) = (id, token) else {
+            return;
+        };
+        let mut calls = self.calls();
+        if calls.open.contains_key(&id) {
+            calls.tokens.insert(token, id);
+        }
+    }
+
+    fn heard(&self, message: &RxJsonRpcMessage<RoleClient>) {
+        let JsonRpcMessage::Notification(notification) = message else {
+            return;
+        };
+        match &notification.notification {
+            ServerNotification::ProgressNotification(step) => {
+                let calls = self.calls();
+                let call = calls.tokens.get(&step.params.progress_token);
+                if let Some(sender) = call.and_then(|id| calls.open.get(id)) {
+                    let _ = sender.try_send(step.params.clone());
+                }
+            }
+            ServerNotification::ToolListChangedNotification(_) => {
+                self.0.changes.send_modify(|changes| *changes += 1);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Hears the steps of one call, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Ear {
+    id: u64,
+    pub(crate) steps: mpsc::Receiver<ProgressNotificationParam>,
+    ears: Ears,
+}
+
+impl Ear {
+    /// Marks the call whose steps are heard.
+    pub(crate) fn mark(&self, meta: &mut RequestMetaObject) {
+        meta.0.0.insert(MARK.to_owned(), self.id.into());
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        let mut calls = self.ears.calls();
+        calls.open.remove(&self.id);
+        calls.tokens.retain(|_, id| *id != self.id);
+    }
+}
+
+/// A transport that is listened to.
+pub(crate) struct Tap<T> {
+    pub(crate) inner: T,
+    pub(crate) ears: Ears,
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
+    type Error = T::Error;
+
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn send(
+        &mut self,
+        mut item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.ears.sent(&mut item);
+        self.inner.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.inner.receive().await?;
+        self.ears.heard(&message);
+        Some(message)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}

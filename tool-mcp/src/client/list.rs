@@ -1,0 +1,131 @@
+//! `tools/list`, every page of it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use serde_json::Value;
+
+use super::lock::Contract;
+
+/// The most tools that are read from one server.
+pub const MOST_TOOLS: usize = 10_000;
+
+/// Why a server's tools could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum McpToolsError {
+    /// The server is gone, refused the question or did not answer in time.
+    #[error("the server's tools could not be read: {0}")]
+    Service(#[from] ServiceError),
+    /// The answer is not a list of tools.
+    #[error("the server's answer to `tools/list` is not one: {0}")]
+    NoList(String),
+    /// The pages do not end.
+    #[error("the server lists its tools without end: {0}")]
+    Endless(String),
+}
+
+/// What a server lists.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// In the server's order.
+    pub(crate) tools: Vec<Tool>,
+    /// Entries that are no tools, by name where they have one, and why.
+    pub(crate) broken: Vec<(String, String)>,
+}
+
+impl Listed {
+    /// What each name promises.
+    pub(crate) fn contracts(&self) -> BTreeMap<String, Contract> {
+        let mut contracts = BTreeMap::<String, Contract>::new();
+        for tool in &self.tools {
+            let contract = Contract::of(tool);
+            let contract = match contracts.get(&*tool.name) {
+                Some(other) => other.doubled(&contract),
+                None => contract,
+            };
+            contracts.insert(tool.name.to_string(), contract);
+        }
+        contracts
+    }
+}
+
+/// Asks the server itself: rmcp's client would give what it has kept as long as the server says that it is fresh.
+pub(crate) async fn read(
+    peer: &Peer<RoleClient>,
+    timeout: Duration,
+) -> Result<Listed, McpToolsError> {
+    let mut listed = Listed::default();
+    let mut cursors = HashSet::new();
+    let mut cursor = None;
+    loop {
+        let request = ListToolsRequest {
+            params: Some(PaginatedRequestParams::default().with_cursor(cursor)),
+            ..Default::default()
+        };
+        let options = PeerRequestOptions::with_timeout(timeout);
+        let handle = peer
+            .send_request_with_option(ClientRequest::ListToolsRequest(request), options)
+            .await?;
+        let next = match handle.await_response().await? {
+            ServerResult::ListToolsResult(page) => {
+                listed.tools.extend(page.tools);
+                page.next_cursor
+            }
+            // A page with an entry that rmcp cannot read.
+            ServerResult::CustomResult(page) => listed.take(&page.0)?,
+            _ => {
+                return Err(McpToolsError::NoList(
+                    "it is the answer to another question".to_owned(),
+                ));
+            }
+        };
+        if listed.tools.len() + listed.broken.len() > MOST_TOOLS {
+            return Err(McpToolsError::Endless(format!(
+                "it has more than {MOST_TOOLS}"
+            )));
+        }
+        let Some(next) = next else {
+            return Ok(listed);
+        };
+        if cursors.len() >= MOST_TOOLS {
+            return Err(McpToolsError::Endless(format!(
+                "it has more than {MOST_TOOLS} pages"
+            )));
+        }
+        if !cursors.insert(next.clone()) {
+            return Err(McpToolsError::Endless(
+                "it gives the same cursor twice".to_owned(),
+            ));
+        }
+        cursor = Some(next);
+    }
+}
+
+impl Listed {
+    /// Takes a page entry by entry, and gives the next cursor.
+    fn take(&mut self, page: &Value) -> Result<Option<String>, McpToolsError> {
+        let Some(entries) = page.get("tools").and_then(Value::as_array) else {
+            return Err(McpToolsError::NoList("it has no list `tools`".to_owned()));
+        };
+        for entry in entries {
+            match serde_json::from_value::<Tool>(entry.clone()) {
+                Ok(tool) => self.tools.push(tool),
+                Err(error) => {
+                    let name = entry
+                        .get("name")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default();
+                    self.broken.push((name.to_owned(), error.to_string()));
+                }
+            }
+        }
+        Ok(page
+            .get("nextCursor")
+            .and_then(Value::as_str)
+            .map(str::to_owned))
+    }
+}

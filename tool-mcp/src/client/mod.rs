@@ -1,0 +1,261 @@
+//! Another MCP server's tools as one's own.
+//!
+//! [`mcp_tools`] reads what a server lists, judges each tool by the rules that tools of one's own are judged by, and gives those that
+//! pass as [`DynamicTool`]s. What comes is a frozen snapshot: a [`Registry`](tool_core::Registry) is built from it, and a server whose
+//! list has changed is read again into a new one. Every call passes the host's gate like any other.
+//!
+//! ```
+//! use tool_core::prelude::*;
+//! use tool_mcp::McpServer;
+//! use tool_mcp::client::{McpClient, mcp_tools};
+//!
+//! /// Adds two numbers.
+//! #[tool(read_only)]
+//! fn add(
+//!     /// The first.
+//!     a: i64,
+//!     /// The second.
+//!     b: i64,
+//! ) -> i64 {
+//!     a.saturating_add(b)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A server of ours at the other end of two pipes; `TokioChildProcess` or streamable HTTP stand there elsewhere.
+//! let server = McpServer::builder(Registry::builder().tool::<add>().build()?).name("sums").build();
+//! let (ours, theirs) = tokio::io::duplex(4096);
+//! let (input, output) = tokio::io::split(theirs);
+//! tokio::spawn(async move { server.serve_lines(input, output).await });
+//!
+//! let client = McpClient::connect(tokio::io::split(ours)).await?;
+//! let sums = mcp_tools(&client).namespace("sums").trust_hints().await?;
+//! let registry = sums.add_to(Registry::builder()).build()?;
+//! let tools = registry.open();
+//! assert_eq!(tools.names().collect::<Vec<_>>(), ["sums__add"]);
+//!
+//! let call = ToolCall::new("c-1", "sums__add", r#"{"a":40,"b":2}"#);
+//! let result = tools.call(call, &ToolContext::anonymous()).await;
+//! assert_eq!(result.model_text(), "42");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is not trusted
+//!
+//! * **Effects.** What a server says of them is a hint. Unless the host trusts it ([`LoadTools::trust_hints`]) or says itself what a
+//!   tool does ([`LoadTools::read_only`]), a tool may do anything: remove, overwrite, and reach beyond its server. So its calls ask for
+//!   approval by default.
+//! * **Contracts.** A server can change a tool after somebody looked at it. [`McpTools::lock`] is what was accepted; given to
+//!   the next load, it keeps out every tool whose description, schemas or annotations differ, and every new one, until
+//!   [`McpTools::accept`]. While a snapshot lives, a server that tells of a changed list is read again before the next call, and a
+//!   tool that changed is refused.
+//! * **Results.** They have a [bound](LoadTools::output_limit), a [time](LoadTools::timeout) and the form that the output schema
+//!   promises. Errors of the protocol reach the operator; the model reads what the tool itself says of its failure.
+//!
+//! # What the protocol's types cost
+//!
+//! rmcp keeps arguments and results as [`serde_json::Value`]: keys are sorted, fractions have 64 bits, and whole numbers of a result
+//! beyond 64 bits are rounded. Whole numbers of arguments are not: those beyond 64 bits are refused before the call.
+
+mod call;
+mod connect;
+mod content;
+mod ears;
+mod list;
+mod load;
+mod lock;
+mod names;
+mod report;
+
+pub use connect::{Connected, McpClient};
+pub use list::{MOST_TOOLS, McpToolsError};
+pub use load::{DEFAULT_OUTPUT_LIMIT, DEFAULT_TIMEOUT, LoadTools, mcp_tools};
+pub use lock::{Contract, Facet, McpDrift, McpLock};
+pub use report::{McpReport, Refusal, ToolReport};
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool};
+use tool_core::{DynamicTool, Effect, RegistryBuilder, ToolContext};
+
+use call::Live;
+use load::Options;
+
+/// A server's tools as they were when they were read.
+///
+/// Made by [`mcp_tools`]; see there and in the [module](self).
+#[must_use = "build a registry from it"]
+pub struct McpTools {
+    live: Arc<Live>,
+    options: Options,
+    listed: list::Listed,
+    server: String,
+    lock: McpLock,
+    drift: McpDrift,
+    report: McpReport,
+}
+
+impl std::fmt::Debug for McpTools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("McpTools")
+            .field("server", &self.server)
+            .field("report", &self.report)
+            .finish_non_exhaustive()
+    }
+}
+
+impl McpTools {
+    /// What the server calls itself.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// What was made of each tool: which are offered to whom, and which are refused and why.
+    pub fn report(&self) -> &McpReport {
+        &self.report
+    }
+
+    /// The tools that are offered, for a registry or to be changed further.
+    ///
+    /// ```
+    /// # fn shorten(tools: &tool_mcp::client::McpTools) -> tool_core::RegistryBuilder {
+    /// use tool_core::Registry;
+    ///
+    /// let tools = tools.tools().map(|tool| tool.category("notes").sequential());
+    /// tools.fold(Registry::builder(), |registry, tool| registry.dynamic(tool))
+    /// # }
+    /// ```
+    pub fn tools(&self) -> impl Iterator<Item = DynamicTool> {
+        let entries = self.listed.tools.iter().zip(&self.report.0);
+        entries.filter_map(|(tool, report)| {
+            let name = report.name.as_deref().filter(|_| report.is_offered())?;
+            Some(self.made(tool, name, report))
+        })
+    }
+
+    /// Adds the tools that are offered.
+    pub fn add_to(&self, registry: RegistryBuilder) -> RegistryBuilder {
+        self.tools().fold(registry, RegistryBuilder::dynamic)
+    }
+
+    /// The contracts that are accepted, to be kept for the next load. Of a load without a lock, those of all tools.
+    pub fn lock(&self) -> &McpLock {
+        &self.lock
+    }
+
+    /// How the server's tools differ from the lock, as far as it is not accepted.
+    pub fn drift(&self) -> &McpDrift {
+        &self.drift
+    }
+
+    /// Accepts what the server now says of a tool, or that it is gone, by the server's name for it. Tells whether there was something to
+    /// accept. Registries that were built before are not touched.
+    pub fn accept(&mut self, remote: &str) -> bool {
+        let now = self.live.snapshot.tools.get(remote);
+        if self.lock.tools.get(remote) == now {
+            return false;
+        }
+        match now {
+            Some(contract) => self.lock.tools.insert(remote.to_owned(), contract.clone()),
+            None => self.lock.tools.remove(remote),
+        };
+        self.judge();
+        true
+    }
+
+    /// Accepts everything that the server now says.
+    pub fn accept_all(&mut self) {
+        self.lock = self.live.snapshot.clone();
+        self.judge();
+    }
+
+    /// Whether the server has told of a changed list that nobody has read yet.
+    ///
+    /// Only heard through an [`McpClient`]. A server of 2026-07-28 tells it to who [listens](rmcp::service::Peer::listen).
+    pub async fn is_stale(&self) -> bool {
+        self.live.is_stale().await
+    }
+
+    /// Waits until the server tells of a changed list, or for ever where that is not heard.
+    pub async fn changed(&self) {
+        let Some(ears) = &self.live.link.ears else {
+            return std::future::pending().await;
+        };
+        ears.changed_since(self.live.seen().await).await;
+    }
+
+    /// Asks the server again, and gives how its tools differ from this snapshot. From then on, tools that differ are refused when they are
+    /// called; a new load takes them in.
+    pub async fn recheck(&self) -> Result<McpDrift, McpToolsError> {
+        self.live.recheck().await
+    }
+
+    /// Makes the report anew.
+    fn judge(&mut self) {
+        self.drift = self.lock.drift(&self.live.snapshot.tools);
+        self.report = load::judge(&self.listed, &self.options, &self.drift);
+    }
+
+    fn made(&self, tool: &Tool, name: &str, report: &ToolReport) -> DynamicTool {
+        let remote: Arc<str> = Arc::from(&*tool.name);
+        let schema = serde_json::Value::Object((*tool.input_schema).clone());
+        let (live, callee) = (Arc::clone(&self.live), Arc::clone(&remote));
+        let description = tool.description.as_deref().unwrap_or_default();
+        let made = DynamicTool::shown(
+            name,
+            description,
+            &schema,
+            move |arguments: JsonObject, cx: ToolContext| {
+                Arc::clone(&live).call(Arc::clone(&callee), arguments, cx)
+            },
+        );
+        let mut made = made
+            .where_accepted()
+            .origin(format!("`{remote}` of the MCP server `{}`", self.server))
+            .output_limit(self.options.output_limit);
+        if let Some(timeout) = self.options.timeout {
+            made = made.timeout(timeout);
+        }
+        let annotations = tool.annotations.as_ref();
+        let title = tool.title.as_ref().or_else(|| annotations?.title.as_ref());
+        if let Some(title) = title {
+            made = made.title(title);
+        }
+        if let Some(schema) = tool
+            .output_schema
+            .as_deref()
+            .filter(|_| report.unheld.is_empty())
+        {
+            made = made.output_schema(&serde_json::Value::Object(schema.clone()));
+        }
+        self.effects(made, tool)
+    }
+
+    /// What the tool may do, read as carefully as the host has it.
+    fn effects(&self, made: DynamicTool, tool: &Tool) -> DynamicTool {
+        if self.options.read_only.contains(&*tool.name) {
+            return made.read_only().open_world();
+        }
+        let Some(hints) = tool
+            .annotations
+            .as_ref()
+            .filter(|_| self.options.trust_hints)
+        else {
+            return made.destructive().open_world();
+        };
+        let read_only = hints.read_only_hint == Some(true);
+        let mut made = match (read_only, hints.is_destructive()) {
+            (true, _) => made.read_only(),
+            (false, true) => made.destructive(),
+            (false, false) => made.effect(Effect::WRITE),
+        };
+        if hints.is_idempotent() {
+            made = made.idempotent();
+        }
+        if hints.open_world_hint != Some(false) {
+            made = made.open_world();
+        }
+        made
+    }
+}
