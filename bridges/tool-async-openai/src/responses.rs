@@ -37,7 +37,7 @@ pub fn message(response: &Response) -> ModelMessage {
             OutputItem::FunctionCall(call) => {
                 message
                     .calls
-                    .push(ToolCall::new(&call.call_id, &call.name, &call.arguments))
+                    .push(ToolCall::new(&call.call_id, &call.name, &call.arguments));
             }
             OutputItem::Message(said) => {
                 for part in &said.content {

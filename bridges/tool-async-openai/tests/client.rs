@@ -1,4 +1,4 @@
-//! The crate's own client between our tools and a stand-in for `OpenAI`.
+//! The crate's own client between our tools and a stand-in for OpenAI.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use async_openai::Client;

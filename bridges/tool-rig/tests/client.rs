@@ -1,4 +1,4 @@
-//! The crate's own client between our tools and a stand-in for `OpenAI`, and its tools with ours inside.
+//! The crate's own client between our tools and a stand-in for OpenAI, and its tools with ours inside.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use rig_core::completion::{CompletionRequest, Message};
