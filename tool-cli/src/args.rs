@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Budget(Budget),
     #[cfg(feature = "serve")]
     Serve(Serve),
+    #[cfg(feature = "import")]
+    Import(Import),
     New(New),
     Completions(Completions),
 }
@@ -300,6 +302,29 @@ pub(crate) struct Serve {
     pub(crate) origins: Vec<String>,
     #[command(flatten)]
     pub(crate) supply: Supply,
+}
+
+/// Writes typed Rust tools from definitions in JSON.
+///
+/// Taken are the tools of a request to a provider, the answer of an MCP server to `tools/list`, and a JSON Schema of arguments. Each
+/// becomes a fn with types of its own, whose body is yours to write.
+#[cfg(feature = "import")]
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all are typed, 1 some cannot be and are left out, 2 there is no definition in the file."
+)]
+pub(crate) struct Import {
+    /// The file, or `-` for the standard input.
+    pub(crate) file: PathBuf,
+    /// Where the source goes; the standard output where nothing is said.
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+    /// Writes over a file that is there.
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// The tool's name, for a JSON Schema without a title; the file's name where nothing is said.
+    #[arg(long)]
+    pub(crate) name: Option<String>,
 }
 
 /// Makes a crate of tools: it compiles, its tests pass, and it has these commands.

@@ -20,6 +20,8 @@ mod args;
 pub mod cargo;
 mod commands;
 mod host;
+#[cfg(feature = "import")]
+pub mod import;
 pub mod json;
 mod outcome;
 mod screen;

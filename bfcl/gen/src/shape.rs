@@ -1,74 +1,9 @@
 //! Whether a JSON Schema can be a Rust type, and by which rule of the strict modes it cannot.
 
-use std::fmt;
+use tool_cli::import::names;
+pub use tool_cli::import::shape::{Fault, Need, Property, Shape};
 
 use crate::json::Json;
-use crate::names;
-
-/// What a value may be.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
-    /// Any text, or text of a format.
-    Text {
-        /// Name of the format.
-        format: Option<String>,
-    },
-    /// One of several texts.
-    Choice(Vec<String>),
-    /// A whole number.
-    Whole,
-    /// One of several whole numbers.
-    WholeChoice(Vec<i64>),
-    /// A number.
-    Number,
-    /// `true` or `false`.
-    Flag,
-    /// A list.
-    List(Box<Shape>),
-    /// A closed record.
-    Record(Vec<Property>),
-}
-
-/// A key of a record.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Property {
-    /// Its name on the wire, and in Rust.
-    pub key: String,
-    /// Documentation; empty where the definition has none.
-    pub description: String,
-    /// What it holds.
-    pub shape: Shape,
-    /// Whether a call must have it.
-    pub need: Need,
-}
-
-/// Whether a call must have a key.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Need {
-    /// Always.
-    Required,
-    /// No.
-    Optional,
-    /// No, and this value stands for an absent one.
-    Default(Json),
-}
-
-/// Why a definition cannot be typed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
-    /// Id of the rule.
-    pub rule: &'static str,
-    /// Where, as a path of keys.
-    pub path: String,
-    /// What is wrong.
-    pub text: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{}] `{}`: {}", self.rule, self.path, self.text)
-    }
-}
 
 /// Keywords that are read here or say nothing about values.
 const KNOWN: [&str; 8] = [
@@ -288,6 +223,7 @@ impl Reader {
             key: key.to_owned(),
             description: description.unwrap_or_default().trim().to_owned(),
             shape,
+            bounds: Vec::new(),
             need,
         })
     }

@@ -68,10 +68,7 @@ pub fn main() -> ExitCode {
         Ok(words) => words,
         Err(error) => return misused(&error),
     };
-    if matches!(
-        words.words.command,
-        Command::New(_) | Command::Completions(_)
-    ) {
+    if needs_no_tools(&words.words.command) {
         return Cli::new().name("cargo tool").run_words(words.words);
     }
     let screen = Screen::new(words.words.look.format, words.words.look.color);
@@ -81,6 +78,16 @@ pub fn main() -> ExitCode {
             screen.fail(&failure);
             failure.exit.into()
         }
+    }
+}
+
+/// Whether a command is about no tool that is there.
+fn needs_no_tools(command: &Command) -> bool {
+    match command {
+        Command::New(_) | Command::Completions(_) => true,
+        #[cfg(feature = "import")]
+        Command::Import(_) => true,
+        _ => false,
     }
 }
 

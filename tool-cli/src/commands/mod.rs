@@ -13,6 +13,8 @@ mod call;
 mod check;
 mod completions;
 mod diff;
+#[cfg(feature = "import")]
+mod import;
 mod list;
 mod lock;
 mod new;
@@ -37,6 +39,8 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         Command::Budget(words) => budget::run(cli, &words, screen).await,
         #[cfg(feature = "serve")]
         Command::Serve(words) => serve::run(cli, &words, screen).await,
+        #[cfg(feature = "import")]
+        Command::Import(words) => import::run(&words, screen),
         Command::New(words) => new::run(&words, screen),
         Command::Completions(words) => completions::run(cli, &words),
     }

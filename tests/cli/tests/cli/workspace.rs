@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{CARGO_TOOL, Ran, command, run};
+use serde_json::{Value, json};
+
+use crate::support::{CARGO_TOOL, DESK, Ran, command, run};
 
 /// The folder that this project's crates lie in.
 fn checkout() -> PathBuf {
@@ -165,4 +167,89 @@ fn a_library_that_does_not_compile_is_told_by_the_compiler_and_by_the_exit_code(
         2,
         &["the libraries of the workspace have no tool", "#[tool]"],
     );
+}
+
+/// A definition with what the tools of the desk have not.
+const ODD: &str = r##"[
+  {"type": "function", "function": {"name": "draw", "description": "Draws a \"shape\".", "strict": true, "parameters": {
+    "type": "object", "additionalProperties": false, "required": ["shape", "size", "by", "layer", "where"],
+    "properties": {
+      "shape": {"description": "What.", "anyOf": [
+        {"type": "object", "additionalProperties": false, "required": ["kind", "radius"], "properties": {
+          "kind": {"type": "string", "enum": ["circle"]},
+          "radius": {"type": "number", "description": "How wide.", "minimum": 0, "maximum": 10}}},
+        {"type": "object", "additionalProperties": false, "required": ["kind", "sides"], "properties": {
+          "kind": {"type": "string", "enum": ["many-sided"]},
+          "sides": {"type": "integer", "description": "How many.", "minimum": 3}}}]},
+      "size": {"description": "How large.", "anyOf": [{"type": "string"}, {"type": "integer"}]},
+      "by": {"type": ["string", "null"], "description": "Who.", "maxLength": 9, "pattern": "^[a-z]+$"},
+      "layer": {"type": "integer", "description": "On which layer.", "enum": [-1, 0, 1]},
+      "where": {"type": "array", "description": "Where.", "minItems": 1, "items": {"$ref": "#/$defs/Point"}}
+    },
+    "$defs": {"Point": {"type": "object", "additionalProperties": false, "required": ["x", "type"], "properties": {
+      "x": {"type": "number", "description": "Across."}, "type": {"type": "string", "description": "Of which sort."}}}}
+  }}}
+]"##;
+
+#[test]
+fn imported_tools_compile_and_ask_for_what_they_were_imported_from() {
+    let folder = tempfile::tempdir().unwrap();
+    new(folder.path(), "imported").succeeds();
+    let pack = folder.path().join("imported");
+    fs::remove_dir_all(pack.join("tests")).unwrap();
+    let ask = |words: &[&str]| {
+        let mut desk = command(DESK, words);
+        desk.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
+        run(desk, "").succeeds().out
+    };
+    let names = [
+        "file_note",
+        "count_pages",
+        "send_letter",
+        "print_note",
+        "print_label",
+    ];
+
+    // The desk's own tools, out and in again.
+    fs::write(
+        pack.join("desk.json"),
+        ask(&["schema", "-d", "mcp", "--format", "json"]),
+    )
+    .unwrap();
+    fs::write(pack.join("odd.json"), ODD).unwrap();
+    cargo_tool(&pack, &["import", "desk.json", "--out", "src/desk.rs"]).succeeds();
+    cargo_tool(&pack, &["import", "odd.json", "--out", "src/odd.rs"]).succeeds();
+    fs::write(
+        pack.join("src/lib.rs"),
+        "//! Imported.\n#![deny(warnings)]\n\npub mod desk;\npub mod odd;\n",
+    )
+    .unwrap();
+    let manifest = fs::read_to_string(pack.join("Cargo.toml")).unwrap();
+    let manifest = manifest.replacen("[dependencies]", "[dependencies]\nserde_repr = \"0.1\"", 1);
+    fs::write(pack.join("Cargo.toml"), manifest).unwrap();
+
+    let schema = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    for name in names {
+        let words = ["schema", name, "-d", "mcp", "--format", "json"];
+        let again = cargo_tool(&pack, &words).succeeds().out;
+        assert_eq!(schema(&again), schema(&ask(&words)), "{name}");
+    }
+    let words = ["schema", "draw", "-d", "json_schema", "--format", "json"];
+    let draw = schema(&cargo_tool(&pack, &words).succeeds().out);
+    let properties = &draw["properties"];
+    assert_eq!(properties["layer"]["enum"], json!([-1, 0, 1]));
+    assert_eq!(properties["by"]["maxLength"], 9);
+    assert_eq!(properties["where"]["minItems"], 1);
+    assert_eq!(draw["required"], json!(["shape", "size", "layer", "where"]));
+    let draw = |arguments: &str| cargo_tool(&pack, &["call", "draw", "--json", arguments]);
+    let right = r#"{"shape":{"kind":"many-sided","sides":3},"size":"big","layer":-1,"where":[{"x":1,"type":"a"}]}"#;
+    draw(right).fails(1, &["`draw` does nothing yet"]);
+    for (wrong, place) in [
+        (right.replace("\"sides\":3", "\"sides\":2"), "/shape/sides"),
+        (right.replace("\"big\"", "[]"), "/size"),
+        (right.replace("-1", "2"), "/layer"),
+        (right.replace("\"x\":1,", ""), "/where/0/x"),
+    ] {
+        draw(&wrong).fails(2, &[place]);
+    }
 }

@@ -1,0 +1,138 @@
+//! `import`: what it writes is compiled in `workspace.rs`.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::{DESK, Ran, command, desk, run};
+
+fn import(text: &str, words: &[&str]) -> Ran {
+    run(command(DESK, &[&["import", "-"], words].concat()), text)
+}
+
+const OBJECT: &str = r#"{"type":"object","properties":{"q":{"type":"string","description":"What."}},"required":["q"]}"#;
+
+#[test]
+fn every_form_of_a_definition_is_found() {
+    let forms = [
+        format!(
+            r#"[{{"type":"function","function":{{"name":"find","description":"Finds.","parameters":{OBJECT}}}}}]"#
+        ),
+        format!(
+            r#"{{"tools":[{{"type":"function","name":"find","description":"Finds.","parameters":{OBJECT}}}]}}"#
+        ),
+        format!(r#"[{{"name":"find","description":"Finds.","input_schema":{OBJECT}}}]"#),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{{"name":"find","description":"Finds.","inputSchema":{OBJECT}}}]}}}}"#
+        ),
+        format!(
+            r#"[{{"functionDeclarations":[{{"name":"find","description":"Finds.","parametersJsonSchema":{OBJECT}}}]}}]"#
+        ),
+        OBJECT.replacen('{', r#"{"title":"find","description":"Finds.","#, 1),
+    ];
+    let first = import(&forms[0], &[]).succeeds().out;
+    assert!(
+        first.contains("pub async fn find(\n    /// What.\n    q: String,\n)"),
+        "{first}"
+    );
+    for form in &forms[1..] {
+        assert_eq!(import(form, &[]).succeeds().out, first, "{form}");
+    }
+    // A schema without a title is named after its file, or as it is said.
+    assert!(
+        import(OBJECT, &["--name", "Look-Up"])
+            .succeeds()
+            .out
+            .contains("fn look_up(")
+    );
+}
+
+#[test]
+fn what_cannot_be_typed_is_left_out_by_its_rule_and_the_rest_is_written() {
+    let open = r#"{"type":"object","properties":{"any":{},"tags":{"type":"object","additionalProperties":{"type":"string"}}}}"#;
+    let text = format!(
+        r#"[{{"name":"open","parameters":{open}}},{{"name":"find","parameters":{OBJECT}}}]"#
+    );
+    let ran = import(&text, &[]);
+    ran.fails(
+        1,
+        &[
+            "left out: `open`",
+            "[map-type] `/tags`",
+            "[untyped-value]",
+            "1 of 2 tools typed",
+        ],
+    );
+    assert!(
+        ran.out.contains("fn find(") && !ran.out.contains("fn open("),
+        "{}",
+        ran.out
+    );
+    let json = import(&text, &["--format", "json"]).json();
+    assert_eq!(
+        json["tools"][1],
+        json!({"name": "find", "tool": "find", "faults": [], "lost": []})
+    );
+    assert_eq!(json["tools"][0]["tool"], json!(null));
+}
+
+#[test]
+fn what_no_type_says_is_told_and_stands_in_the_body() {
+    let text = r#"{"type":"object","properties":{"sizes":{"type":"array","items":{"type":"integer","minimum":3}}},"required":["sizes"]}"#;
+    let ran = import(text, &["--name", "fit"]).succeeds();
+    assert!(
+        ran.err
+            .contains("in no type: `fit` `/sizes/[]`: `range = 3..`"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.out
+            .contains("// To be checked here, because no type says it: `/sizes/[]`: `range = 3..`"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn wrong_files_are_told_and_nothing_is_written_over() {
+    desk(&["import", "/nowhere.json"]).fails(
+        2,
+        &[
+            "`/nowhere.json` cannot be read",
+            "`-` for the standard input",
+        ],
+    );
+    import("{nonsense", &[]).fails(2, &["that is no JSON"]);
+    import("[1, 2]", &[]).fails(2, &["there is no tool in it", "tools/list"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tools.rs");
+    let out = file.to_str().unwrap();
+    fs::write(&file, "mine").unwrap();
+    import(OBJECT, &["--out", out]).fails(2, &["is there already", "--force"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    import(OBJECT, &["--out", out, "--force", "--name", "find"]).succeeds();
+    assert!(fs::read_to_string(&file).unwrap().contains("fn find("));
+}
+
+// What is imported may come from anybody: its texts stay texts.
+#[test]
+fn texts_of_a_definition_never_become_code() {
+    let text = json!([{
+        "name": "trap",
+        "description": "One.\n\rfn a() {}\r\n*/ fn b() {}",
+        "parameters": {"type": "object", "required": ["q"], "properties": {
+            "q": {"type": "string", "description": "x\nfn c() {}", "enum": ["a\"] fn d() {}", "\u{8}\n"]},
+            "r": {"type": "array", "description": "r", "items": {"type": "string", "pattern": "^a\nfn e() {}$"}}
+        }}
+    }]);
+    let ran = import(&text.to_string(), &[]);
+    for line in ran.out.lines().map(str::trim) {
+        assert!(!line.starts_with("fn "), "{line}");
+        assert!(!line.contains('\r'), "{line:?}");
+    }
+    assert!(
+        ran.code == 1 || ran.out.contains("pub async fn trap("),
+        "{ran:?}"
+    );
+}

@@ -1,0 +1,242 @@
+//! `import`: typed tools from definitions in JSON.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde::Serialize;
+
+use crate::args::Import;
+use crate::import::names::{self, Names};
+use crate::import::shape::{Fault, Property, Shape};
+use crate::import::{Definition, Typed, definitions, source, typed};
+use crate::outcome::{Exit, Failure};
+use crate::screen::{BAD, BOLD, Screen, WARN, paint};
+
+#[derive(Serialize)]
+struct Report {
+    /// The file that was written; none where the source is here.
+    file: Option<String>,
+    source: Option<String>,
+    tools: Vec<Told>,
+}
+
+#[derive(Serialize)]
+struct Told {
+    /// As the definition has it.
+    name: String,
+    /// The fn; none where there is none.
+    tool: Option<String>,
+    /// Why there is none.
+    faults: Vec<String>,
+    /// What neither type nor attribute says.
+    lost: Vec<String>,
+}
+
+pub(super) fn run(words: &Import, screen: Screen) -> Result<Exit, Failure> {
+    let text = read(&words.file)?;
+    let stem = words
+        .file
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    let name = words
+        .name
+        .clone()
+        .or(stem)
+        .unwrap_or_else(|| "imported".to_owned());
+    let found = definitions(&text, &name)
+        .map_err(|error| Failure::usage(format!("`{}`: {error}", words.file.display())))?;
+    let (text, tools) = write(&found);
+    let failed = tools.iter().filter(|told| told.tool.is_none()).count();
+    let text = formatted(text);
+    if let Some(out) = &words.out {
+        if out.exists() && !words.force {
+            return Err(
+                Failure::usage(format!("`{}` is there already", out.display()))
+                    .hint("give another file, or `--force` to write over it"),
+            );
+        }
+        fs::write(out, &text).map_err(|error| {
+            Failure::usage(format!("`{}` cannot be written: {error}", out.display()))
+        })?;
+    }
+    if screen.is_json() {
+        Screen::json(&Report {
+            file: words.out.as_ref().map(|out| out.display().to_string()),
+            source: words.out.is_none().then_some(text),
+            tools,
+        })?;
+    } else {
+        if words.out.is_none() {
+            io::stdout().lock().write_all(text.as_bytes())?;
+        }
+        tell(&tools, words.out.as_deref(), screen);
+    }
+    Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    if file == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text)?;
+        return Ok(text);
+    }
+    fs::read_to_string(file).map_err(|error| {
+        Failure::usage(format!("`{}` cannot be read: {error}", file.display()))
+            .hint("give a file, or `-` for the standard input")
+    })
+}
+
+/// The source of all tools, and what became of each.
+fn write(found: &[Definition]) -> (String, Vec<Told>) {
+    let mut names = Names::default();
+    let mut body = String::new();
+    let mut tools = Vec::new();
+    for definition in found {
+        let mut told = Told {
+            name: definition.name.clone(),
+            tool: None,
+            faults: Vec::new(),
+            lost: Vec::new(),
+        };
+        match typed(&definition.parameters) {
+            Ok(of) => {
+                let name = names.unique(&names::tool(&definition.name), "_");
+                one(&mut body, &name, definition, &of);
+                told.tool = Some(name);
+                told.lost = of.lost;
+            }
+            Err(faults) => told.faults = faults.iter().map(Fault::to_string).collect(),
+        }
+        tools.push(told);
+    }
+    let mut text = String::from("//! Written by `import`; the bodies are yours to write.\n\n");
+    if body.contains("_repr") {
+        // Enums of whole numbers.
+        text.push_str("// Cargo.toml: serde_repr = \"0.1\"\nuse serde_repr::{Deserialize_repr, Serialize_repr};\n");
+    }
+    text.push_str("use tool_core::prelude::*;\n");
+    text.push_str(&body);
+    (text, tools)
+}
+
+fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
+    let description = match definition.description.trim() {
+        "" => format!("Calls `{}`.", definition.name),
+        said => said.to_owned(),
+    };
+    let mut body = String::new();
+    for lost in &of.lost {
+        // A comment ends with its line.
+        let lost = lost.replace(['\n', '\r'], " ");
+        let _ = writeln!(
+            body,
+            "    // To be checked here, because no type says it: {lost}"
+        );
+    }
+    let fields = names::fields(of.parameters.iter().map(|property| &*property.key));
+    if !fields.is_empty() {
+        let _ = writeln!(body, "    let _ = ({},);", fields.join(", "));
+    }
+    let _ = write!(
+        body,
+        "    Err(ToolError::new(\"`{name}` does nothing yet\"))"
+    );
+    // A name that is spelled otherwise on the wire stays what it is there.
+    let mut words = Vec::new();
+    if name != definition.name && tool_core::schema::rules::is_tool_name(&definition.name) {
+        words.push(format!("name = \"{}\"", definition.name));
+    }
+    let allowed = allowances(&definition.name, &of.parameters);
+    if !allowed.is_empty() {
+        words.push(format!("allow({})", allowed.join(", ")));
+    }
+    source::tool(
+        out,
+        &source::Tool {
+            name,
+            description: &description,
+            words: &words.join(", "),
+            parameters: &of.parameters,
+            output: "String",
+            body: &body,
+        },
+    );
+}
+
+/// Warnings that the definition calls for and that a changed definition alone would help.
+fn allowances(name: &str, parameters: &[Property]) -> Vec<&'static str> {
+    fn optional(properties: &[Property]) -> usize {
+        let inner = |property: &Property| match &property.shape {
+            Shape::Record(inner) => optional(inner),
+            _ => 0,
+        };
+        properties
+            .iter()
+            .map(|property| {
+                inner(property) + usize::from(property.need != crate::import::shape::Need::Required)
+            })
+            .sum()
+    }
+    let mut rules = Vec::new();
+    if optional(parameters) > 10 {
+        rules.push("limit-optional");
+    }
+    if name.len() > 50 || name.contains(|letter: char| letter.is_ascii_uppercase()) {
+        rules.push("tool-name-client");
+    }
+    rules
+}
+
+/// As rustfmt has it, where there is one.
+fn formatted(text: String) -> String {
+    let rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut rustfmt) = rustfmt else {
+        return text;
+    };
+    let Some(mut stdin) = rustfmt.stdin.take() else {
+        return text;
+    };
+    // From a thread of its own: it may begin to answer before it has read everything.
+    let given = text.clone();
+    let writing = std::thread::spawn(move || stdin.write_all(given.as_bytes()));
+    let output = rustfmt.wait_with_output();
+    let written = writing.join().is_ok_and(|written| written.is_ok());
+    match output.map(|output| (output.status.success(), String::from_utf8(output.stdout))) {
+        Ok((true, Ok(formatted))) if written => formatted,
+        _ => text,
+    }
+}
+
+fn tell(tools: &[Told], out: Option<&Path>, screen: Screen) {
+    for told in tools {
+        for fault in &told.faults {
+            screen.note(format_args!(
+                "{} `{}` {fault}",
+                paint(BAD, "left out:"),
+                told.name
+            ));
+        }
+        for lost in &told.lost {
+            screen.note(format_args!(
+                "{} `{}` {lost}",
+                paint(WARN, "in no type:"),
+                told.name
+            ));
+        }
+    }
+    let done = tools.iter().filter(|told| told.tool.is_some()).count();
+    let place = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
+    screen.note(format_args!(
+        "{} of {} tools typed{place}; their bodies are yours to write",
+        paint(BOLD, done),
+        tools.len()
+    ));
+}

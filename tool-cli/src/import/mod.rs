@@ -1,0 +1,108 @@
+//! Typed Rust tools from definitions in JSON.
+//!
+//! [`definitions`] finds the definitions in what providers, MCP servers and schema files look like, [`typed`] turns the schema of one
+//! into shapes that Rust has types for, and [`source`](mod@source) writes them.
+
+pub mod names;
+pub mod shape;
+pub mod source;
+mod tree;
+
+pub use tree::{Typed, typed};
+
+use crate::json::Json;
+
+/// A tool as somebody defines it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// As it is spelled there.
+    pub name: String,
+    /// What it does; empty where nothing is said.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Json,
+}
+
+/// The definitions in a text.
+///
+/// Taken are the tools of a request to `OpenAI` (Chat Completions or Responses), Anthropic or Gemini, the answer of an MCP server to
+/// `tools/list`, one definition alone, and a JSON Schema, which is a tool named `name` or by its `title`.
+///
+/// # Errors
+///
+/// Says what was looked for, where none of it is there.
+///
+/// ```
+/// use tool_cli::import::definitions;
+///
+/// let text = r#"[{"type":"function","function":{"name":"add","parameters":{"type":"object","properties":{}}}}]"#;
+/// assert_eq!(definitions(text, "file")?[0].name, "add");
+/// # Ok::<(), String>(())
+/// ```
+pub fn definitions(text: &str, name: &str) -> Result<Vec<Definition>, String> {
+    let json = Json::read(text).map_err(|error| format!("that is no JSON: {error}"))?;
+    let found = gather(&json);
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let is_schema = ["type", "properties", "$ref", "anyOf"]
+        .iter()
+        .any(|key| json.get(key).is_some());
+    if is_schema {
+        let said = |key| json.get(key).and_then(Json::as_text);
+        return Ok(vec![Definition {
+            name: said("title").unwrap_or(name).to_owned(),
+            description: said("description").unwrap_or_default().to_owned(),
+            parameters: json.clone(),
+        }]);
+    }
+    Err("there is no tool in it: neither a list of tools (OpenAI, Anthropic, Gemini, an answer to `tools/list` of MCP) nor a JSON Schema".to_owned())
+}
+
+/// Where a list of definitions may lie.
+const LISTS: [&str; 5] = [
+    "tools",
+    "result",
+    "functionDeclarations",
+    "function_declarations",
+    "functions",
+];
+
+/// Where a schema of arguments may lie.
+const SCHEMAS: [&str; 5] = [
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+];
+
+fn gather(json: &Json) -> Vec<Definition> {
+    if let Json::List(items) = json {
+        return items.iter().flat_map(gather).collect();
+    }
+    // A schema may have properties of these names, but it has no name itself.
+    if let Some(list) = LISTS.iter().find_map(|key| json.get(key)) {
+        return gather(list);
+    }
+    if let Some(function) = json.get("function") {
+        return gather(function);
+    }
+    let Some(name) = json.get("name").and_then(Json::as_text) else {
+        return Vec::new();
+    };
+    let schema = SCHEMAS.iter().find_map(|key| json.get(key)).cloned();
+    let description = json.get("description").and_then(Json::as_text);
+    vec![Definition {
+        name: name.to_owned(),
+        description: description.unwrap_or_default().to_owned(),
+        // A tool without arguments may leave the schema out.
+        parameters: schema.unwrap_or_else(|| {
+            let text = |text: &str| Json::Text(text.to_owned());
+            Json::Record(vec![
+                ("type".to_owned(), text("object")),
+                ("properties".to_owned(), Json::Record(Vec::new())),
+            ])
+        }),
+    }]
+}
