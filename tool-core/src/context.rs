@@ -22,6 +22,7 @@ use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
 use variables::Value;
 
+mod ask;
 mod builder;
 mod caller;
 mod env;
@@ -34,6 +35,7 @@ mod trace;
 mod uses;
 pub mod variables;
 
+pub use ask::{Answer, Asker, Question};
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};
 #[cfg(feature = "host")]

@@ -89,10 +89,10 @@ pub use audit::{Audit, AuditBuffer};
 pub use call::{CallResult, ToolCall, ToolEvent};
 pub use context::variables;
 pub use context::{
-    ApiKeys, At, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState,
-    Deadline, FromContext, FromSecret, FromVariable, History, InstanceSlug, Instances, OAuth,
-    OAuthToken, ResolveInstance, Said, SlugError, Speaker, StatePlace, StateStore, TokenSource,
-    ToolContext, ToolContextBuilder, UsedTools, Uses, UsesTool,
+    Answer, ApiKeys, Asker, At, Attachment, AttachmentBody, AttachmentKind, Attachments,
+    ConversationState, Deadline, FromContext, FromSecret, FromVariable, History, InstanceSlug,
+    Instances, OAuth, OAuthToken, Question, ResolveInstance, Said, SlugError, Speaker, StatePlace,
+    StateStore, TokenSource, ToolContext, ToolContextBuilder, UsedTools, Uses, UsesTool,
 };
 pub use context::{TraceContext, TraceContextError};
 pub use effect::{Declared, Effect};

@@ -40,4 +40,7 @@ pub use rmcp;
 #[cfg(feature = "http")]
 pub use server::{Auth, AuthError, HttpOptions, TokenVerifier};
 #[cfg(any(feature = "stdio", feature = "http"))]
-pub use server::{Caller, Composed, McpServer, McpServerBuilder, NoHandler, Principal, Tools};
+pub use server::{
+    Caller, Composed, McpServer, McpServerBuilder, NoHandler, Principal, StateKey, StateKeyError,
+    Tools, Waiting,
+};

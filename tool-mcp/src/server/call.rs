@@ -63,11 +63,16 @@ pub(crate) async fn run(
         // Nobody reads this answer.
         () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
     };
+    Ok(result)
+}
+
+/// A tool that is not there is an error of the protocol; everything else is for the model.
+pub(crate) fn known(result: &CallResult) -> Result<(), ErrorData> {
     match result.error() {
         Some(error) if error.kind() == ErrorKind::UnknownTool => {
             Err(ErrorData::invalid_params(error.model_text(), None))
         }
-        _ => Ok(result),
+        _ => Ok(()),
     }
 }
 
@@ -83,11 +88,7 @@ async fn told(
         match event {
             ToolEvent::Started => {}
             ToolEvent::Progress(step) => {
-                if let Some(step) = steps.next(&step, token.clone())
-                    && let Err(error) = context.peer.notify_progress(step).await
-                {
-                    tracing::debug!(%error, "a step could not be told");
-                }
+                tell(&mut steps, &step, &token, context).await;
             }
             ToolEvent::Done(result) => return Some(result),
         }
@@ -95,9 +96,23 @@ async fn told(
     None
 }
 
+/// Tells the client a step.
+pub(crate) async fn tell(
+    steps: &mut Steps,
+    step: &RawValue,
+    token: &ProgressToken,
+    context: &RequestContext<RoleServer>,
+) {
+    if let Some(step) = steps.next(step, token.clone())
+        && let Err(error) = context.peer.notify_progress(step).await
+    {
+        tracing::debug!(%error, "a step could not be told");
+    }
+}
+
 /// What was told so far: MCP's progress only grows.
 #[derive(Default)]
-struct Steps {
+pub(crate) struct Steps {
     last: Option<f64>,
 }
 

@@ -17,8 +17,9 @@ use rmcp::model::{
     SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use tool_core::ToolCall;
 
-use super::{Composed, Core, Wire, call, content, list};
+use super::{Composed, Core, Wire, ask, call, content, list};
 
 /// Serves nothing: every method but those of tools is answered with "method not found".
 #[derive(Clone, Copy, Debug, Default)]
@@ -131,9 +132,36 @@ impl<H: ServerHandler> Composed<H> {
         }
         let arguments = call::arguments(&request, &context)?;
         let name = request.name.into_owned();
+        let wire = Wire::of(&context);
         let outlet = tools.get(&name).and_then(|def| core.outlets.of(def));
-        let result = call::run(&tools, name, arguments, &cx, &context).await?;
-        Ok(content::result(result, outlet.as_deref(), Wire::of(&context)).into())
+        let result = if wire.legacy || !(ask::can_ask(&context) || request.request_state.is_some())
+        {
+            let asked = (wire.legacy && ask::can_ask(&context))
+                .then(|| ask::live(&cx, &context, core.parking.patience()));
+            call::run(
+                &tools,
+                name,
+                arguments,
+                asked.as_ref().unwrap_or(&cx),
+                &context,
+            )
+            .await?
+        } else {
+            let asking = ask::Asking {
+                parking: &core.parking,
+                tools: &tools,
+                call: ToolCall::new(context.id.to_string(), name, arguments),
+                cx: &cx,
+                context: &context,
+            };
+            let (state, answers) = (request.request_state, request.input_responses);
+            match ask::run(asking, state.as_deref(), answers.as_ref()).await? {
+                ask::Round::Done(result) => result,
+                ask::Round::Asks(question) => return Ok(question.into()),
+            }
+        };
+        call::known(&result)?;
+        Ok(content::result(result, outlet.as_deref(), wire).into())
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[cfg(feature = "http")]
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::ErrorData;
 use rmcp::model::{Implementation, ProtocolVersion};
@@ -14,6 +13,8 @@ use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::task::TaskTracker;
 use tool_core::{Gate, Registry, Rules, ToolContext, ToolError, Toolset};
 
+mod ask;
+mod builder;
 mod call;
 mod caller;
 mod changes;
@@ -27,6 +28,8 @@ mod message;
 mod stdio;
 mod verbatim;
 
+pub use ask::{StateKey, StateKeyError, Waiting};
+pub use builder::McpServerBuilder;
 pub use caller::{Caller, Principal};
 pub use compose::NoHandler;
 #[cfg(feature = "http")]
@@ -155,6 +158,8 @@ pub(crate) struct Core {
     anonymous: ToolContext,
     /// Calls that run.
     calls: TaskTracker,
+    /// Runs that wait for an answer.
+    parking: ask::Parking,
 }
 
 impl Core {
@@ -233,28 +238,10 @@ impl Wire {
     }
 }
 
-/// Makes a server.
-#[must_use]
-pub struct McpServerBuilder {
-    tools: Tools,
-    context: Option<MakeContext>,
-    gate: Option<Gate>,
-    implementation: Implementation,
-    instructions: Option<String>,
-    page: usize,
-}
-
 impl McpServer {
     /// Starts a server of these tools: a [`Registry`], a [`Toolset`], or [`Tools`] that differ by caller.
     pub fn builder(tools: impl Into<Tools>) -> McpServerBuilder {
-        McpServerBuilder {
-            tools: tools.into(),
-            context: None,
-            gate: None,
-            implementation: Implementation::new("tools", env!("CARGO_PKG_VERSION")),
-            instructions: None,
-            page: usize::MAX,
-        }
+        McpServerBuilder::new(tools.into())
     }
 
     /// The same server, with what else a handler of the host's own serves. Its `tools/list` and `tools/call` are not asked, see
@@ -271,9 +258,7 @@ impl<H> Composed<H> {
     /// Serves the tools of the host's own handler as well, after those of the toolset and where no tool of the toolset has their
     /// names. They pass no gate: neither arguments nor visibility nor approval are checked here.
     ///
-    /// # Panics
-    ///
-    /// Never; a server that is served already keeps what it was told before.
+    /// Say it before the server is cloned or served; afterwards it is left out, and a warning says so.
     #[must_use]
     pub fn host_tools(mut self) -> Self {
         if let Some(core) = Arc::get_mut(&mut self.core) {
@@ -312,90 +297,6 @@ impl<H> Composed<H> {
     }
 }
 
-impl McpServerBuilder {
-    /// The server's name; `tools` where nothing is said.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.implementation.name = name.into();
-        self
-    }
-
-    /// The server's version.
-    pub fn version(mut self, version: impl Into<String>) -> Self {
-        self.implementation.version = version.into();
-        self
-    }
-
-    /// The server's name for people.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.implementation.title = Some(title.into());
-        self
-    }
-
-    /// How the tools are meant to be used together, for the model.
-    pub fn instructions(mut self, text: impl Into<String>) -> Self {
-        self.instructions = Some(text.into());
-        self
-    }
-
-    /// Makes the context of a call from who makes it. Where nothing is said, the principal is the context's user and the session its
-    /// session.
-    pub fn context(
-        mut self,
-        make: impl Fn(&Caller<'_>) -> ToolContext + Send + Sync + 'static,
-    ) -> Self {
-        self.context = Some(Arc::new(move |caller| {
-            futures::future::ready(Ok(make(caller))).boxed()
-        }));
-        self
-    }
-
-    /// As [`context`](Self::context), where that takes a look into a store or may fail. An error answers the request; its model's
-    /// face is what the client reads.
-    pub fn context_async(
-        mut self,
-        make: impl for<'a> Fn(&'a Caller<'a>) -> BoxFuture<'a, Result<ToolContext, ToolError>>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.context = Some(Arc::new(make));
-        self
-    }
-
-    /// Puts a host's gate before every call.
-    pub fn gate(mut self, gate: &Gate) -> Self {
-        self.gate = Some(gate.clone());
-        self
-    }
-
-    /// Most tools in one answer to `tools/list`; all where nothing is said, because many clients read the first page only.
-    pub fn page_size(mut self, tools: usize) -> Self {
-        self.page = tools.max(1);
-        self
-    }
-
-    /// The server.
-    pub fn build(self) -> McpServer {
-        let core = Core {
-            tools: RwLock::new(self.tools),
-            context: self.context,
-            gate: self.gate,
-            implementation: self.implementation,
-            instructions: self.instructions,
-            page: self.page,
-            host_tools: false,
-            listeners: changes::Listeners::default(),
-            outlets: list::Outlets::default(),
-            anonymous: ToolContext::anonymous(),
-            calls: TaskTracker::new(),
-        };
-        Composed {
-            core: Arc::new(core),
-            host: Arc::new(NoHandler),
-        }
-    }
-}
-
 impl fmt::Debug for Tools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind: Cow<'_, str> = match &self.0 {
@@ -404,14 +305,5 @@ impl fmt::Debug for Tools {
             Source::Each(_) => "by caller".into(),
         };
         f.debug_tuple("Tools").field(&kind).finish()
-    }
-}
-
-impl fmt::Debug for McpServerBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpServerBuilder")
-            .field("name", &self.implementation.name)
-            .field("tools", &self.tools)
-            .finish_non_exhaustive()
     }
 }

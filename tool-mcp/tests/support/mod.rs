@@ -27,11 +27,16 @@ pub struct Client {
 impl Client {
     /// A client of the older wire, after its handshake.
     pub async fn legacy<H: ServerHandler>(server: &Composed<H>) -> Self {
+        Self::legacy_that_can(server, json!({})).await
+    }
+
+    /// The same, which says what it can do.
+    pub async fn legacy_that_can<H: ServerHandler>(server: &Composed<H>, can: Value) -> Self {
         let mut client = Self::open(server, false);
         let started = client
             .ask(
                 "initialize",
-                json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
+                json!({ "protocolVersion": "2025-11-25", "capabilities": can, "clientInfo": { "name": "test", "version": "1" } }),
             )
             .await;
         assert_eq!(

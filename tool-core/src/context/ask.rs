@@ -1,0 +1,153 @@
+//! Questions to the person on whose behalf a tool runs, asked while it runs.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::ToolContext;
+use crate::args::{self, Repair};
+use crate::error::{ErrorKind, ToolError};
+use crate::schema::StrictSchema;
+use crate::schema::dialect::{Dialect, schema_text};
+
+/// A question that a running tool has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Question {
+    /// What the person reads.
+    pub message: String,
+    /// JSON Schema of the answer: one object.
+    pub schema: String,
+}
+
+impl Question {
+    /// A question whose answer is an object of this JSON Schema.
+    pub fn new(message: impl Into<String>, schema: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            schema: schema.into(),
+        }
+    }
+}
+
+/// What a person said to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<T> {
+    /// The form, filled in.
+    Given(T),
+    /// The person does not want to answer.
+    Declined,
+    /// The person looked away: the form was closed without a choice.
+    Dismissed,
+}
+
+impl<T> Answer<T> {
+    /// The form, where it was filled in.
+    pub fn given(self) -> Option<T> {
+        match self {
+            Self::Given(form) => Some(form),
+            Self::Declined | Self::Dismissed => None,
+        }
+    }
+}
+
+/// Brings a question to the person, and the answer back: a host's chat, or a client over MCP.
+pub trait Asker: Send + Sync + 'static {
+    /// Asks, and waits for the answer: JSON of the question's schema. Whether it is that is looked at afterwards.
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>>;
+}
+
+/// The asker of a context.
+#[derive(Clone)]
+struct Asking(Arc<dyn Asker>);
+
+impl ToolContext {
+    /// The same caller, who can be asked.
+    #[must_use]
+    pub fn with_asker(&self, asker: Arc<dyn Asker>) -> Self {
+        self.with_service(Asking(asker))
+    }
+
+    /// Whether the person on whose behalf the tool runs can be asked.
+    pub fn can_ask(&self) -> bool {
+        self.service::<Asking>().is_some()
+    }
+
+    /// Asks the person on whose behalf the tool runs, and waits for the answer.
+    ///
+    /// `T` is a flat form: an object of texts, numbers, booleans and choices. Secrets of the turn are masked in the message.
+    ///
+    /// A run that waits for a person may be given up meanwhile, as any run may. Some hosts then run the body of a read-only or
+    /// idempotent tool again, and give it the answers that it had; ask before you act.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` where nobody can be asked, `InvalidArguments` where the answer does not fit the form.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    ///
+    /// /// Where to.
+    /// #[derive(Deserialize, StrictSchema)]
+    /// struct Place {
+    ///     /// The city.
+    ///     city: String,
+    /// }
+    ///
+    /// /// Books a table.
+    /// #[tool(idempotent)]
+    /// async fn book(cx: &ToolContext) -> Result<String, ToolError> {
+    ///     match cx.ask::<Place>("In which city?").await?.given() {
+    ///         Some(place) => Ok(format!("booked in {}", place.city)),
+    ///         None => Ok("nothing was booked".to_owned()),
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tool_core::RegistryError> {
+    /// let tools = Registry::builder().tool::<book>().build()?.open();
+    /// let result = tools.call(ToolCall::new("1", "book", "{}"), &ToolContext::anonymous()).await;
+    /// assert_eq!(result.error().map(ToolError::kind), Some(tool_core::ErrorKind::Unavailable));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn ask<T: StrictSchema + DeserializeOwned>(
+        &self,
+        message: impl Into<String>,
+    ) -> Result<Answer<T>, ToolError> {
+        let Some(Asking(asker)) = self.service() else {
+            return Err(ToolError::of(
+                ErrorKind::Unavailable,
+                "the tool has a question, and nobody can be asked here",
+            )
+            .operator("the context has no asker, or the client cannot ask its user"));
+        };
+        let message = self.redactor().redact(&message.into()).into_owned();
+        let question = Question::new(message, schema_text(T::SCHEMA, Dialect::Mcp));
+        let answer = match asker.ask(question).await? {
+            Answer::Given(answer) => answer,
+            Answer::Declined => return Ok(Answer::Declined),
+            Answer::Dismissed => return Ok(Answer::Dismissed),
+        };
+        let admitted = args::admit(T::SCHEMA, answer.get(), Repair::Safe).map_err(|issues| {
+            let why = ToolError::invalid_arguments(issues).model_text();
+            ToolError::of(
+                ErrorKind::InvalidArguments,
+                why.replacen(
+                    "the arguments do not fit the schema",
+                    "the answer does not fit the form",
+                    1,
+                ),
+            )
+        })?;
+        let form = args::decode(&admitted.text).map_err(|error| {
+            ToolError::of(
+                ErrorKind::InvalidArguments,
+                format!("the answer does not fit the form: {error}"),
+            )
+        })?;
+        Ok(Answer::Given(form))
+    }
+}

@@ -1,0 +1,113 @@
+//! Questions of tools, asked through the client: by a request of the server's own in the older wire, by a result that requires input
+//! in the newer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use rmcp::model::{
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, InputRequest, ServerRequest,
+};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use serde_json::value::RawValue;
+use tool_core::{Answer, Asker, ErrorKind, Question, ToolContext, ToolError};
+
+mod parking;
+mod rounds;
+
+pub(crate) use parking::Parking;
+pub use parking::{StateKey, StateKeyError, Waiting};
+pub(crate) use rounds::{Asking, Round, run};
+
+/// An answer as text.
+pub(crate) type Given = Answer<Box<RawValue>>;
+
+/// Whether the client can show forms to its user.
+pub(crate) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+    let capabilities = context.client_capabilities();
+    let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
+    // Who says nothing about forms and addresses can show forms.
+    elicitation.is_some_and(|how| how.form.is_some() || how.url.is_none())
+}
+
+/// A question as MCP has it.
+fn form(question: &Question) -> Result<ElicitRequestParams, ToolError> {
+    let requested_schema: ElicitationSchema =
+        serde_json::from_str(&question.schema).map_err(|error| {
+            ToolError::of(
+                ErrorKind::Unavailable,
+                "the tool has a question that cannot be asked here",
+            )
+            .operator(format!(
+                "a form of MCP is an object of texts, numbers, booleans and choices: {error}"
+            ))
+        })?;
+    Ok(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: question.message.clone(),
+        requested_schema,
+    })
+}
+
+fn input_request(question: &Question) -> Result<InputRequest, ToolError> {
+    Ok(InputRequest::Elicitation(ElicitRequest::new(form(
+        question,
+    )?)))
+}
+
+/// An answer as the tool has it.
+fn given(result: ElicitResult) -> Result<Given, ToolError> {
+    match result.action {
+        ElicitationAction::Accept => {
+            let content = result.content.unwrap_or_else(|| serde_json::json!({}));
+            let text = serde_json::value::to_raw_value(&content).map_err(ToolError::foreign)?;
+            Ok(Answer::Given(text))
+        }
+        ElicitationAction::Decline => Ok(Answer::Declined),
+        // Whatever else a client may come to say, it is no answer.
+        _ => Ok(Answer::Dismissed),
+    }
+}
+
+/// The user of a client of the older wire, who is asked while the call runs.
+struct Live {
+    peer: Peer<RoleServer>,
+    patience: Duration,
+}
+
+impl Asker for Live {
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Given, ToolError>> {
+        async move {
+            let request = ServerRequest::ElicitRequest(ElicitRequest::new(form(&question)?));
+            let asked = tokio::time::timeout(self.patience, self.peer.send_request(request));
+            match asked.await {
+                Ok(Ok(ClientResult::ElicitResult(result))) => given(result),
+                Ok(Ok(_)) => Err(unasked("the client answered with something else")),
+                Ok(Err(error)) => Err(unasked(error)),
+                Err(_) => Err(ToolError::of(
+                    ErrorKind::TimedOut,
+                    "the user did not answer the tool's question in time",
+                )),
+            }
+        }
+        .boxed()
+    }
+}
+
+fn unasked(why: impl std::fmt::Display) -> ToolError {
+    ToolError::of(ErrorKind::Unavailable, "the user could not be asked").operator(why.to_string())
+}
+
+/// The same caller, whom tools can ask through a client of the older wire.
+pub(crate) fn live(
+    cx: &ToolContext,
+    context: &RequestContext<RoleServer>,
+    patience: Duration,
+) -> ToolContext {
+    cx.with_asker(Arc::new(Live {
+        peer: context.peer.clone(),
+        patience,
+    }))
+}

@@ -1,0 +1,252 @@
+//! A call in rounds: it runs, asks, waits while the client brings the answer, and goes on.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt as _;
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use rmcp::ErrorData;
+use rmcp::model::{ElicitResult, InputRequests, InputRequiredResult, InputResponses};
+use rmcp::service::{RequestContext, RoleServer};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tool_core::{
+    Asker, CallResult, ErrorKind, Question, ToolCall, ToolContext, ToolError, ToolEvent, Toolset,
+};
+use tracing::Instrument as _;
+
+use super::parking::{Asked, Kept, Parking, Remembered, Sealed, State};
+use super::{Given, given, input_request};
+use crate::server::call::{Steps, tell};
+
+/// The key of a question in the maps of requests and responses.
+const KEY: &str = "answer";
+
+/// What a round ends with.
+pub(crate) enum Round {
+    /// The call's result.
+    Done(CallResult),
+    /// A question.
+    Asks(InputRequiredResult),
+}
+
+/// A task that ends with this.
+pub(crate) struct Aborted(pub(crate) JoinHandle<()>);
+
+impl Drop for Aborted {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What was asked and answered.
+#[derive(Default)]
+struct Memory {
+    /// Answers to questions that will be asked again.
+    ahead: VecDeque<Remembered>,
+    behind: Vec<Remembered>,
+}
+
+/// The user of a client of the newer wire, who is asked between two requests.
+struct Between {
+    memory: Arc<Mutex<Memory>>,
+    questions: mpsc::UnboundedSender<Waits>,
+}
+
+/// A question that waits for its answer.
+struct Waits {
+    question: Question,
+    answer: oneshot::Sender<Result<Given, ToolError>>,
+}
+
+fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Asker for Between {
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Given, ToolError>> {
+        async move {
+            let asked = Asked::from(question.clone());
+            let known = {
+                let mut memory = lock(&self.memory);
+                // A body that asks something else this time gets no answer that was meant for another question.
+                match memory.ahead.pop_front() {
+                    Some(known) if known.question == asked => {
+                        memory.behind.push(known.clone());
+                        Some(known.answer)
+                    }
+                    _ => {
+                        memory.ahead.clear();
+                        None
+                    }
+                }
+            };
+            if let Some(answer) = known {
+                return Ok(answer.into());
+            }
+            let (answer, answered) = oneshot::channel();
+            let gone = || ToolError::of(ErrorKind::Cancelled, "nobody waits for the tool any more");
+            let waits = Waits { question, answer };
+            self.questions.send(waits).map_err(|_| gone())?;
+            let answer = answered.await.map_err(|_| gone())??;
+            let kept = Kept::from(&answer);
+            lock(&self.memory).behind.push(Remembered {
+                question: asked,
+                answer: kept,
+            });
+            Ok(answer)
+        }
+        .boxed()
+    }
+}
+
+/// A call that runs by itself, whoever waits for it.
+pub(crate) struct Run {
+    events: mpsc::UnboundedReceiver<ToolEvent>,
+    questions: mpsc::UnboundedReceiver<Waits>,
+    memory: Arc<Mutex<Memory>>,
+    _task: Aborted,
+}
+
+impl Run {
+    fn begin(tools: &Toolset, call: ToolCall, cx: &ToolContext, known: Vec<Remembered>) -> Self {
+        let memory = Arc::new(Mutex::new(Memory {
+            ahead: known.into(),
+            behind: Vec::new(),
+        }));
+        let (questions, asked) = mpsc::unbounded_channel();
+        let cx = cx.with_asker(Arc::new(Between {
+            memory: Arc::clone(&memory),
+            questions,
+        }));
+        let (told, events) = mpsc::unbounded_channel();
+        let mut stream = Box::pin(tools.stream(call, &cx));
+        let task = async move {
+            while let Some(event) = stream.next().await {
+                if told.send(event).is_err() {
+                    return;
+                }
+            }
+        };
+        Self {
+            events,
+            questions: asked,
+            memory,
+            _task: Aborted(tokio::spawn(task.in_current_span())),
+        }
+    }
+}
+
+/// A request for a call.
+pub(crate) struct Asking<'a> {
+    pub(crate) parking: &'a Parking,
+    pub(crate) tools: &'a Toolset,
+    pub(crate) call: ToolCall,
+    pub(crate) cx: &'a ToolContext,
+    pub(crate) context: &'a RequestContext<RoleServer>,
+}
+
+/// Runs a call up to its end or its next question; `state` and `responses` are what the client brings from the round before.
+pub(crate) async fn run(
+    asking: Asking<'_>,
+    state: Option<&str>,
+    responses: Option<&InputResponses>,
+) -> Result<Round, ErrorData> {
+    let sealed = Sealed::of(&asking.call.name, &asking.call.arguments, asking.cx);
+    let Some(state) = state else {
+        let run = Run::begin(asking.tools, asking.call.clone(), asking.cx, Vec::new());
+        return asking.drive(run, &sealed).await;
+    };
+    let text = state;
+    let state: State = asking.parking.open(text, &sealed)?;
+    let answer = responses.and_then(|responses| responses.get(KEY)).cloned();
+    let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer).ok());
+    let Some(answer) = answer.map(given).and_then(Result::ok) else {
+        // The question stands; the same state answers it.
+        return asks(&state.question.question(), text.to_owned());
+    };
+    if let Some(parked) = asking.parking.take(&state.nonce) {
+        // Where the body has stopped asking, its result comes next.
+        let _ = parked.answer.send(Ok(answer));
+        return asking.drive(parked.run, &sealed).await;
+    }
+    let hints = asking
+        .tools
+        .get(&asking.call.name)
+        .map(tool_core::ToolDef::hints);
+    if !hints.is_some_and(|hints| hints.read_only || hints.idempotent) {
+        let error = ToolError::of(
+            ErrorKind::Interrupted,
+            "the call waited for an answer and is gone, it may have done a part of its work: look before you call again",
+        );
+        return Ok(Round::Done(CallResult::refused(asking.call, error)));
+    }
+    let mut known = state.before;
+    known.push(Remembered {
+        question: state.question,
+        answer: Kept::from(&answer),
+    });
+    let run = Run::begin(asking.tools, asking.call.clone(), asking.cx, known);
+    asking.drive(run, &sealed).await
+}
+
+fn asks(question: &Question, state: String) -> Result<Round, ErrorData> {
+    let request = input_request(question)
+        .map_err(|error| ErrorData::internal_error(error.operator_text(), None))?;
+    let requests = InputRequests::from([(KEY.to_owned(), request)]);
+    Ok(Round::Asks(InputRequiredResult::new(
+        Some(requests),
+        Some(state),
+    )))
+}
+
+impl Asking<'_> {
+    /// Follows a run up to its end or its next question.
+    async fn drive(&self, mut run: Run, sealed: &Sealed) -> Result<Round, ErrorData> {
+        let token = self.context.meta.get_progress_token();
+        let mut steps = Steps::default();
+        loop {
+            let waits = tokio::select! {
+                biased;
+                event = run.events.recv() => match event {
+                    Some(ToolEvent::Done(result)) => return Ok(Round::Done(result)),
+                    Some(ToolEvent::Progress(step)) => {
+                        if let Some(token) = &token {
+                            tell(&mut steps, &step, token, self.context).await;
+                        }
+                        continue;
+                    }
+                    Some(ToolEvent::Started) => continue,
+                    None => return Err(ErrorData::internal_error("the call ended without a result", None)),
+                },
+                Some(waits) = run.questions.recv() => waits,
+                // The run is dropped with this.
+                () = self.context.ct.cancelled() => {
+                    return Err(ErrorData::internal_error("the call was cancelled", None));
+                }
+            };
+            if let Err(error) = input_request(&waits.question) {
+                let _ = waits.answer.send(Err(error));
+                continue;
+            }
+            let before = lock(&run.memory).behind.clone();
+            match self.parking.park(run, waits.answer) {
+                Ok(nonce) => {
+                    let question = Asked::from(waits.question.clone());
+                    let state = State {
+                        nonce,
+                        question,
+                        before,
+                    };
+                    return asks(&waits.question, self.parking.seal(&state, sealed)?);
+                }
+                Err((again, answer)) => {
+                    let busy = "too many tools wait for answers now, call again later";
+                    let _ = answer.send(Err(ToolError::of(ErrorKind::RateLimited, busy)));
+                    run = again;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a server is made from.
+
+use std::fmt;
+use std::sync::{Arc, RwLock};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use rmcp::model::Implementation;
+use tokio_util::task::TaskTracker;
+use tool_core::{Gate, ToolContext, ToolError};
+
+use super::ask::{Parking, StateKey, Waiting};
+use super::{Caller, Composed, Core, MakeContext, McpServer, NoHandler, Tools, changes, list};
+
+/// Makes a server.
+#[must_use]
+pub struct McpServerBuilder {
+    tools: Tools,
+    context: Option<MakeContext>,
+    gate: Option<Gate>,
+    implementation: Implementation,
+    instructions: Option<String>,
+    page: usize,
+    waiting: Waiting,
+    key: Option<StateKey>,
+}
+
+impl McpServerBuilder {
+    pub(super) fn new(tools: Tools) -> Self {
+        Self {
+            tools,
+            context: None,
+            gate: None,
+            implementation: Implementation::new("tools", env!("CARGO_PKG_VERSION")),
+            instructions: None,
+            page: usize::MAX,
+            waiting: Waiting::default(),
+            key: None,
+        }
+    }
+
+    /// The server's name; `tools` where nothing is said.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.implementation.name = name.into();
+        self
+    }
+
+    /// The server's version.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.implementation.version = version.into();
+        self
+    }
+
+    /// The server's name for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.implementation.title = Some(title.into());
+        self
+    }
+
+    /// How the tools are meant to be used together, for the model.
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
+    }
+
+    /// Makes the context of a call from who makes it. Where nothing is said, the principal is the context's user and the session its
+    /// session.
+    pub fn context(
+        mut self,
+        make: impl Fn(&Caller<'_>) -> ToolContext + Send + Sync + 'static,
+    ) -> Self {
+        self.context = Some(Arc::new(move |caller| {
+            futures::future::ready(Ok(make(caller))).boxed()
+        }));
+        self
+    }
+
+    /// As [`context`](Self::context), where that takes a look into a store or may fail. An error answers the request; its model's
+    /// face is what the client reads.
+    pub fn context_async(
+        mut self,
+        make: impl for<'a> Fn(&'a Caller<'a>) -> BoxFuture<'a, Result<ToolContext, ToolError>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.context = Some(Arc::new(make));
+        self
+    }
+
+    /// Puts a host's gate before every call.
+    pub fn gate(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
+    /// Most tools in one answer to `tools/list`; all where nothing is said, because many clients read the first page only.
+    pub fn page_size(mut self, tools: usize) -> Self {
+        self.page = tools.max(1);
+        self
+    }
+
+    /// How long and how many runs wait for answers of their users; 1000 for ten minutes where nothing is said.
+    pub fn waiting(mut self, waiting: Waiting) -> Self {
+        self.waiting = waiting;
+        self
+    }
+
+    /// The key that seals what clients carry between a question and its answer. Where nothing is said it is a random one, and no
+    /// other process takes up a call whose question this one has asked.
+    pub fn state_key(mut self, key: StateKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// The server.
+    pub fn build(self) -> McpServer {
+        let core = Core {
+            tools: RwLock::new(self.tools),
+            context: self.context,
+            gate: self.gate,
+            implementation: self.implementation,
+            instructions: self.instructions,
+            page: self.page,
+            host_tools: false,
+            listeners: changes::Listeners::default(),
+            outlets: list::Outlets::default(),
+            anonymous: ToolContext::anonymous(),
+            calls: TaskTracker::new(),
+            parking: Parking::new(self.waiting, self.key.unwrap_or_default()),
+        };
+        Composed {
+            core: Arc::new(core),
+            host: Arc::new(NoHandler),
+        }
+    }
+}
+
+impl fmt::Debug for McpServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServerBuilder")
+            .field("name", &self.implementation.name)
+            .field("tools", &self.tools)
+            .finish_non_exhaustive()
+    }
+}
