@@ -31,6 +31,12 @@ pub(crate) fn paint(style: Style, text: impl fmt::Display) -> String {
     Painted(style, text).to_string()
 }
 
+/// A number of things, such as `3 tools`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let more = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{more}")
+}
+
 /// Where a command writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {

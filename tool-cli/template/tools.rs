@@ -1,7 +1,8 @@
 //! What the tools promise, and what they do.
 
-use CRATE::{Tone, greet};
 use tool_core::prelude::*;
+
+use CRATE::{Tone, greet};
 
 #[test]
 fn every_tool_keeps_its_word() {
@@ -12,9 +13,19 @@ fn every_tool_keeps_its_word() {
 async fn a_greeting_is_as_warm_as_it_is_asked_for() {
     let tools = toolset![greet];
     let cx = ToolContext::anonymous();
-    let said = tools.invoke(greet { name: "Ada".into(), tone: Tone::Formal }, &cx).await;
+    let said = tools
+        .invoke(
+            greet {
+                name: "Ada".into(),
+                tone: Tone::Formal,
+            },
+            &cx,
+        )
+        .await;
     assert_eq!(said.ok().as_deref(), Some("Dear Ada,"));
-    let result = tools.call(ToolCall::new("1", "greet", r#"{"name":"Ada"}"#), &cx).await;
+    let result = tools
+        .call(ToolCall::new("1", "greet", r#"{"name":"Ada"}"#), &cx)
+        .await;
     assert_eq!(result.model_text(), "Hi Ada!");
 }
 

@@ -10,7 +10,7 @@ use super::find;
 use crate::args::Check;
 use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
-use crate::screen::{BAD, BOLD, DIM, GOOD, NAME, Screen, WARN, paint};
+use crate::screen::{BAD, BOLD, DIM, GOOD, NAME, Screen, WARN, count, paint};
 use crate::table::Table;
 
 /// Most characters of a description that every client shows.
@@ -280,8 +280,9 @@ fn show(report: &Report<'_>, screen: Screen) -> Result<(), Failure> {
         .filter(|finding| finding.level == "error")
         .count();
     screen.out(format_args!(
-        "{} tools, {errors} errors, {} warnings",
-        report.tools.len(),
-        report.findings.len() - errors
+        "{}, {}, {}",
+        count(report.tools.len(), "tool"),
+        count(errors, "error"),
+        count(report.findings.len() - errors, "warning")
     ))
 }

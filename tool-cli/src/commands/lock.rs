@@ -12,7 +12,7 @@ use crate::args::Lock;
 use crate::host::Cli;
 use crate::json::Json;
 use crate::outcome::{Exit, Failure};
-use crate::screen::Screen;
+use crate::screen::{Screen, count};
 
 /// The form of the file. Another one is not read.
 const VERSION: u32 = 1;
@@ -72,7 +72,7 @@ pub(super) fn run(cli: &Cli, words: &Lock, screen: Screen) -> Result<Exit, Failu
     fs::write(&path, format!("{HEAD}{text}")).map_err(|error| {
         Failure::usage(format!("`{}` cannot be written: {error}", path.display()))
     })?;
-    let count = locks.tools.len();
+    let tools = locks.tools.len();
     if screen.is_json() {
         #[derive(Serialize)]
         struct Written {
@@ -80,9 +80,13 @@ pub(super) fn run(cli: &Cli, words: &Lock, screen: Screen) -> Result<Exit, Failu
             tools: usize,
         }
         let file = path.display().to_string();
-        Screen::json(&Written { file, tools: count })?;
+        Screen::json(&Written { file, tools })?;
     } else {
-        screen.out(format_args!("{} tools locked in {}", count, path.display()))?;
+        screen.out(format_args!(
+            "{} locked in {}",
+            count(tools, "tool"),
+            path.display()
+        ))?;
     }
     Ok(Exit::Ok)
 }

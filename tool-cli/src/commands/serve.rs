@@ -10,11 +10,11 @@ use super::supply::Supplied;
 use crate::args::{Serve, Supply};
 use crate::host::{Cli, Prepare};
 use crate::outcome::{Exit, Failure};
-use crate::screen::{BOLD, DIM, Screen, WARN, paint};
+use crate::screen::{BOLD, DIM, Screen, WARN, count, paint};
 
 pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
-    let count = registry.len();
+    let count = count(registry.len(), "tool");
     let caller = Callers {
         supplied: Supplied::gather(&words.supply, registry.tools())?,
         supply: words.supply.clone(),
@@ -31,7 +31,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         // The standard output is the protocol's.
         screen.note(paint(
             DIM,
-            format_args!("{count} tools over standard input and output, one message a line"),
+            format_args!("{count} over standard input and output, one message a line"),
         ));
         return match server.stdio().await {
             Ok(()) => Ok(Exit::Ok),
@@ -52,7 +52,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         options = options.origin(origin);
     }
     screen.note(format_args!(
-        "{count} tools at {}",
+        "{count} at {}",
         paint(BOLD, format_args!("http://{place}/mcp"))
     ));
     if !place.ip().is_loopback() {

@@ -23,7 +23,7 @@ fn every_provider_has_a_verdict_on_every_tool() {
         );
     }
     let people = desk(&["check", "file_note"]).succeeds().out;
-    assert!(people.contains("1 tools, 0 errors"), "{people}");
+    assert!(people.contains("1 tool, 0 errors"), "{people}");
     desk(&["check", "file_nite"]).fails(2, &["did you mean `file_note`?"]);
     assert_eq!(json["findings"], json!([]));
 }
@@ -44,7 +44,7 @@ fn what_is_not_described_is_a_warning_that_fails_where_it_is_to_be_strict() {
         ran.out
     );
     assert!(
-        ran.out.contains("1 tools, 0 errors, 1 warnings"),
+        ran.out.contains("1 tool, 0 errors, 1 warning"),
         "{}",
         ran.out
     );

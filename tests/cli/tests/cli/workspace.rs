@@ -106,6 +106,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     assert_eq!(own.out, "Dear Ada,\n");
     let tests = cargo(&pack, &["test", "--quiet"]).succeeds();
     assert!(tests.out.contains("3 passed"), "{tests:?}");
+    cargo(&pack, &["fmt", "--check"]).succeeds();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::lock::{self, Locked, Locks};
 use crate::args::Diff;
 use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
-use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, paint};
+use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, count, paint};
 
 mod schema;
 mod tool;
@@ -155,10 +155,10 @@ fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
         .iter()
         .filter(|change| change.callers == Callers::Breaking);
     screen.out(format_args!(
-        "{} changes, {} breaking for callers; waiting approvals are void for {} tools",
-        report.changes.len(),
+        "{}, {} breaking for callers; waiting approvals are void for {}",
+        count(report.changes.len(), "change"),
         breaking.count(),
-        report.void.len()
+        count(report.void.len(), "tool")
     ))?;
     screen.note(paint(DIM, "`lock` accepts them"));
     Ok(())
