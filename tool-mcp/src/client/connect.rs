@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::RoleClient;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ProtocolVersion};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ProtocolVersion, SubscriptionFilter,
+};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RunningService,
     Service, ServiceError,
@@ -75,6 +78,7 @@ impl<S: Service<RoleClient>> McpClient<S> {
             ears: ears.clone(),
         };
         let running = handler.serve_with_lifecycle(tap, lifecycle).await?;
+        listen(running.peer(), &ears).await;
         Ok(Self {
             running: Arc::new(running),
             ears,
@@ -108,6 +112,51 @@ impl<S: Service<RoleClient>> fmt::Debug for McpClient<S> {
             .field("peer", self.running.peer())
             .finish_non_exhaustive()
     }
+}
+
+/// How long a server may take to say that it will tell of changes.
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The longest pause before a server is asked again to tell of changes.
+const MOST_PAUSE: Duration = Duration::from_mins(1);
+
+/// Asks a server of the era without sessions to tell of changes, which it does only for those who ask, and sees to it as long as the
+/// connection lives.
+async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
+    let tells = peer.peer_info().is_some_and(|info| {
+        let tools = info.capabilities.tools.as_ref();
+        !info.protocol_version.has_initialize()
+            && tools.is_some_and(|tools| tools.list_changed == Some(true))
+    });
+    if !tells {
+        return;
+    }
+    let (ready, is_ready) = tokio::sync::oneshot::channel();
+    let (peer, ears) = (peer.clone(), ears.clone());
+    tokio::spawn(async move {
+        let mut ready = Some(ready);
+        let mut pause = Duration::from_secs(1);
+        while !peer.is_transport_closed() {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            match peer.listen(filter).await {
+                Ok(mut subscription) => {
+                    if let Some(ready) = ready.take() {
+                        let _ = ready.send(());
+                    } else {
+                        // What has changed in the pause was not heard.
+                        ears.doubt();
+                    }
+                    pause = Duration::from_secs(1);
+                    // The ears hear what it brings before it does.
+                    while let Ok(Some(_)) = subscription.next().await {}
+                }
+                Err(error) => tracing::debug!(%error, "an MCP server does not tell of changes"),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(MOST_PAUSE);
+        }
+    });
+    let _ = tokio::time::timeout(LISTEN_TIMEOUT, is_ready).await;
 }
 
 /// What tools can be read from: an [`McpClient`], or any running client of rmcp's.

@@ -74,6 +74,11 @@ impl Ears {
         *self.0.changes.borrow()
     }
 
+    /// The list has changed, or may have.
+    pub(crate) fn doubt(&self) {
+        self.0.changes.send_modify(|changes| *changes += 1);
+    }
+
     /// Waits until the list has changed more often than this.
     pub(crate) async fn changed_since(&self, seen: u64) {
         // The sender is ours, so it is there as long as we are.
@@ -118,7 +123,7 @@ impl Ears {
                 }
             }
             ServerNotification::ToolListChangedNotification(_) => {
-                self.0.changes.send_modify(|changes| *changes += 1);
+                self.doubt();
             }
             _ => {}
         }

@@ -41,11 +41,14 @@
 //! # }
 //! ```
 //!
+//! A server that is a child process is reached by `TokioChildProcess`, which comes with the feature `client`. For one behind HTTP turn on
+//! rmcp's own features `transport-streamable-http-client-reqwest` and `reqwest` (its TLS), and give `StreamableHttpClientTransport`.
+//!
 //! # What is not trusted
 //!
 //! * **Effects.** What a server says of them is a hint. Unless the host trusts it ([`LoadTools::trust_hints`]) or says itself what a
-//!   tool does ([`LoadTools::read_only`]), a tool may do anything: remove, overwrite, and reach beyond its server. So its calls ask for
-//!   approval by default.
+//!   tool does ([`LoadTools::read_only`]), a tool may do anything: remove, overwrite, and reach beyond its server. So a host's gate asks for
+//!   approval where no policy allows the call.
 //! * **Contracts.** A server can change a tool after somebody looked at it. [`McpTools::lock`] is what was accepted; given to
 //!   the next load, it keeps out every tool whose description, schemas or annotations differ, and every new one, until
 //!   [`McpTools::accept`]. While a snapshot lives, a server that tells of a changed list is read again before the next call, and a
@@ -172,7 +175,7 @@ impl McpTools {
 
     /// Whether the server has told of a changed list that nobody has read yet.
     ///
-    /// Only heard through an [`McpClient`]. A server of 2026-07-28 tells it to who [listens](rmcp::service::Peer::listen).
+    /// Only heard through an [`McpClient`].
     pub async fn is_stale(&self) -> bool {
         self.live.is_stale().await
     }

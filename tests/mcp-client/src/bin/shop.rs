@@ -1,0 +1,49 @@
+//! A server of ours over standard input and output.
+
+use tool_core::prelude::*;
+use tool_mcp::McpServer;
+
+/// What was ordered.
+#[derive(Serialize, StrictSchema)]
+struct Order {
+    /// Its number.
+    id: u64,
+    /// How many things.
+    items: u32,
+}
+
+/// Orders things from the shop.
+#[tool(open_world)]
+fn order(
+    /// What to order.
+    thing: String,
+    /// How many.
+    #[arg(range = 1..=9, default = 1)]
+    items: u32,
+) -> Result<Order, ToolError> {
+    if thing == "nothing" {
+        return Err(ToolError::new("nothing is not for sale, name a thing"));
+    }
+    Ok(Order {
+        id: u64::MAX,
+        items,
+    })
+}
+
+/// Looks at the shelf, step by step.
+#[tool(read_only)]
+fn look() -> ToolStream<String, u32> {
+    tool_stream! {
+        for shelf in 1..=3 {
+            yield format!("shelf {shelf}");
+        }
+        3
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let server = McpServer::builder(Registry::linked()?).name("shop").build();
+    server.stdio().await?;
+    Ok(())
+}

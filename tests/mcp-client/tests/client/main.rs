@@ -1,0 +1,14 @@
+//! Other servers' tools as tools of one's own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails where it gets nothing"
+)]
+
+mod changes;
+mod everything;
+mod hostile;
+mod own;
+mod python;
+mod support;

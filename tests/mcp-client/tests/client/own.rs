@@ -1,0 +1,213 @@
+//! Servers of ours: over pipes, as a child process, and behind HTTP.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rmcp::transport::StreamableHttpClientTransport;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::process::Command;
+use tool_core::ErrorKind;
+use tool_core::prelude::*;
+use tool_mcp::client::{McpClient, mcp_tools};
+use tool_mcp::rmcp::ServiceExt as _;
+use tool_mcp::rmcp::model::ProtocolVersion;
+use tool_mcp::rmcp::service::ClientLifecycleMode;
+use tool_mcp::{HttpOptions, McpServer};
+
+use crate::support::{call, none, open, payload, start, steps};
+
+pub(crate) fn eras() -> [ClientLifecycleMode; 2] {
+    let modern = ClientLifecycleMode::Discover {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+    };
+    [ClientLifecycleMode::Initialize, modern]
+}
+
+/// A client at the other end of two pipes.
+pub(crate) async fn connect(server: &McpServer, era: ClientLifecycleMode) -> McpClient {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(theirs);
+    let server = server.clone();
+    tokio::spawn(async move { server.serve_lines(input, output).await });
+    McpClient::connect_with((), tokio::io::split(ours), era)
+        .await
+        .unwrap()
+}
+
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+struct Dropped;
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        DROPPED.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Waits for ever.
+#[tool(read_only)]
+async fn wait() -> Result<String, ToolError> {
+    let _dropped = Dropped;
+    std::future::pending::<()>().await;
+    Ok(String::new())
+}
+
+/// Reads in steps.
+#[tool(read_only)]
+fn walk() -> ToolStream<String, u64> {
+    tool_stream! {
+        yield "one".to_owned();
+        yield "two".to_owned();
+        2
+    }
+}
+
+/// What was added.
+#[derive(Serialize, StrictSchema)]
+struct Sum {
+    /// The sum.
+    sum: u64,
+}
+
+/// Adds two numbers.
+#[tool(read_only, title = "Add")]
+fn add(
+    /// The first.
+    a: u64,
+    /// The second.
+    b: Option<u64>,
+) -> Result<Sum, ToolError> {
+    let sum = a.checked_add(b.unwrap_or(0));
+    let sum =
+        sum.ok_or_else(|| ToolError::new("the sum has more than 64 bits, take smaller numbers"))?;
+    Ok(Sum { sum })
+}
+
+fn server() -> McpServer {
+    let registry = Registry::builder()
+        .tool::<add>()
+        .tool::<wait>()
+        .tool::<walk>();
+    McpServer::builder(registry.build().unwrap())
+        .name("sums")
+        .page_size(1)
+        .build()
+}
+
+async fn is_right(client: &McpClient) {
+    let info = client.peer().peer_info().unwrap();
+    let handshake = info.protocol_version.has_initialize();
+    let tools = mcp_tools(client)
+        .namespace("s")
+        .trust_hints()
+        .await
+        .unwrap();
+    assert_eq!(tools.server(), "sums");
+    let report = tools.report().to_string();
+    assert_eq!(tools.report().refused().count(), 0, "{report}");
+    let add = tools.report().get("add").unwrap();
+    assert!(add.unheld.is_empty() && add.left_out.is_empty(), "{report}");
+    let tools = open(&tools);
+    let def = tools.get("s__add").unwrap();
+    assert!(def.hints().read_only && def.description() == "Adds two numbers.");
+    assert!(def.definition(Dialect::Mcp).contains(r#""title":"Add""#));
+    assert!(def.output_schema().is_some());
+
+    // Every digit of 64 bits, there and back; null for what is left out.
+    let big = call(&tools, "s__add", json!({"a": u64::MAX, "b": null})).await;
+    assert_eq!(payload(&big), json!({"sum": u64::MAX}));
+    let failed = call(&tools, "s__add", json!({"a": u64::MAX, "b": 1})).await;
+    let error = failed.error().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Failed);
+    assert_eq!(
+        error.model_text(),
+        "the sum has more than 64 bits, take smaller numbers"
+    );
+    // Beyond 64 bits nothing is rounded: it is refused here.
+    let beyond = ToolCall::new("c", "s__add", r#"{"a":18446744073709551616}"#);
+    let beyond = tools.call(beyond, &ToolContext::anonymous()).await;
+    assert_eq!(beyond.error().unwrap().kind(), ErrorKind::InvalidArguments);
+
+    let (told, result) = steps(&tools, "s__walk", none()).await;
+    // The older era wants an object, and a server says so in its schema.
+    let two = if handshake {
+        json!({"result": 2})
+    } else {
+        json!(2)
+    };
+    assert_eq!((payload(&result), result.model_text().as_str()), (two, "2"));
+    let told: Vec<_> = told
+        .iter()
+        .map(|step| step["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(told, ["one", "two"]);
+
+    // Given up here, dropped there.
+    let before = DROPPED.load(Ordering::SeqCst);
+    let cx = ToolContext::builder()
+        .deadline(Duration::from_millis(200))
+        .build();
+    let late = tools.call(ToolCall::new("c", "s__wait", "{}"), &cx).await;
+    assert_eq!(late.error().unwrap().kind(), ErrorKind::TimedOut);
+    while DROPPED.load(Ordering::SeqCst) == before {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+// S1-12
+#[tokio::test]
+async fn over_pipes_and_http_in_both_eras() {
+    for era in eras() {
+        is_right(&connect(&server(), era).await).await;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let options = HttpOptions::default();
+        server()
+            .serve_http_until(listener, options, std::future::pending())
+            .await
+    });
+    for era in eras() {
+        let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+        let client = McpClient::connect_with((), transport, era).await.unwrap();
+        is_right(&client).await;
+    }
+}
+
+// S1-12
+#[tokio::test]
+async fn as_a_child_process() {
+    let client = start(Command::new(env!("CARGO_BIN_EXE_shop"))).await;
+    let tools = open(&mcp_tools(&client).trust_hints().await.unwrap());
+    assert_eq!(tools.names().collect::<Vec<_>>(), ["look", "order"]);
+    let ordered = call(&tools, "order", json!({"thing": "tea"})).await;
+    assert_eq!(payload(&ordered), json!({"id": u64::MAX, "items": 1}));
+    let none_left = call(&tools, "order", json!({"thing": "nothing"})).await;
+    assert_eq!(
+        none_left.model_text(),
+        "nothing is not for sale, name a thing"
+    );
+    let (told, _) = steps(&tools, "look", none()).await;
+    assert_eq!(told.len(), 3);
+    client.close();
+    while !client.is_closed() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let gone = call(&tools, "look", none()).await;
+    assert_eq!(gone.error().unwrap().kind(), ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn any_running_client_of_rmcps_will_do() {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(theirs);
+    tokio::spawn(async move { server().serve_lines(input, output).await });
+    let running = ().serve(tokio::io::split(ours)).await.unwrap();
+    for tools in [mcp_tools(&running), mcp_tools(running.peer())] {
+        let tools = open(&tools.trust_hints().await.unwrap());
+        let (told, result) = steps(&tools, "walk", none()).await;
+        assert_eq!((told.len(), payload(&result)), (0, json!({"result": 2})));
+    }
+}
