@@ -111,7 +111,10 @@ impl Fixture {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is written where it is used")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is written where it is used"
+)]
 fn accept(content: Value) -> Value {
     json!({ "action": "accept", "content": content })
 }

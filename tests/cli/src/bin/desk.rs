@@ -135,6 +135,27 @@ fn fetch_post(
     ))
 }
 
+/// Where to book.
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Booking {
+    /// The city.
+    pub city: String,
+    /// For how many.
+    pub guests: u32,
+    /// Whether there is a dog.
+    pub dog: Option<bool>,
+}
+
+/// Books a table, and asks where.
+#[tool(category = "desk", idempotent)]
+async fn book_table(cx: &ToolContext) -> Result<String, ToolError> {
+    let booking = cx.ask::<Booking>("Where shall it be?").await?.given();
+    Ok(match booking {
+        Some(Booking { city, guests, dog }) => format!("{city}, {guests}, dog: {dog:?}"),
+        None => "no table".to_owned(),
+    })
+}
+
 /// Always fails.
 #[tool(category = "mail")]
 fn burn_post() -> Result<String, ToolError> {

@@ -251,3 +251,9 @@ fn a_missing_variable_is_asked_for_by_name() {
         &["STREET", "TOOL_VARIABLE_STREET", "--variable NAME=VALUE"],
     );
 }
+
+// M15
+#[test]
+fn a_question_that_nobody_can_answer_ends_the_call() {
+    desk(&["call", "book_table"]).fails(1, &["nobody can be asked here"]);
+}

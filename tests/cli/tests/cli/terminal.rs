@@ -143,3 +143,33 @@ fn wrong_words_are_told_with_what_there_is() {
         .expect("a near name");
     ends(session, 2);
 }
+
+// M15
+#[test]
+fn a_running_tool_asks_in_the_terminal() {
+    let mut session = open(&["call", "book_table"]);
+    session
+        .exp_string("Where shall it be?")
+        .expect("the question");
+    session.exp_string("city: ").expect("a field");
+    session.send_line("Oslo").unwrap();
+    session.exp_string("guests: ").expect("a field");
+    session.send_line("many").unwrap();
+    session.exp_string("write a number").expect("why not");
+    session.exp_string("guests: ").expect("the field again");
+    session.send_line("4").unwrap();
+    session
+        .exp_string("dog (y/n): ")
+        .expect("a field that may be left out");
+    session.send_line("").unwrap();
+    session
+        .exp_string("Oslo, 4, dog: None")
+        .expect("the result");
+    ends(session, 0);
+
+    let mut session = open(&["call", "book_table"]);
+    session.exp_string("city: ").expect("a field");
+    session.send_line("").unwrap();
+    session.exp_string("no table").expect("the result");
+    ends(session, 0);
+}

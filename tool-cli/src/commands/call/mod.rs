@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::pin::pin;
+use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::future::{Either, select};
@@ -21,10 +22,12 @@ use crate::screen::Screen;
 
 mod ask;
 mod flags;
+mod form;
 mod progress;
 mod show;
 
-use progress::Progress;
+use form::Terminal;
+use progress::{Bar, Progress};
 
 /// The id of the one call that is made.
 const ID: &str = "cli";
@@ -60,6 +63,7 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
         how: &how,
         screen,
         token: token.clone(),
+        bar: Bar::default(),
     };
     let interrupted = async {
         // Without a signal handler there is nothing to wait for.
@@ -112,6 +116,7 @@ struct OneCall<'a> {
     how: &'a How,
     screen: Screen,
     token: CancellationToken,
+    bar: Bar,
 }
 
 impl OneCall<'_> {
@@ -127,7 +132,13 @@ impl OneCall<'_> {
                 .context(&self.how.supply)
                 .turn(format!("cli-{}", std::process::id()))
                 .cancellation(self.token.clone());
-            let cx = self.cli.prepare(cx).build();
+            let mut cx = self.cli.prepare(cx).build();
+            if self.screen.is_interactive() {
+                cx = cx.with_asker(Arc::new(Terminal {
+                    screen: self.screen,
+                    bar: self.bar.clone(),
+                }));
+            }
             let repair = if self.how.no_repair {
                 Repair::Off
             } else {
@@ -171,7 +182,7 @@ impl OneCall<'_> {
 
     /// Runs to the end, and shows what happens meanwhile.
     async fn drive(&self, events: impl Stream<Item = ToolEvent>) -> Result<CallResult, Failure> {
-        let mut progress = Progress::new(self.def.wire_name(), self.screen);
+        let mut progress = Progress::new(self.def.wire_name(), self.screen, self.bar.clone());
         let mut events = pin!(events);
         while let Some(event) = events.next().await {
             match event {

@@ -1,5 +1,6 @@
 //! The steps of a generator tool: a bar where a step says how far it is, a spinner where it does not.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -22,10 +23,38 @@ const DONE: [&str; 6] = [
 /// Keys of a step that say how much there is.
 const TOTAL: [&str; 5] = ["total", "of", "count", "length", "steps"];
 
+/// What is drawn, shared with whoever has to write in between.
+#[derive(Clone, Default)]
+pub(super) struct Bar(Arc<Mutex<Option<ProgressBar>>>);
+
+impl Bar {
+    fn get(&self) -> Option<ProgressBar> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn set(&self, bar: Option<ProgressBar>) -> Option<ProgressBar> {
+        std::mem::replace(
+            &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
+            bar,
+        )
+    }
+
+    /// Does something while nothing is drawn.
+    pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match self.get() {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+}
+
 pub(super) struct Progress {
     name: String,
     screen: Screen,
-    bar: Option<ProgressBar>,
+    bar: Bar,
 }
 
 #[derive(Serialize)]
@@ -36,11 +65,11 @@ struct Told<'a> {
 }
 
 impl Progress {
-    pub(super) fn new(name: &str, screen: Screen) -> Self {
+    pub(super) fn new(name: &str, screen: Screen, bar: Bar) -> Self {
         Self {
             name: name.to_owned(),
             screen,
-            bar: None,
+            bar,
         }
     }
 
@@ -54,7 +83,7 @@ impl Progress {
         }
         bar.set_prefix(self.name.clone());
         bar.enable_steady_tick(Duration::from_millis(100));
-        self.bar = Some(bar);
+        self.bar.set(Some(bar));
     }
 
     pub(super) fn step(&mut self, step: &RawValue) -> Result<(), Failure> {
@@ -65,7 +94,7 @@ impl Progress {
                 value: step,
             });
         }
-        let Some(bar) = &self.bar else {
+        let Some(bar) = self.bar.get() else {
             self.screen
                 .note(format_args!("{} {}", paint(DIM, &self.name), step.get()));
             return Ok(());
@@ -86,7 +115,7 @@ impl Progress {
     }
 
     pub(super) fn end(&mut self) {
-        if let Some(bar) = self.bar.take() {
+        if let Some(bar) = self.bar.set(None) {
             bar.finish_and_clear();
         }
     }
