@@ -95,10 +95,8 @@ fn kind(field: &Json) -> &str {
         // Optional: `["string", "null"]`.
         Some(Json::List(kinds)) => {
             let kinds = kinds.iter().filter_map(Json::as_text);
-            kinds
-                .filter(|kind| *kind != "null")
-                .last()
-                .unwrap_or_default()
+            let mut real = kinds.filter(|kind| *kind != "null");
+            real.next().unwrap_or_default()
         }
         _ => "",
     }
