@@ -2,7 +2,7 @@
 //!
 //! A toolset with a search offers the tools that are kept in sight, and two more: `search_tools`, which finds what the turn may use
 //! by name, description and parameters, and `call_tool`, which calls what was found. Providers that defer tools themselves get them
-//! in their own way. Whatever the way, a call is one of the tool itself: visibility, policy, approval,
+//! in their own way, see [`Provider::offer`](crate::wire::Provider::offer). Whatever the way, a call is one of the tool itself: visibility, policy, approval,
 //! ledger and audit know nothing of the search, and what the turn may not use is neither found nor called.
 //!
 //! ```

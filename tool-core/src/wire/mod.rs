@@ -71,6 +71,7 @@ mod json;
 mod offer;
 mod reply;
 mod responses;
+mod search;
 mod sse;
 mod stream;
 pub mod ui;

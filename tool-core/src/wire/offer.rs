@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::json::json as raw;
+use super::search::{Native, deferred};
 use super::{OfferError, Provider};
 use crate::schema::dialect::{Dialect, Dialects, Spec};
 use crate::schema::rules::toolset_faults;
@@ -32,6 +33,8 @@ pub struct Offer {
     left_out: Vec<String>,
     /// The JSON array of definitions.
     tools: String,
+    /// The element that turns the provider's own search on.
+    search: Option<&'static str>,
     change: Option<Box<RawValue>>,
     betas: Vec<&'static str>,
     keeps: bool,
@@ -46,6 +49,8 @@ struct Listed {
     open: bool,
     /// Told in the conversation and not in the list.
     inline: bool,
+    /// Loaded when the provider's own search finds it.
+    deferred: bool,
 }
 
 impl Provider {
@@ -54,6 +59,11 @@ impl Provider {
     /// What would exceed a limit of the provider is an error, which names each: 128 tools; for Claude 20 strict tools, 24 optional
     /// parameters and 16 unions in one request. Tools whose `providers(…)` leaves the provider out are not offered, and are
     /// [told](Offer::left_out).
+    ///
+    /// Where the toolset is [searched](Toolset::searched), Anthropic and Responses search for themselves: every tool is in the list,
+    /// those out of sight with `defer_loading`. Anthropic gets these as not strict, so that they do not count against its limits,
+    /// and at most 9,999 of them; Responses at most 127 tools in all. Beyond that, and at the other providers, `search_tools` and
+    /// `call_tool` stand for them.
     pub fn offer(self, tools: &Toolset) -> Result<Offer, OfferError> {
         self.offer_lenient(tools, [])
     }
@@ -78,10 +88,12 @@ impl Offer {
             return Err(OfferError::NoSuchTool(name.clone()));
         }
         budget(provider, &listed, &lenient)?;
+        let search = Native::of(provider, tools).map(Native::entry);
         Ok(Self {
             provider,
             lenient,
-            tools: array(&listed),
+            tools: array(search, &listed),
+            search,
             listed,
             left_out: left_out(provider, tools),
             change: None,
@@ -149,7 +161,8 @@ impl Offer {
         let find = |name: &str| now.iter().find(|tool| tool.name() == name);
         let differs =
             |listed: &Listed| find(listed.name()).is_some_and(|tool| tool.text != listed.text);
-        if self.listed.iter().any(differs) {
+        let search = Native::of(self.provider, tools).map(Native::entry);
+        if search != self.search || self.listed.iter().any(differs) {
             let lenient = self.lenient.iter().filter(|name| find(name).is_some());
             let lenient = lenient.cloned().collect();
             return Ok(Self {
@@ -171,13 +184,15 @@ impl Offer {
         let known = |tool: &Listed| self.listed.iter().any(|old| old.name() == tool.name());
         let mut new: Vec<Listed> = now.into_iter().filter(|tool| !known(tool)).collect();
         let inline = matches!(self.provider, Provider::Anthropic | Provider::Responses);
+        // What Anthropic loads when it is found is no part of what it has cached; Responses tells names and descriptions at once.
+        let cached = |tool: &Listed| !(tool.deferred && self.provider == Provider::Anthropic);
         for tool in &mut new {
-            tool.inline = inline;
+            tool.inline = inline && cached(tool);
         }
         next.keeps = inline || new.is_empty();
         next.change = next.told(&gone, &back, &new);
         next.listed.extend(new);
-        next.tools = array(&next.listed);
+        next.tools = array(next.search, &next.listed);
         next.left_out = left_out(self.provider, tools);
         budget(self.provider, &next.listed, &next.lenient)?;
         Ok(next)
@@ -193,7 +208,8 @@ impl Offer {
         &self.betas
     }
 
-    /// Whether the list is, byte for byte, the one before it.
+    /// Whether the list is, byte for byte, the one before it; but for tools out of sight that were added for Anthropic, which does not
+    /// cache those.
     pub fn keeps_prefix(&self) -> bool {
         self.keeps
     }
@@ -216,7 +232,8 @@ impl Offer {
                 let mut blocks: Vec<Box<RawValue>> = Vec::new();
                 blocks.extend(gone.iter().map(|name| change("tool_removal", name)));
                 blocks.extend(back.iter().map(|name| change("tool_addition", name)));
-                blocks.extend(new.iter().map(|tool| {
+                let inline = || new.iter().filter(|tool| tool.inline);
+                blocks.extend(inline().map(|tool| {
                     raw(&Addition {
                         r#type: "tool_addition",
                         tool: Definition {
@@ -229,7 +246,7 @@ impl Offer {
                     return None;
                 }
                 // They stay in the messages, so every later request names them too.
-                let needed = [(true, CHANGES), (!new.is_empty(), INLINE)];
+                let needed = [(true, CHANGES), (inline().next().is_some(), INLINE)];
                 for (_, beta) in needed.into_iter().filter(|(needed, _)| *needed) {
                     if !self.betas.contains(&beta) {
                         self.betas.push(beta);
@@ -315,7 +332,7 @@ struct Additional {
 
 impl Serialize for Offer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.listed.iter().all(|tool| tool.inline) {
+        if self.search.is_none() && self.listed.iter().all(|tool| tool.inline) {
             return serializer.serialize_map(Some(0))?.end();
         }
         let tools: &RawValue =
@@ -357,35 +374,55 @@ impl Listed {
 }
 
 fn offered(provider: Provider, tools: &Toolset, lenient: &[String]) -> Vec<Listed> {
-    let offered = tools
-        .tools()
+    let native = Native::of(provider, tools);
+    let offered = told(native, tools)
+        .into_iter()
         .filter(|def| !def.definition(provider.dialect()).is_empty());
-    let listed = |def: &ToolDef| Listed {
-        text: definition(
-            provider,
-            def,
-            !lenient.iter().any(|name| name == def.wire_name()),
-        ),
-        def: def.clone(),
-        open: true,
-        inline: false,
+    let listed = |def: &ToolDef| {
+        let late = native.is_some_and(|native| native.defers(def));
+        let claude = provider == Provider::Anthropic;
+        let strict = !(late && claude || lenient.iter().any(|name| name == def.wire_name()));
+        let text = definition(provider, def, strict);
+        Listed {
+            text: if late { deferred(&text) } else { text },
+            def: def.clone(),
+            open: true,
+            inline: false,
+            deferred: late,
+        }
     };
     offered.map(listed).collect()
 }
 
-fn left_out(provider: Provider, tools: &Toolset) -> Vec<String> {
-    let names = tools.left_out(provider.dialect());
-    names.map(str::to_owned).collect()
+/// The tools that the list is made of.
+fn told<'a>(native: Option<Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
+    match native {
+        Some(native) => native.tools().collect(),
+        None => tools.offered().collect(),
+    }
 }
 
-fn array(listed: &[Listed]) -> String {
-    let texts = || listed.iter().filter(|tool| !tool.inline);
-    let bytes: usize = texts().map(|tool| tool.text.len() + 1).sum();
+fn left_out(provider: Provider, tools: &Toolset) -> Vec<String> {
+    let told = told(Native::of(provider, tools), tools);
+    told.into_iter()
+        .filter(|def| def.definition(provider.dialect()).is_empty())
+        .map(|def| def.wire_name().to_owned())
+        .collect()
+}
+
+fn array(search: Option<&str>, listed: &[Listed]) -> String {
+    let listed = listed.iter().filter(|tool| !tool.inline);
+    let texts = || {
+        search
+            .into_iter()
+            .chain(listed.clone().map(|tool| &*tool.text))
+    };
+    let bytes: usize = texts().map(|text| text.len() + 1).sum();
     let mut array = String::with_capacity(bytes + 2);
     array.push('[');
-    for (at, tool) in texts().enumerate() {
+    for (at, text) in texts().enumerate() {
         array.push_str(if at == 0 { "" } else { "," });
-        array.push_str(&tool.text);
+        array.push_str(text);
     }
     array.push(']');
     array
@@ -394,9 +431,9 @@ fn array(listed: &[Listed]) -> String {
 /// What the provider would refuse of these tools together. Tools that are gone still stand in the request.
 fn budget(provider: Provider, listed: &[Listed], lenient: &[String]) -> Result<(), OfferError> {
     let claude = provider.dialect() == Dialect::Anthropic;
-    let counted = listed
-        .iter()
-        .filter(|tool| !claude || !lenient.iter().any(|name| name == tool.name()));
+    let counted = listed.iter().filter(|tool| {
+        !claude || !(tool.deferred || lenient.iter().any(|name| name == tool.name()))
+    });
     let specs: Vec<Spec> = counted
         .map(|tool| Spec {
             providers: Dialects::only(provider.dialect()),

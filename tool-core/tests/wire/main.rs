@@ -12,6 +12,7 @@ mod cut;
 mod malformed;
 mod offers;
 mod results;
+mod searched;
 mod split;
 mod support;
 mod turns;
