@@ -23,6 +23,7 @@ pub struct McpServerBuilder {
     page: usize,
     waiting: Waiting,
     key: Option<StateKey>,
+    approves: bool,
 }
 
 impl McpServerBuilder {
@@ -36,6 +37,7 @@ impl McpServerBuilder {
             page: usize::MAX,
             waiting: Waiting::default(),
             key: None,
+            approves: false,
         }
     }
 
@@ -100,6 +102,15 @@ impl McpServerBuilder {
         self
     }
 
+    /// Asks the client's user whether a call may run that the gate wants approved; who answers is the principal who calls. Approvals
+    /// that somebody else has to give, and those of calls that a tool makes, go on waiting in the host's inbox.
+    ///
+    /// Only for clients that have a person in front of them: nothing keeps a program from answering in one's place.
+    pub fn approve_by_client(mut self) -> Self {
+        self.approves = true;
+        self
+    }
+
     /// How long and how many runs wait for answers of their users; 1000 for ten minutes where nothing is said.
     pub fn waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
@@ -127,6 +138,7 @@ impl McpServerBuilder {
             outlets: list::Outlets::default(),
             anonymous: ToolContext::anonymous(),
             calls: TaskTracker::new(),
+            approves: self.approves,
             parking: Parking::new(self.waiting, self.key.unwrap_or_default()),
         };
         Composed {

@@ -1,5 +1,6 @@
 //! `tools/call`: through the gate, with progress, and gone when the client is.
 
+use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, ProgressNotificationParam, ProgressToken};
@@ -32,21 +33,49 @@ pub(crate) fn arguments(
     }
 }
 
+/// How a call begins.
+pub(crate) enum Start {
+    /// As the model asked for it.
+    Call(ToolCall),
+    /// After a person has approved it, by the ticket's token.
+    Resume(ToolCall, String),
+}
+
+impl Start {
+    async fn run(self, tools: &Toolset, cx: &ToolContext) -> CallResult {
+        match self {
+            Self::Call(call) => tools.call(call, cx).await,
+            Self::Resume(_, token) => tools.resume(&token, cx).await,
+        }
+    }
+
+    pub(crate) fn stream(self, tools: &Toolset, cx: &ToolContext) -> BoxStream<'static, ToolEvent> {
+        match self {
+            Self::Call(call) => tools.stream(call, cx).boxed(),
+            Self::Resume(_, token) => tools.resume_stream(&token, cx).boxed(),
+        }
+    }
+
+    fn call(&self) -> &ToolCall {
+        match self {
+            Self::Call(call) | Self::Resume(call, _) => call,
+        }
+    }
+}
+
 /// Runs a call to its end. When the client gives up, or its connection is gone, the tool's future is dropped.
 pub(crate) async fn run(
     tools: &Toolset,
-    name: String,
-    arguments: String,
+    start: Start,
     cx: &ToolContext,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallResult, ErrorData> {
-    let call = ToolCall::new(context.id.to_string(), name, arguments);
     let done = async {
         match context.meta.get_progress_token() {
-            None => tools.call(call, cx).await,
+            None => start.run(tools, cx).await,
             Some(token) => {
-                let id = call.clone();
-                let events = tools.stream(call, cx);
+                let id = start.call().clone();
+                let events = start.stream(tools, cx);
                 told(events, token, context).await.unwrap_or_else(|| {
                     let ended = tool_core::ToolError::of(
                         ErrorKind::Failed,

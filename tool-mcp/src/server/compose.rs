@@ -19,6 +19,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tool_core::ToolCall;
 
+use super::call::Start;
 use super::{Composed, Core, Wire, ask, call, content, list};
 
 /// Serves nothing: every method but those of tools is answered with "method not found".
@@ -134,31 +135,33 @@ impl<H: ServerHandler> Composed<H> {
         let name = request.name.into_owned();
         let wire = Wire::of(&context);
         let outlet = tools.get(&name).and_then(|def| core.outlets.of(def));
-        let result = if wire.legacy || !(ask::can_ask(&context) || request.request_state.is_some())
-        {
-            let asked = (wire.legacy && ask::can_ask(&context))
-                .then(|| ask::live(&cx, &context, core.parking.patience()));
-            call::run(
-                &tools,
-                name,
-                arguments,
-                asked.as_ref().unwrap_or(&cx),
-                &context,
-            )
-            .await?
-        } else {
+        let call = ToolCall::new(context.id.to_string(), name, arguments);
+        let can_ask = ask::can_ask(&context);
+        let result = if !wire.legacy && (can_ask || request.request_state.is_some()) {
             let asking = ask::Asking {
                 parking: &core.parking,
                 tools: &tools,
-                call: ToolCall::new(context.id.to_string(), name, arguments),
+                call,
                 cx: &cx,
                 context: &context,
+                approves: core.approves,
             };
             let (state, answers) = (request.request_state, request.input_responses);
             match ask::run(asking, state.as_deref(), answers.as_ref()).await? {
                 ask::Round::Done(result) => result,
                 ask::Round::Asks(question) => return Ok(question.into()),
             }
+        } else if can_ask {
+            let patience = core.parking.patience();
+            let cx = ask::live(&cx, &context, patience);
+            let result = call::run(&tools, Start::Call(call.clone()), &cx, &context).await?;
+            if core.approves {
+                ask::approved_live(&tools, &call, result, &cx, &context, patience).await?
+            } else {
+                result
+            }
+        } else {
+            call::run(&tools, Start::Call(call), &cx, &context).await?
         };
         call::known(&result)?;
         Ok(content::result(result, outlet.as_deref(), wire).into())

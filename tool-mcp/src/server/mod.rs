@@ -158,6 +158,8 @@ pub(crate) struct Core {
     anonymous: ToolContext,
     /// Calls that run.
     calls: TaskTracker,
+    /// The client's user may approve calls.
+    approves: bool,
     /// Runs that wait for an answer.
     parking: ask::Parking,
 }

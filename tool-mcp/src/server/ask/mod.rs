@@ -6,14 +6,20 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use rmcp::ErrorData;
 use rmcp::model::{
     ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationSchema, InputRequest, ServerRequest,
 };
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::value::RawValue;
-use tool_core::{Answer, Asker, ErrorKind, Question, ToolContext, ToolError};
+use tool_core::{
+    Answer, Asker, CallResult, ErrorKind, Question, ToolCall, ToolContext, ToolError, Toolset,
+};
 
+use super::call::Start;
+
+mod approve;
 mod parking;
 mod rounds;
 
@@ -98,6 +104,36 @@ impl Asker for Live {
 
 fn unasked(why: impl std::fmt::Display) -> ToolError {
     ToolError::of(ErrorKind::Unavailable, "the user could not be asked").operator(why.to_string())
+}
+
+/// Asks the user of a client of the older wire to approve a call that waits for it, and runs it then.
+pub(crate) async fn approved_live(
+    tools: &Toolset,
+    call: &ToolCall,
+    waits: CallResult,
+    cx: &ToolContext,
+    context: &RequestContext<RoleServer>,
+    patience: Duration,
+) -> Result<CallResult, ErrorData> {
+    let Some(ticket) = approve::ticket(&waits) else {
+        return Ok(waits);
+    };
+    let live = Live {
+        peer: context.peer.clone(),
+        patience,
+    };
+    let answer = match live.ask(approve::question(ticket)).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            tracing::debug!(error = %error.operator_text(), "nobody could be asked to approve a call");
+            return Ok(waits);
+        }
+    };
+    if !approve::decide(tools, &ticket.token, &answer, cx).await {
+        return Ok(waits);
+    }
+    let resumed = Start::Resume(call.clone(), ticket.token.clone());
+    super::call::run(tools, resumed, cx, context).await
 }
 
 /// The same caller, whom tools can ask through a client of the older wire.

@@ -149,7 +149,22 @@ impl From<Kept> for Given {
 
 /// What a client carries between two rounds. It is sealed against changes, not against being read.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct State {
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    /// A tool has a question.
+    Tool(ToolState),
+    /// The gate has one.
+    Approval {
+        /// The ticket's token.
+        token: String,
+        /// What it asks.
+        question: Asked,
+    },
+}
+
+/// A question of a tool.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ToolState {
     /// Names the run that waits.
     pub(crate) nonce: String,
     /// The question that waits.

@@ -16,9 +16,10 @@ use tool_core::{
 };
 use tracing::Instrument as _;
 
-use super::parking::{Asked, Kept, Parking, Remembered, Sealed, State};
+use super::approve::{self, decide};
+use super::parking::{Asked, Kept, Parking, Remembered, Sealed, State, ToolState};
 use super::{Given, given, input_request};
-use crate::server::call::{Steps, tell};
+use crate::server::call::{Start, Steps, tell};
 
 /// The key of a question in the maps of requests and responses.
 const KEY: &str = "answer";
@@ -110,7 +111,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn begin(tools: &Toolset, call: ToolCall, cx: &ToolContext, known: Vec<Remembered>) -> Self {
+    fn begin(tools: &Toolset, start: Start, cx: &ToolContext, known: Vec<Remembered>) -> Self {
         let memory = Arc::new(Mutex::new(Memory {
             ahead: known.into(),
             behind: Vec::new(),
@@ -121,7 +122,7 @@ impl Run {
             questions,
         }));
         let (told, events) = mpsc::unbounded_channel();
-        let mut stream = Box::pin(tools.stream(call, &cx));
+        let mut stream = start.stream(tools, &cx);
         let task = async move {
             while let Some(event) = stream.next().await {
                 if told.send(event).is_err() {
@@ -145,6 +146,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) call: ToolCall,
     pub(crate) cx: &'a ToolContext,
     pub(crate) context: &'a RequestContext<RoleServer>,
+    /// The client's user may approve calls.
+    pub(crate) approves: bool,
 }
 
 /// Runs a call up to its end or its next question; `state` and `responses` are what the client brings from the round before.
@@ -154,17 +157,29 @@ pub(crate) async fn run(
     responses: Option<&InputResponses>,
 ) -> Result<Round, ErrorData> {
     let sealed = Sealed::of(&asking.call.name, &asking.call.arguments, asking.cx);
-    let Some(state) = state else {
-        let run = Run::begin(asking.tools, asking.call.clone(), asking.cx, Vec::new());
+    let first = || Start::Call(asking.call.clone());
+    let Some(text) = state else {
+        let run = Run::begin(asking.tools, first(), asking.cx, Vec::new());
         return asking.drive(run, &sealed).await;
     };
-    let text = state;
     let state: State = asking.parking.open(text, &sealed)?;
     let answer = responses.and_then(|responses| responses.get(KEY)).cloned();
     let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer).ok());
-    let Some(answer) = answer.map(given).and_then(Result::ok) else {
-        // The question stands; the same state answers it.
-        return asks(&state.question.question(), text.to_owned());
+    let answer = answer.map(given).and_then(Result::ok);
+    let (state, answer) = match (state, answer) {
+        // Without an answer the question stands; the same state brings it.
+        (State::Tool(ToolState { question, .. }) | State::Approval { question, .. }, None) => {
+            return asks(&question.question(), text.to_owned());
+        }
+        (State::Approval { token, question }, Some(answer)) => {
+            if !decide(asking.tools, &token, &answer, asking.cx).await {
+                return asks(&question.question(), text.to_owned());
+            }
+            let resumed = Start::Resume(asking.call.clone(), token);
+            let run = Run::begin(asking.tools, resumed, asking.cx, Vec::new());
+            return asking.drive(run, &sealed).await;
+        }
+        (State::Tool(state), Some(answer)) => (state, answer),
     };
     if let Some(parked) = asking.parking.take(&state.nonce) {
         // Where the body has stopped asking, its result comes next.
@@ -187,7 +202,7 @@ pub(crate) async fn run(
         question: state.question,
         answer: Kept::from(&answer),
     });
-    let run = Run::begin(asking.tools, asking.call.clone(), asking.cx, known);
+    let run = Run::begin(asking.tools, first(), asking.cx, known);
     asking.drive(run, &sealed).await
 }
 
@@ -202,6 +217,19 @@ fn asks(question: &Question, state: String) -> Result<Round, ErrorData> {
 }
 
 impl Asking<'_> {
+    /// The result, or the question whether the call may run.
+    fn done(&self, result: CallResult, sealed: &Sealed) -> Result<Round, ErrorData> {
+        let Some(ticket) = approve::ticket(&result).filter(|_| self.approves) else {
+            return Ok(Round::Done(result));
+        };
+        let question = approve::question(ticket);
+        let state = State::Approval {
+            token: ticket.token.clone(),
+            question: question.clone().into(),
+        };
+        asks(&question, self.parking.seal(&state, sealed)?)
+    }
+
     /// Follows a run up to its end or its next question.
     async fn drive(&self, mut run: Run, sealed: &Sealed) -> Result<Round, ErrorData> {
         let token = self.context.meta.get_progress_token();
@@ -210,7 +238,7 @@ impl Asking<'_> {
             let waits = tokio::select! {
                 biased;
                 event = run.events.recv() => match event {
-                    Some(ToolEvent::Done(result)) => return Ok(Round::Done(result)),
+                    Some(ToolEvent::Done(result)) => return self.done(result, sealed),
                     Some(ToolEvent::Progress(step)) => {
                         if let Some(token) = &token {
                             tell(&mut steps, &step, token, self.context).await;
@@ -234,11 +262,11 @@ impl Asking<'_> {
             match self.parking.park(run, waits.answer) {
                 Ok(nonce) => {
                     let question = Asked::from(waits.question.clone());
-                    let state = State {
+                    let state = State::Tool(ToolState {
                         nonce,
                         question,
                         before,
-                    };
+                    });
                     return asks(&waits.question, self.parking.seal(&state, sealed)?);
                 }
                 Err((again, answer)) => {

@@ -1,0 +1,191 @@
+//! Approvals by the client's user, over both wires.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use support::Client;
+use tool_core::prelude::*;
+use tool_core::store::MemoryStore;
+use tool_core::{Approvals, Effect, Gate, KeyRing, host_value};
+use tool_mcp::{McpServer, StateKey};
+
+/// What was paid.
+#[derive(Clone, Default)]
+struct Paid(Arc<AtomicUsize>);
+host_value!(Paid, Effect::EXTERNAL);
+
+/// Pays a bill.
+#[tool(approval)]
+async fn pay(
+    paid: &Paid,
+    /// How much.
+    amount: usize,
+) -> Result<String, ToolError> {
+    paid.0.fetch_add(amount, Ordering::SeqCst);
+    Ok(format!("paid {amount}"))
+}
+
+#[derive(Default)]
+struct Bank {
+    paid: Paid,
+    store: MemoryStore,
+}
+
+impl Bank {
+    /// A process of the bank.
+    #[expect(clippy::unwrap_used, reason = "a test fails here")]
+    fn process(&self) -> McpServer {
+        let registry = Registry::builder().tool::<pay>().build().unwrap();
+        let keys = KeyRing::new("k", vec![3; 32]).unwrap();
+        let approvals = Approvals::builder(self.store.clone())
+            .keys(keys)
+            .build()
+            .unwrap();
+        let gate = Gate::builder()
+            .approvals(approvals)
+            .ledger(self.store.clone())
+            .build();
+        let paid = self.paid.clone();
+        McpServer::builder(registry)
+            .gate(&gate)
+            .context(move |_| {
+                ToolContext::builder()
+                    .user("alice")
+                    .workspace("acme")
+                    .with(paid.clone())
+                    .build()
+            })
+            .approve_by_client()
+            .state_key(StateKey::new([7; 32]).unwrap())
+            .build()
+    }
+
+    fn paid(&self) -> usize {
+        self.paid.0.load(Ordering::SeqCst)
+    }
+}
+
+async fn round(client: &mut Client, amount: u32, before: Option<(&Value, Option<Value>)>) -> Value {
+    let mut params = json!({ "name": "pay", "arguments": { "amount": amount } });
+    params["_meta"] =
+        json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} } });
+    if let Some((asked, answer)) = before {
+        params["requestState"] = asked["result"]["requestState"].clone();
+        if let Some(answer) = answer {
+            params["inputResponses"] = json!({ "answer": answer });
+        }
+    }
+    client.ask("tools/call", params).await
+}
+
+fn yes() -> Option<Value> {
+    Some(json!({ "action": "accept", "content": { "approve": true } }))
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap_or_default()
+}
+
+// S2-14, S2-15
+#[tokio::test]
+async fn an_approved_call_runs_once_also_in_another_process() {
+    let bank = Bank::default();
+    let mut client = Client::modern(&bank.process());
+    let asked = round(&mut client, 30, None).await;
+    let form = &asked["result"]["inputRequests"]["answer"]["params"];
+    assert!(
+        form["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("`pay`") && text.contains("30")),
+        "{asked}"
+    );
+    // Nothing runs before there is an answer.
+    for none in [
+        None,
+        Some(json!({ "action": "cancel" })),
+        Some(json!({ "action": "accept", "content": {} })),
+    ] {
+        let again = round(&mut client, 30, Some((&asked, none))).await;
+        assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+    }
+    assert_eq!(bank.paid(), 0);
+    let mut other = Client::modern(&bank.process());
+    let done = round(&mut other, 30, Some((&asked, yes()))).await;
+    assert_eq!(text(&done), "paid 30", "{done}");
+    let twice = round(&mut client, 30, Some((&asked, yes()))).await;
+    assert_eq!(text(&twice), "paid 30", "{twice}");
+    assert_eq!(bank.paid(), 30);
+}
+
+// S2-16
+#[tokio::test]
+async fn what_was_approved_cannot_be_changed() {
+    let bank = Bank::default();
+    let mut client = Client::modern(&bank.process());
+    let asked = round(&mut client, 30, None).await;
+    let more = round(&mut client, 3000, Some((&asked, yes()))).await;
+    assert_eq!(more["error"]["code"], -32602, "{more}");
+    let mut tampered = asked.clone();
+    let state = asked["result"]["requestState"].as_str().unwrap_or_default();
+    tampered["result"]["requestState"] = json!(state.replacen(&state[20..21], "_", 1));
+    let refused = round(&mut client, 30, Some((&tampered, yes()))).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert_eq!(bank.paid(), 0);
+    let no = Some(json!({ "action": "decline" }));
+    let denied = round(&mut client, 30, Some((&asked, no))).await;
+    assert_eq!(
+        denied["result"]["_meta"]["tool-core/error"], "denied",
+        "{denied}"
+    );
+    let late = round(&mut client, 30, Some((&asked, yes()))).await;
+    assert_eq!(
+        late["result"]["_meta"]["tool-core/error"], "denied",
+        "{late}"
+    );
+    assert_eq!(bank.paid(), 0);
+}
+
+// S2-16
+#[tokio::test]
+async fn the_older_wire_asks_meanwhile() {
+    let bank = Bank::default();
+    let mut client = Client::legacy_that_can(&bank.process(), json!({ "elicitation": {} })).await;
+    for (answer, told) in [
+        (yes().unwrap_or_default(), "paid 5"),
+        (json!({ "action": "decline" }), ""),
+    ] {
+        let id = client
+            .begin(
+                "tools/call",
+                json!({ "name": "pay", "arguments": { "amount": 5 } }),
+            )
+            .await;
+        let asked = client.next().await;
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        client
+            .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer }))
+            .await;
+        let done = client.answer(id).await;
+        if told.is_empty() {
+            assert_eq!(
+                done["result"]["_meta"]["tool-core/error"], "denied",
+                "{done}"
+            );
+        } else {
+            assert_eq!(text(&done), told);
+        }
+    }
+    assert_eq!(bank.paid(), 5);
+    // Who cannot be asked is told that the call waits.
+    let mut client = Client::legacy(&bank.process()).await;
+    let waits = client.call("pay", json!({ "amount": 5 })).await;
+    assert_eq!(
+        waits["result"]["_meta"]["tool-core/error"], "pending",
+        "{waits}"
+    );
+}
