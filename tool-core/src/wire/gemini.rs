@@ -315,7 +315,7 @@ fn inline(file: &File<'_>) -> Result<Value, &'static str> {
     };
     match file.media_type {
         "image/png" | "image/jpeg" | "image/webp" | "application/pdf" | "text/plain" => Ok(json!({
-            "inlineData": {"mimeType": file.media_type, "data": data, "displayName": file.named()},
+            "inlineData": {"mimeType": file.media_type, "data": data},
         })),
         _ => Err("Gemini takes PNG, JPEG, WebP, PDF and plain text in a result"),
     }

@@ -7,7 +7,7 @@ use tool_core::wire::{Delta, Provider, Stop};
 use crate::support::{feed, recorded, streamed};
 
 const FIRST: &str = r#"{"city":"Zürich","days":3}"#;
-const SECOND: &str =
+pub(crate) const SECOND: &str =
     r#"{"query":"a \"b\" \u2615","limits":[1,2.50,9007199254740993],"exact":true}"#;
 
 fn ids(provider: Provider) -> [&'static str; 2] {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tool_core::wire::{Provider, Stop};
 
+use crate::calls::SECOND;
 use crate::support::{recorded, streamed};
 
 /// Words for a stop, and what they mean.
@@ -155,6 +156,7 @@ fn half_a_call_goes_back_as_something_whole() {
         let reply = streamed(provider, &body[..at]).unwrap();
         assert!(reply.is_truncated());
         let half = &reply.message().calls[1].arguments;
+        assert!(SECOND.starts_with(half), "{provider}: {half}");
         assert!(
             serde_json::from_str::<Value>(half).is_err(),
             "{provider}: {half}"

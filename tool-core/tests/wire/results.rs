@@ -235,8 +235,8 @@ async fn files_go_as_each_provider_takes_them() {
             "id": "c-0", "name": "files",
             "response": {"output": "two files\n[file.png]\n[a b/c.pdf]\n[image/jpeg left out, https://example.com/a.jpg: Gemini takes the bytes of a file and no address in a result]\n[audio/ogg left out: Gemini takes PNG, JPEG, WebP, PDF and plain text in a result]"},
             "parts": [
-                {"inlineData": {"mimeType": "image/png", "data": "iVBORw0=", "displayName": "file.png"}},
-                {"inlineData": {"mimeType": "application/pdf", "data": "JVBERi0=", "displayName": "a b/c.pdf"}},
+                {"inlineData": {"mimeType": "image/png", "data": "iVBORw0="}},
+                {"inlineData": {"mimeType": "application/pdf", "data": "JVBERi0="}},
             ],
         })
     );

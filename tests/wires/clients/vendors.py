@@ -1,0 +1,157 @@
+"""Sends a request through the vendor's own client, whole and streamed, and prints the calls that the client has read.
+
+`vendors.py API ADDRESS`, the request as JSON on standard input.
+"""
+
+import base64
+import json
+import sys
+from collections.abc import Iterator
+
+api, address = sys.argv[1:]
+request = json.load(sys.stdin)
+
+
+def typed(kind, value):
+    """That the request is what the vendor's types say: a key that they do not know would be lost."""
+    from pydantic import TypeAdapter
+
+    def plain(value):
+        if isinstance(value, dict):
+            return {key: plain(inner) for key, inner in value.items()}
+        if isinstance(value, (list, tuple, Iterator)) or type(value).__name__ == "ValidatorIterator":
+            return [plain(inner) for inner in value]
+        return value
+
+    adapter = TypeAdapter(kind)  # lists are read lazily, so it has to stay
+    known = plain(adapter.validate_python(value))
+    assert known == value, f"the vendor's types lose something:\n{json.dumps(known)}\n{json.dumps(value)}"
+
+
+def answer(text, calls):
+    return {"text": text, "calls": [{"id": id, "name": name, "arguments": arguments} for id, name, arguments in calls]}
+
+
+def chat():
+    import openai
+    from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+
+    typed(CompletionCreateParamsNonStreaming, request)
+    client = openai.OpenAI(base_url=address + "/v1", api_key="none", max_retries=0)
+
+    def read(completion):
+        message = completion.choices[0].message
+        return answer(
+            message.content,
+            [(call.id, call.function.name, json.loads(call.function.arguments)) for call in message.tool_calls],
+        )
+
+    yield read(client.chat.completions.create(**request))
+    with client.chat.completions.stream(**request) as stream:
+        yield read(stream.get_final_completion())
+
+
+def responses():
+    import openai
+    from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
+
+    typed(ResponseCreateParamsNonStreaming, request)
+    client = openai.OpenAI(base_url=address + "/v1", api_key="none", max_retries=0)
+
+    def read(response):
+        calls = [item for item in response.output if item.type == "function_call"]
+        return answer(
+            response.output_text, [(call.call_id, call.name, json.loads(call.arguments)) for call in calls]
+        )
+
+    yield read(client.responses.create(**request))
+    with client.responses.stream(**request) as stream:
+        yield read(stream.get_final_response())
+
+
+def anthropic():
+    import anthropic
+    from anthropic.types.beta.message_create_params import MessageCreateParamsNonStreaming as WithBetas
+    from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+
+    typed(WithBetas if "betas" in request else MessageCreateParamsNonStreaming, request)
+    client = anthropic.Anthropic(base_url=address, api_key="none", max_retries=0)
+    messages = client.beta.messages if "betas" in request else client.messages
+
+    def read(message):
+        text = "".join(block.text for block in message.content if block.type == "text")
+        calls = [block for block in message.content if block.type == "tool_use"]
+        return answer(text, [(call.id, call.name, call.input) for call in calls])
+
+    yield read(messages.create(**request))
+    with messages.stream(**request) as stream:
+        yield read(stream.get_final_message())
+
+
+def gemini():
+    from google import genai
+    from google.genai import types
+
+    client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=address))
+    # The types refuse what they do not know.
+    config = types.GenerateContentConfig.model_validate(
+        {"tools": request["tools"], "toolConfig": request["toolConfig"]}
+    )
+    contents = [types.Content.model_validate(content) for content in request["contents"]]
+
+    def read(pieces):
+        text, calls = "", []
+        for piece in pieces:
+            for part in piece.candidates[0].content.parts or []:
+                if part.function_call:
+                    call = part.function_call
+                    calls.append((call.id, call.name, call.args))
+                elif part.text and not part.thought:
+                    text += part.text
+        return answer(text, calls)
+
+    sent = dict(model="gemini-3-pro", contents=contents, config=config)
+    yield read([client.models.generate_content(**sent)])
+    yield read(client.models.generate_content_stream(**sent))
+
+
+def bedrock():
+    import boto3
+
+    client = boto3.client(
+        "bedrock-runtime",
+        endpoint_url=address,
+        region_name="eu-central-1",
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+    )
+
+    def opened(value):
+        """The client writes bytes as base64 itself."""
+        if isinstance(value, dict):
+            if set(value) == {"bytes"}:
+                return {"bytes": base64.b64decode(value["bytes"])}
+            return {key: opened(inner) for key, inner in value.items()}
+        return [opened(inner) for inner in value] if isinstance(value, list) else value
+
+    sent = dict(opened(request), modelId="claude")
+    content = client.converse(**sent)["output"]["message"]["content"]
+    uses = [block["toolUse"] for block in content if "toolUse" in block]
+    text = "".join(block.get("text", "") for block in content)
+    yield answer(text, [(use["toolUseId"], use["name"], use["input"]) for use in uses])
+
+    text, uses = "", {}
+    for event in client.converse_stream(**sent)["stream"]:
+        start, delta = event.get("contentBlockStart"), event.get("contentBlockDelta")
+        if start:
+            use = start["start"]["toolUse"]
+            uses[start["contentBlockIndex"]] = [use["toolUseId"], use["name"], ""]
+        elif delta and "text" in delta["delta"]:
+            text += delta["delta"]["text"]
+        elif delta and "toolUse" in delta["delta"]:
+            uses[delta["contentBlockIndex"]][2] += delta["delta"]["toolUse"]["input"]
+    yield answer(text, [(id, name, json.loads(arguments)) for id, name, arguments in uses.values()])
+
+
+whole, streamed = locals()[api]()
+print(json.dumps({"whole": whole, "streamed": streamed}))

@@ -1,0 +1,134 @@
+//! An interface of the AI SDK, the real package, at a server of ours: it shows progress, questions, outputs, errors and denials, and a
+//! turn goes on with what people answer.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../support.rs"]
+mod support;
+
+mod server;
+
+use serde_json::{Value, json};
+
+use server::Server;
+
+/// The states of one call, in the order in which the interface has shown them.
+fn states<'a>(said: &'a Value, call: &str) -> Vec<&'a [Value]> {
+    let states = said["states"].as_array().unwrap();
+    let states = states.iter().map(|state| state.as_array().unwrap());
+    states
+        .filter(|state| state[0] == call)
+        .map(|state| &state[1..])
+        .collect()
+}
+
+async fn drive(package: &str) {
+    let server = Server::start().await;
+    let Some(said) = support::node(package, "interface.mjs", &[package, &server.address]).await
+    else {
+        return;
+    };
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["error"], Value::Null);
+    assert_eq!(said["messages"], 2, "both answers are one message: {said}");
+
+    // What a person is asked about is what would run, with the default that the model has left out.
+    let newest = package == "ai";
+    let reason = if newest {
+        json!("a mail cannot be called back")
+    } else {
+        Value::Null
+    };
+    assert_eq!(
+        said["asked"],
+        json!([
+            {"input": {"to": "bob", "copies": 1}, "title": "Send a mail", "reason": reason},
+            {"input": {"to": "eve", "copies": 2}, "title": "Send a mail", "reason": reason},
+        ])
+    );
+
+    // Progress replaces progress, and the output replaces that.
+    let import = states(&said, "call_1");
+    assert_eq!(import[0][0], "input-streaming", "{import:?}");
+    assert_eq!(
+        import[import.len() - 4..],
+        [
+            &[json!("input-available"), Value::Null][..],
+            &[
+                json!("output-available"),
+                json!("preliminary"),
+                json!({"rows": 1})
+            ],
+            &[
+                json!("output-available"),
+                json!("preliminary"),
+                json!({"rows": 2})
+            ],
+            &[json!("output-available"), json!({"imported": 2})],
+        ]
+    );
+    let last = |call: &str| states(&said, call).last().unwrap().to_vec();
+    assert_eq!(
+        last("call_2"),
+        [json!("output-error"), json!("the disk is full")]
+    );
+    let words = |call: &str| -> Vec<String> {
+        let mut words: Vec<String> = states(&said, call)
+            .iter()
+            .map(|state| state[0].as_str().unwrap().to_owned())
+            .collect();
+        words.dedup();
+        words
+    };
+    let asked = [
+        "input-streaming",
+        "input-available",
+        "approval-requested",
+        "approval-responded",
+    ];
+    assert_eq!(
+        words("call_3"),
+        [&asked[..], &["output-available"]].concat()
+    );
+    assert_eq!(words("call_4"), [&asked[..], &["output-denied"]].concat());
+    assert_eq!(last("call_3")[1], "sent to bob");
+
+    let parts = said["parts"].as_array().unwrap();
+    let part = |call: &str| {
+        parts
+            .iter()
+            .find(|part| part["toolCallId"] == call)
+            .unwrap()
+    };
+    assert_eq!(part("call_1")["type"], "tool-import");
+    assert_eq!(part("call_4")["approved"], false);
+    assert_eq!(part("call_4")["reason"], "so I say");
+    // A tool that does not exist is a part too.
+    assert_eq!(part("call_5")["type"], "dynamic-tool");
+    assert_eq!(part("call_5")["state"], "output-error");
+    let texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| part["text"].as_str())
+        .collect();
+    assert_eq!(texts, ["I will.", "All is done."]);
+
+    // And the tools have run once each.
+    assert_eq!(server.mails(), ["bob"]);
+    assert_eq!(server.requests(), 2);
+}
+
+// S2-14, S2-15, S2-18, S2-21: the newest version
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn version_7() {
+    drive("ai").await;
+}
+
+// S2-14, S2-15, S2-18, S2-21: the version before, whose approvals have no reasons
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn version_6() {
+    drive("ai-6").await;
+}

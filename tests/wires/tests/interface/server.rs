@@ -1,0 +1,256 @@
+//! A chat's server: a scripted model whose answers stream in a provider's format, real tools behind a real gate, and the AI SDK's stream.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::post;
+use futures::StreamExt as _;
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::future::{BoxFuture, ready};
+use serde_json::json;
+use tool_core::policy::{Policy, Rule, SharedPolicy};
+use tool_core::prelude::*;
+use tool_core::store::MemoryStore;
+use tool_core::turn::{Model, ModelMessage, Outcome, Request, ToolMessage, Turns};
+use tool_core::wire::ui::{Answers, Chunk, DONE, HEADERS, Writer};
+use tool_core::wire::{Delta, Provider, Reply};
+use tool_core::{Approvals, Effect, Gate, KeyRing, Rules};
+
+#[derive(Debug, Serialize, StrictSchema)]
+struct Step {
+    /// Rows so far.
+    rows: u32,
+}
+
+#[derive(Debug, Serialize, StrictSchema)]
+struct Imported {
+    /// Rows.
+    imported: u32,
+}
+
+/// Imports a table.
+#[tool]
+fn import() -> ToolStream<Step, Imported> {
+    tool_stream! {
+        yield Step { rows: 1 };
+        yield Step { rows: 2 };
+        Imported { imported: 2 }
+    }
+}
+
+/// Fails.
+#[tool(read_only)]
+async fn fail() -> Result<u32, ToolError> {
+    Err(ToolError::new("the disk is full"))
+}
+
+#[derive(Clone, Default)]
+struct Mailbox(Arc<Mutex<Vec<String>>>);
+tool_core::host_value!(Mailbox, Effect::WRITE);
+
+/// Sends a mail.
+#[tool(title = "Send a mail")]
+async fn send_mail(
+    mailbox: &Mailbox,
+    /// To whom.
+    to: String,
+    /// How often.
+    #[arg(default = 1)]
+    copies: u32,
+) -> String {
+    assert!(copies > 0);
+    mailbox.0.lock().unwrap().push(to.clone());
+    format!("sent to {to}")
+}
+
+/// What outlives a process.
+#[derive(Clone, Default)]
+struct Durable {
+    store: MemoryStore,
+    mailbox: Mailbox,
+    requests: Arc<Mutex<usize>>,
+}
+
+pub(crate) struct Server {
+    pub(crate) address: String,
+    durable: Durable,
+}
+
+impl Server {
+    pub(crate) async fn start() -> Self {
+        let durable = Durable::default();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/api/chat", listener.local_addr().unwrap());
+        let router = Router::new().route("/api/chat", post(chat));
+        let router = router.with_state(durable.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { address, durable }
+    }
+
+    pub(crate) fn mails(&self) -> Vec<String> {
+        self.durable.mailbox.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        *self.durable.requests.lock().unwrap()
+    }
+}
+
+/// What happens during a run, in order.
+enum News {
+    Delta(Delta),
+    Reply(Box<Reply>),
+    Progress(String, Box<serde_json::value::RawValue>),
+    Result(Box<ToolMessage>),
+    Ended(Box<Outcome>),
+}
+
+/// A model whose answers come from a provider, event by event.
+struct Scripted(UnboundedSender<News>);
+
+impl Model for Scripted {
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let chunk = |delta: serde_json::Value| {
+            json!({"choices": [{"index": 0, "delta": delta}]}).to_string()
+        };
+        let mut events = Vec::new();
+        let mut finish = "stop";
+        if request.step == 1 {
+            events.extend(["I ", "will."].map(|text| chunk(json!({"content": text}))));
+            for (at, (name, arguments)) in [
+                ("import", vec!["{}"]),
+                ("fail", vec!["{}"]),
+                ("send_mail", vec![r#"{"to":"#, r#""bob""#, "}"]),
+                ("send_mail", vec![r#"{"to":"eve","copies":2}"#]),
+                ("paint", vec!["{}"]),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let id = format!("call_{}", at + 1);
+                events.push(chunk(json!({"tool_calls": [{"index": at, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]})));
+                events.extend(arguments.into_iter().map(|piece| {
+                    chunk(json!({"tool_calls": [{"index": at, "function": {"arguments": piece}}]}))
+                }));
+            }
+            finish = "tool_calls";
+        } else {
+            events.push(chunk(json!({"content": "All is done."})));
+        }
+        events.push(
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}).to_string(),
+        );
+        let answer = || {
+            let mut stream = Provider::Chat.stream();
+            for event in &events {
+                for delta in stream.feed(format!("data: {event}\n\n").as_bytes())? {
+                    let _ = self.0.unbounded_send(News::Delta(delta));
+                }
+            }
+            let reply = stream.finish()?;
+            let _ = self.0.unbounded_send(News::Reply(Box::new(reply.clone())));
+            Ok::<_, ToolError>(reply.into_message())
+        };
+        Box::pin(ready(answer()))
+    }
+}
+
+/// One request of the interface. Everything but the store is made anew, as in a process that has just started.
+async fn chat(State(durable): State<Durable>, body: String) -> Response {
+    *durable.requests.lock().unwrap() += 1;
+    let keys = KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
+    let approvals = Approvals::builder(durable.store.clone())
+        .keys(keys)
+        .build()
+        .unwrap();
+    let gate = Gate::builder()
+        .approvals(approvals)
+        .ledger(durable.store.clone())
+        .build();
+    let rule = Rule::ask("mail-leaves")
+        .tools(["send_*"])
+        .reason("a mail cannot be called back");
+    let allow = Rule::allow("rest").tools(["*"]);
+    let policy = Policy::builder().rule(rule).rule(allow).build().unwrap();
+    let rules = Rules::default().policy(&SharedPolicy::new(policy));
+    let registry = Registry::builder()
+        .tool::<import>()
+        .tool::<fail>()
+        .tool::<send_mail>()
+        .build()
+        .unwrap();
+    // Who this is comes from the session, never from the body.
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("chat")
+        .turn("t");
+    let cx = cx.with(durable.mailbox.clone()).build();
+    let tools = registry.toolset(&cx, &rules).through(&gate);
+
+    let answers = Answers::read(&body).unwrap();
+    for response in answers.responses() {
+        let approvals = gate.approvals().unwrap();
+        response.give(approvals, &tools, "ann").await.unwrap();
+    }
+
+    let (sender, news) = unbounded();
+    let turns = Turns::new(durable.store);
+    let turns = turns.progress({
+        let sender = sender.clone();
+        move |call, step| {
+            let _ = sender.unbounded_send(News::Progress(call.id.clone(), step.to_owned()));
+        }
+    });
+    let turns = turns.observe({
+        let sender = sender.clone();
+        move |result| {
+            let _ = sender.unbounded_send(News::Result(Box::new(result.clone())));
+        }
+    });
+    let mut writer = Writer::resume(&tools, &answers);
+    let start = writer.start(answers.message());
+    tokio::spawn(async move {
+        let outcome = turns
+            .drive(&mut Scripted(sender.clone()), |_| tools.clone(), &cx)
+            .await;
+        let _ = sender.unbounded_send(News::Ended(Box::new(outcome.unwrap())));
+    });
+    let mut response = Response::builder();
+    for (name, value) in HEADERS {
+        response = response.header(name, value);
+    }
+    response
+        .body(Body::from_stream(shown(writer, start, news)))
+        .unwrap()
+}
+
+/// The news as the body of the response.
+fn shown(
+    mut writer: Writer,
+    start: Vec<Chunk>,
+    news: UnboundedReceiver<News>,
+) -> impl futures::Stream<Item = Result<String, std::convert::Infallible>> {
+    let text = |chunks: Vec<Chunk>| chunks.iter().map(Chunk::to_string).collect::<String>();
+    let start = text(start);
+    let news = news.map(move |news| {
+        Ok(match news {
+            News::Delta(delta) => text(writer.news(&delta).unwrap()),
+            News::Reply(reply) => text(writer.reply(&reply).unwrap()),
+            News::Progress(call, step) => text(writer.progress(&call, &step).unwrap()),
+            News::Result(result) => text(writer.stored(&result).unwrap()),
+            News::Ended(outcome) => {
+                let mut chunks = writer.outcome(&outcome).unwrap();
+                chunks.extend(writer.finish());
+                text(chunks) + DONE
+            }
+        })
+    });
+    futures::stream::once(ready(Ok(start))).chain(news)
+}

@@ -1,0 +1,303 @@
+//! Every request goes through the vendor's own client to a server that stands in for the vendor: what arrives is what we meant, and
+//! the client reads the answer as we do.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../support.rs"]
+mod support;
+
+mod examples;
+mod frames;
+mod stand_in;
+
+use serde_json::{Map, Value, json};
+use tool_core::prelude::*;
+use tool_core::turn::ModelMessage;
+use tool_core::wire::{Offer, Provider};
+use tool_core::{Part, Rules};
+
+use stand_in::{StandIn, recorded};
+
+/// A request, and the definitions in it as they were written.
+struct Request {
+    body: Value,
+    text: String,
+    tools: String,
+}
+
+/// What a host sends: the fields about tools, flattened into its own.
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(flatten)]
+    offer: &'a Offer,
+    #[serde(flatten)]
+    own: Map<String, Value>,
+}
+
+fn request(provider: Provider, offer: &Offer, messages: Vec<Value>) -> Request {
+    let (key, own) = match provider {
+        Provider::Chat => ("messages", json!({"model": "gpt-5.6"})),
+        Provider::Responses => ("input", json!({"model": "gpt-5.6", "store": false})),
+        Provider::Anthropic => (
+            "messages",
+            json!({"model": "claude-opus-5", "max_tokens": 4096}),
+        ),
+        Provider::Gemini => ("contents", json!({})),
+        Provider::Bedrock => ("messages", json!({})),
+    };
+    let Value::Object(mut own) = own else {
+        panic!()
+    };
+    own.insert(key.to_owned(), Value::Array(messages));
+    if !offer.betas().is_empty() {
+        own.insert("betas".to_owned(), json!(offer.betas()));
+    }
+    let text = serde_json::to_string(&Body { offer, own }).unwrap();
+    Request {
+        body: serde_json::from_str(&text).unwrap(),
+        text,
+        tools: offer.tools().to_owned(),
+    }
+}
+
+/// JSON text without white space between its tokens, and with every character as itself.
+fn bare(text: &str) -> String {
+    let (mut bare, mut chars, mut inside) = (String::new(), text.chars(), false);
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => inside = !inside,
+            '\\' => {
+                let escaped = chars.next().unwrap();
+                if escaped == 'u' {
+                    let code: String = chars.by_ref().take(4).collect();
+                    let code = u32::from_str_radix(&code, 16).unwrap();
+                    bare.push(char::from_u32(code).unwrap());
+                } else {
+                    bare.extend(['\\', escaped]);
+                }
+                continue;
+            }
+            c if !inside && c.is_whitespace() => continue,
+            _ => {}
+        }
+        bare.push(c);
+    }
+    bare
+}
+
+fn values(messages: &[Box<serde_json::value::RawValue>]) -> Vec<Value> {
+    let value = |raw: &serde_json::value::RawValue| serde_json::from_str(raw.get()).unwrap();
+    messages.iter().map(|raw| value(raw)).collect()
+}
+
+/// What arrived, in one spelling: Google's client writes some keys in the way of its own language, which the API takes as well, and
+/// a field with nothing in it.
+fn spelled(provider: Provider, body: Value) -> Value {
+    if provider != Provider::Gemini {
+        return body;
+    }
+    let mut text = body.to_string();
+    for (theirs, ours) in [
+        ("parameters_json_schema", "parametersJsonSchema"),
+        ("inline_data", "inlineData"),
+        ("mime_type", "mimeType"),
+    ] {
+        text = text.replace(&format!("\"{theirs}\":"), &format!("\"{ours}\":"));
+    }
+    let mut body: Value = serde_json::from_str(&text).unwrap();
+    let empty = body.as_object_mut().unwrap().remove("generationConfig");
+    assert_eq!(empty, Some(json!({})));
+    body
+}
+
+/// Sends it through the vendor's client, and holds what has arrived and what was read to what we say.
+async fn through(provider: Provider, request: &Request) {
+    let stand_in = StandIn::start(provider).await;
+    let arguments = [provider.name(), stand_in.address.as_str()];
+    let Some(said) = support::python("vendors.py", &arguments, &request.text).await else {
+        return;
+    };
+    let said: Value = serde_json::from_str(&said).unwrap();
+
+    let arrived = stand_in.arrived();
+    assert_eq!(arrived.len(), 2, "{provider}: whole and streamed");
+    for body in arrived {
+        let mut body = spelled(provider, body);
+        let mut meant = request.body.clone();
+        for one in [&mut body, &mut meant] {
+            // How to answer, and headers that the client takes as arguments.
+            for key in ["stream", "stream_options", "betas"] {
+                one.as_object_mut().unwrap().remove(key);
+            }
+        }
+        assert_eq!(body, meant, "{provider}");
+    }
+    // A model writes keys in the order of the schema, so schemas have to arrive as the texts that they are.
+    for text in stand_in.texts() {
+        let text = bare(&text);
+        for def in Registry::linked().unwrap().open().tools() {
+            let schema = bare(def.schema(provider.dialect()));
+            let offered = request.tools.contains(&format!("\"{}\"", def.name()));
+            assert!(!offered || text.contains(&schema), "{provider}: {text}");
+        }
+    }
+
+    let (whole, stream) = recorded(provider);
+    let mut streamed = provider.stream();
+    match provider {
+        Provider::Bedrock => stream.lines().for_each(|line| {
+            streamed.event(line).unwrap();
+        }),
+        _ => {
+            streamed.feed(stream.as_bytes()).unwrap();
+        }
+    }
+    for (key, reply) in [
+        ("whole", provider.reply(whole).unwrap()),
+        ("streamed", streamed.finish().unwrap()),
+    ] {
+        assert_eq!(said[key]["text"], reply.text(), "{provider} {key}");
+        let read = said[key]["calls"].as_array().unwrap();
+        assert_eq!(read.len(), reply.calls().len(), "{provider} {key}");
+        for (read, call) in read.iter().zip(reply.calls()) {
+            assert!(read["id"].is_null() || read["id"] == call.id, "{read}");
+            assert_eq!(read["name"], call.name);
+            let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+            assert_eq!(read["arguments"], arguments, "{provider} {key}");
+        }
+    }
+}
+
+/// The examples' tools, as many as fit into one request.
+fn offer(provider: Provider) -> Offer {
+    let tools = Registry::linked().unwrap().open();
+    assert!(tools.len() >= 12, "{tools:?}");
+    provider.offer(&tools).unwrap()
+}
+
+/// A conversation in which tools have answered in every way that they can.
+async fn conversation(provider: Provider) -> Vec<Value> {
+    let mut messages = vec![provider.user("How is the weather?")];
+    let reply = provider.reply(recorded(provider).0).unwrap();
+    let cx = ToolContext::anonymous();
+    let said = |message: &ModelMessage, results: &[CallResult]| {
+        let mut messages = provider.assistant(message);
+        messages.extend(provider.results(message, results).unwrap().messages);
+        messages
+    };
+    // Neither tool is there, so these two are errors.
+    let tools = Registry::linked().unwrap().open();
+    let mut results = Vec::new();
+    for call in reply.calls() {
+        results.push(tools.call(call.clone(), &cx).await);
+    }
+    messages.extend(said(reply.message(), &results));
+
+    let ways = toolset![as_text, as_json, as_files];
+    let calls = ways
+        .names()
+        .enumerate()
+        .map(|(at, name)| ToolCall::new(format!("call_{at}"), name, "{}"));
+    let message = ModelMessage::calls(calls);
+    let mut results = Vec::new();
+    for call in &message.calls {
+        results.push(ways.call(call.clone(), &cx).await);
+    }
+    messages.extend(said(&message, &results));
+    values(&messages)
+}
+
+/// Answers with a text.
+#[tool(harness)]
+async fn as_text() -> &'static str {
+    "a text"
+}
+
+/// Answers with JSON.
+#[tool(harness)]
+async fn as_json() -> Found {
+    Found { rows: vec![1, 2] }
+}
+
+/// What was found.
+#[derive(Debug, Serialize, StrictSchema)]
+struct Found {
+    /// Rows.
+    rows: Vec<u32>,
+}
+
+fn files(_: &Found) -> ModelOutput {
+    ModelOutput::parts([
+        Part::text("two files"),
+        Part::base64("image/png", "iVBORw0KGgo="),
+        Part::base64("application/pdf", "JVBERi0xLjQ="),
+    ])
+}
+
+/// Answers with files.
+#[tool(harness, to_model_output = files)]
+async fn as_files() -> Found {
+    Found { rows: Vec::new() }
+}
+
+// S1-12, M2: definitions, calls and results of every example's tools, as the vendor's client sends and reads them
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn chat() {
+    whole_conversation(Provider::Chat).await;
+}
+
+// S1-12, M2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn responses() {
+    whole_conversation(Provider::Responses).await;
+}
+
+// S1-12, M2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn anthropic() {
+    whole_conversation(Provider::Anthropic).await;
+}
+
+// S1-12, M2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn gemini() {
+    whole_conversation(Provider::Gemini).await;
+}
+
+// S1-12, M2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bedrock() {
+    whole_conversation(Provider::Bedrock).await;
+}
+
+async fn whole_conversation(provider: Provider) {
+    let messages = conversation(provider).await;
+    through(provider, &request(provider, &offer(provider), messages)).await;
+}
+
+// M11: a request after a tool was switched off and another on is what the vendor's client takes, and begins as the first did
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_offer_goes_through() {
+    let registry = Registry::linked().unwrap();
+    let cx = ToolContext::anonymous();
+    let rules = |hidden: &'static str| registry.toolset(&cx, &Rules::default().deny([hidden]));
+    for provider in Provider::ALL {
+        let first = provider.offer(&rules("as_text")).unwrap();
+        let second = first.next(&rules("as_json")).unwrap();
+        assert!(
+            second
+                .tools()
+                .starts_with(first.tools().trim_end_matches(']')),
+            "{provider}"
+        );
+        let mut messages = vec![provider.user("Hello")];
+        messages.extend(second.change().map(ToOwned::to_owned));
+        messages.push(provider.user("And now?"));
+        let request = request(provider, &second, values(&messages));
+        through(provider, &request).await;
+    }
+}
