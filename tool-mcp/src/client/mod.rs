@@ -58,8 +58,12 @@
 //!
 //! # What the protocol's types cost
 //!
-//! rmcp keeps arguments and results as [`serde_json::Value`]: keys are sorted, fractions have 64 bits, and whole numbers of a result
-//! beyond 64 bits are rounded. Whole numbers of arguments are not: those beyond 64 bits are refused before the call.
+//! rmcp keeps arguments and results as [`serde_json::Value`]. So the keys of schemas and results are sorted; a `number` is passed as a
+//! double, and whole numbers of a result beyond 64 bits are rounded to one. An `integer` argument beyond 64 bits is not rounded but
+//! refused before the call.
+//!
+//! A server of the older era may only give objects. Where a tool gives something else, most wrap it as `{"result": …}` and say so in
+//! the output schema; the payload is what the server gave.
 
 mod call;
 mod connect;

@@ -1,0 +1,105 @@
+//! Another MCP server's tools as tools of one's own, held to what somebody has looked at.
+//!
+//! `cargo run --example mcp_client` starts a small server of this program's own; `… -- npx -y @modelcontextprotocol/server-everything`
+//! starts another, and only lists its tools.
+
+use std::path::Path;
+
+use tokio::process::Command;
+use tool_core::policy::{Policy, Rule};
+use tool_core::prelude::*;
+use tool_core::{Gate, Rules};
+use tool_mcp::McpServer;
+use tool_mcp::client::{McpClient, McpLock, McpTools, mcp_tools};
+use tool_mcp::rmcp::transport::TokioChildProcess;
+
+/// Finds a word in the notes. Use it before you say what they hold.
+#[tool(read_only)]
+fn find(
+    /// The word.
+    word: String,
+) -> Vec<String> {
+    let notes = ["tea at four", "buy milk and tea"];
+    let found = notes.iter().filter(|note| note.contains(&word));
+    found.map(ToString::to_string).collect()
+}
+
+/// Removes every note.
+#[tool(destructive)]
+fn clear() -> String {
+    "removed".to_owned()
+}
+
+/// Reads a server's tools. What is in the lock has been looked at; what differs from it stays out.
+async fn load(client: &McpClient, lock: &Path) -> Result<McpTools, Box<dyn std::error::Error>> {
+    let load = mcp_tools(client).namespace("notes");
+    if !lock.exists() {
+        let tools = load.await?;
+        std::fs::write(lock, serde_json::to_string_pretty(tools.lock())?)?;
+        return Ok(tools);
+    }
+    let lock: McpLock = serde_json::from_slice(&std::fs::read(lock)?)?;
+    Ok(load.lock(lock).await?)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let server = match &arguments[..] {
+        [serve] if serve == "serve" => {
+            let tools = Registry::builder().tool::<find>().tool::<clear>().build()?;
+            return Ok(McpServer::builder(tools)
+                .name("notes")
+                .build()
+                .stdio()
+                .await?);
+        }
+        [] => {
+            let mut own = Command::new(std::env::current_exe()?);
+            own.arg("serve");
+            own
+        }
+        [program, rest @ ..] => {
+            let mut other = Command::new(program);
+            other.args(rest);
+            other
+        }
+    };
+    let client = McpClient::connect(TokioChildProcess::new(server)?).await?;
+
+    let folder = tempfile::tempdir()?;
+    let lock = folder.path().join("notes.lock.json");
+    let tools = load(&client, &lock).await?;
+    print!("{}", tools.report());
+    if !arguments.is_empty() {
+        return Ok(());
+    }
+
+    // The next start: somebody has changed what `find` says of itself, here by hand in the lock.
+    let kept = std::fs::read_to_string(&lock)?;
+    std::fs::write(&lock, kept.replace("Finds a word", "Looks for a word"))?;
+    let mut tools = load(&client, &lock).await?;
+    print!("\nsince it was looked at:\n{}", tools.drift());
+    assert!(
+        !tools
+            .report()
+            .get("find")
+            .is_some_and(tool_mcp::client::ToolReport::is_offered)
+    );
+    tools.accept("find");
+
+    // Every call goes through the host's gate. What a server says of effects is not believed, so the policy names what may run.
+    let registry = tools.add_to(Registry::builder()).build()?;
+    let policy = Policy::builder().rule(Rule::allow("reading").tools(["notes:find"]));
+    let cx = ToolContext::anonymous();
+    let turn = registry.toolset(&cx, &Rules::default().policy(&policy.share()?));
+    let turn = turn.through(&Gate::builder().build());
+    println!();
+    for (name, arguments) in [("notes__find", r#"{"word":"tea"}"#), ("notes__clear", "{}")] {
+        let result = turn
+            .call(ToolCall::new("call_1", name, arguments), &cx)
+            .await;
+        println!("{name}: {}", result.model_text());
+    }
+    Ok(())
+}
