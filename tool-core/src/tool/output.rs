@@ -1,10 +1,12 @@
 //! Outputs of tools made at run time, held to the schema that they promise.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::args::{self, Issue, Repair};
-use crate::schema::dynamic::{self, DynSchema};
+use crate::schema::dynamic;
 use crate::schema::{Field, Kind, Schema};
 
 /// A promise about an output.
@@ -13,6 +15,8 @@ pub(crate) struct Promise {
     schema: &'static Schema,
     /// Some object of it lets keys through that it does not name.
     open: bool,
+    /// The output is no object; the schema is that of one that has it as `result`.
+    wrapped: bool,
 }
 
 impl Promise {
@@ -20,7 +24,7 @@ impl Promise {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("the output schema is not JSON: {error}"))?;
-        let schema: DynSchema = dynamic::read_text(text).map_err(|faults| {
+        let (schema, wrapped) = dynamic::read_output(&value).map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             format!(
                 "outputs cannot be held to the output schema: {}",
@@ -30,25 +34,39 @@ impl Promise {
         Ok(Self {
             schema: schema.schema(),
             open: is_open(&value),
+            wrapped,
         })
     }
 
     /// What keeps an output from being what was promised.
     pub(crate) fn issues(&self, output: &RawValue) -> Vec<Issue> {
+        let whole = if self.wrapped {
+            Cow::Owned(format!(r#"{{"result":{}}}"#, output.get()))
+        } else {
+            Cow::Borrowed(output.get())
+        };
         let pruned;
         let text = if self.open {
-            let Ok(mut value) = serde_json::from_str::<Value>(output.get()) else {
+            let Ok(mut value) = serde_json::from_str::<Value>(&whole) else {
                 return Vec::new();
             };
             prune(self.schema, &mut value);
             pruned = value.to_string();
             &pruned
         } else {
-            output.get()
+            &*whole
         };
-        args::admit(self.schema, text, Repair::Off)
+        let mut issues = args::admit(self.schema, text, Repair::Off)
             .err()
-            .unwrap_or_default()
+            .unwrap_or_default();
+        if self.wrapped {
+            for issue in &mut issues {
+                if let Some(pointer) = issue.pointer.strip_prefix("/result") {
+                    issue.pointer = pointer.to_owned();
+                }
+            }
+        }
+        issues
     }
 }
 

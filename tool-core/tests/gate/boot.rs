@@ -231,3 +231,39 @@ async fn an_output_that_breaks_its_schema_is_an_error() {
             .contains("outputs cannot be held to the output schema")
     );
 }
+
+// S3-12
+#[tokio::test]
+async fn an_output_that_is_no_object_is_held_as_well() {
+    let hits = json!({
+        "type": "array",
+        "items": {"$ref": "#/$defs/Hit"},
+        "$defs": {"Hit": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
+    });
+    let cases: [(Value, Answer, Option<&str>); 4] = [
+        (hits.clone(), |_| json!([{"n": 1, "more": 2}]), None),
+        (hits, |_| json!([{"n": 1}, {"n": "two"}]), Some("`/1/n`")),
+        (json!({"type": "integer"}), |_| json!(7), None),
+        (
+            json!({"type": "integer"}),
+            |_| json!({"result": 7}),
+            Some("expected"),
+        ),
+    ];
+    for (at, (schema, answer, wrong)) in cases.into_iter().enumerate() {
+        let tool = noted("answer", answer).output_schema(&schema);
+        let tools = Registry::builder().dynamic(tool).build().unwrap().open();
+        let call = ToolCall::new("c-1", "answer", r#"{"n":1}"#);
+        let result = tools.call(call, &ToolContext::anonymous()).await;
+        let why = result
+            .error()
+            .map(ToolError::operator_text)
+            .unwrap_or_default();
+        assert_eq!(result.is_error(), wrong.is_some(), "{at}: {why}");
+        assert!(why.contains(wrong.unwrap_or_default()), "{at}: {why}");
+    }
+    // What refers to the whole cannot be read within another.
+    let itself = json!({"type": "array", "items": {"$ref": "#"}});
+    let tool = noted("answer", |_| json!([])).output_schema(&itself);
+    assert!(Registry::builder().dynamic(tool).build().is_err());
+}

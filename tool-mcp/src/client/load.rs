@@ -294,5 +294,5 @@ fn one(tool: &Tool, options: &Options, drift: &McpDrift) -> ToolReport {
 /// Why outputs cannot be held to the schema that the server states for them.
 fn unheld(tool: &Tool) -> Option<Vec<Fault>> {
     let schema = tool.output_schema.as_deref()?;
-    dynamic::read(&Value::Object(schema.clone())).err()
+    dynamic::read_output(&Value::Object(schema.clone())).err()
 }

@@ -71,6 +71,64 @@ pub fn read_text(text: &str) -> Result<DynSchema, Vec<Fault>> {
     }
 }
 
+/// Reads the schema of an output, whose root may be anything. One that is no object's is read as that of an object whose only key
+/// `result` has it; the second value tells so.
+///
+/// ```
+/// use serde_json::json;
+/// use tool_core::schema::dynamic::read_output;
+///
+/// let (_, wrapped) = read_output(&json!({"type": "array", "items": {"type": "string"}}))?;
+/// assert!(wrapped);
+/// # Ok::<(), Vec<tool_core::schema::dynamic::Fault>>(())
+/// ```
+pub fn read_output(schema: &Value) -> Result<(DynSchema, bool), Vec<Fault>> {
+    const PLACE: &str = "/properties/result";
+    let faults = match read(schema) {
+        Ok(schema) => return Ok((schema, false)),
+        Err(faults) => faults,
+    };
+    let at_root = |fault: &Fault| fault.pointer.is_empty() && fault.rule.starts_with("root-");
+    // What refers to the whole would refer to another whole.
+    if !faults.iter().any(at_root) || refers_to_root(schema) {
+        return Err(faults);
+    }
+    let mut wrapped = serde_json::json!({
+        "type": "object",
+        "properties": {"result": schema},
+        "required": ["result"],
+        "additionalProperties": false,
+    });
+    for key in ["$defs", "definitions"] {
+        if let Some(defs) = schema.get(key) {
+            wrapped[key] = defs.clone();
+        }
+    }
+    let within = |mut fault: Fault| {
+        if let Some(pointer) = fault.pointer.strip_prefix(PLACE) {
+            fault.pointer = pointer.to_owned();
+        }
+        fault
+    };
+    match read(&wrapped) {
+        Ok(schema) => Ok((schema, true)),
+        Err(faults) => Err(faults.into_iter().map(within).collect()),
+    }
+}
+
+fn refers_to_root(schema: &Value) -> bool {
+    match schema {
+        Value::Object(entries) => entries.iter().any(|(key, value)| match value {
+            Value::String(to) if key == "$ref" => {
+                !to.starts_with("#/$defs/") && !to.starts_with("#/definitions/")
+            }
+            other => refers_to_root(other),
+        }),
+        Value::Array(items) => items.iter().any(refers_to_root),
+        _ => false,
+    }
+}
+
 /// A schema that came at run time.
 ///
 /// # Memory
