@@ -315,7 +315,13 @@ pub(crate) struct Serve {
 )]
 pub(crate) struct Import {
     /// The file, or `-` for the standard input.
-    pub(crate) file: PathBuf,
+    #[cfg_attr(feature = "serve", arg(required_unless_present = "mcp"))]
+    #[cfg_attr(not(feature = "serve"), arg(required = true))]
+    pub(crate) file: Option<PathBuf>,
+    /// Starts an MCP server with this command, and takes its tools: the program and its arguments, between blanks.
+    #[cfg(feature = "serve")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "file")]
+    pub(crate) mcp: Option<String>,
     /// Where the source goes; the standard output where nothing is said.
     #[arg(long, short, value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,

@@ -35,19 +35,17 @@ struct Told {
     lost: Vec<String>,
 }
 
-pub(super) fn run(words: &Import, screen: Screen) -> Result<Exit, Failure> {
-    let text = read(&words.file)?;
-    let stem = words
-        .file
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned());
+pub(super) async fn run(words: &Import, screen: Screen) -> Result<Exit, Failure> {
+    let (text, place) = source_of(words).await?;
+    let stem = words.file.as_deref().and_then(Path::file_stem);
+    let stem = stem.map(|stem| stem.to_string_lossy().into_owned());
     let name = words
         .name
         .clone()
         .or(stem)
         .unwrap_or_else(|| "imported".to_owned());
-    let found = definitions(&text, &name)
-        .map_err(|error| Failure::usage(format!("`{}`: {error}", words.file.display())))?;
+    let found =
+        definitions(&text, &name).map_err(|error| Failure::usage(format!("`{place}`: {error}")))?;
     let (text, tools) = write(&found);
     let failed = tools.iter().filter(|told| told.tool.is_none()).count();
     let text = formatted(text);
@@ -75,6 +73,39 @@ pub(super) fn run(words: &Import, screen: Screen) -> Result<Exit, Failure> {
         tell(&tools, words.out.as_deref(), screen);
     }
     Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
+}
+
+/// The definitions as text, and what they come from.
+async fn source_of(words: &Import) -> Result<(String, String), Failure> {
+    #[cfg(feature = "serve")]
+    if let Some(command) = &words.mcp {
+        return Ok((served(command).await?, command.clone()));
+    }
+    let file = words.file.as_deref().unwrap_or(Path::new("-"));
+    Ok((read(file)?, file.display().to_string()))
+}
+
+/// The tools of a server that a command starts, as it lists them.
+#[cfg(feature = "serve")]
+async fn served(command: &str) -> Result<String, Failure> {
+    use tool_mcp::client::McpClient;
+    use tool_mcp::rmcp::transport::TokioChildProcess;
+
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::usage(format!("`{command}` does not serve tools: {error}"))
+            .hint("give the command that starts the server over standard input and output")
+    };
+    let mut words = command.split_whitespace();
+    let mut process = tokio::process::Command::new(words.next().unwrap_or_default());
+    process.args(words);
+    let transport = TokioChildProcess::new(process).map_err(|error| failed(&error))?;
+    let client = McpClient::connect(transport)
+        .await
+        .map_err(|error| failed(&error))?;
+    let tools = client.peer().list_all_tools().await;
+    client.close();
+    let tools = tools.map_err(|error| failed(&error))?;
+    Ok(serde_json::to_string(&tools).map_err(io::Error::from)?)
 }
 
 fn read(file: &Path) -> Result<String, Failure> {

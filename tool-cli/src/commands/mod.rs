@@ -40,7 +40,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         #[cfg(feature = "serve")]
         Command::Serve(words) => serve::run(cli, &words, screen).await,
         #[cfg(feature = "import")]
-        Command::Import(words) => import::run(&words, screen),
+        Command::Import(words) => import::run(&words, screen).await,
         Command::New(words) => new::run(&words, screen),
         Command::Completions(words) => completions::run(cli, &words),
     }

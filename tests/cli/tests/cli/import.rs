@@ -122,11 +122,11 @@ fn texts_of_a_definition_never_become_code() {
         "name": "trap",
         "description": "One.\n\rfn a() {}\r\n*/ fn b() {}",
         "parameters": {"type": "object", "required": ["q"], "properties": {
-            "q": {"type": "string", "description": "x\nfn c() {}", "enum": ["a\"] fn d() {}", "\u{8}\n"]},
-            "r": {"type": "array", "description": "r", "items": {"type": "string", "pattern": "^a\nfn e() {}$"}}
+            "q": {"type": "string", "description": "x\nfn c() {}", "enum": ["a\"] fn d() {}", "\u{8}\nfn e() {}"]}
         }}
     }]);
-    let ran = import(&text.to_string(), &[]);
+    let ran = import(&text.to_string(), &[]).succeeds();
+    assert!(ran.out.contains("pub async fn trap("), "{}", ran.out);
     for line in ran.out.lines().map(str::trim) {
         assert!(!line.starts_with("fn "), "{line}");
         assert!(!line.contains('\r'), "{line:?}");
@@ -135,4 +135,20 @@ fn texts_of_a_definition_never_become_code() {
         ran.code == 1 || ran.out.contains("pub async fn trap("),
         "{ran:?}"
     );
+}
+
+#[test]
+fn the_tools_of_an_mcp_server_are_imported_from_the_server_itself() {
+    let served = desk(&["import", "--mcp", &format!("{DESK} serve")]).succeeds();
+    assert!(
+        served.out.contains("pub async fn file_note("),
+        "{}",
+        served.out
+    );
+    assert!(served.out.contains("range = 1..=9"), "{}", served.out);
+    assert!(!served.out.contains("fn forbidden("), "{}", served.out);
+    desk(&["import", "--mcp", "/nowhere/server"])
+        .fails(2, &["`/nowhere/server` does not serve tools", "help:"]);
+    desk(&["import", "--mcp", "true"]).fails(2, &["`true` does not serve tools"]);
+    desk(&["import"]).fails(2, &["FILE", "--mcp"]);
 }

@@ -69,12 +69,14 @@ fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
         "opened the box in Elm with 12 letters of key [secret:box_key]"
     );
     // The same again is another call: nothing of an earlier one is told again.
-    let one = call(3, "print_note", json!({"format": "a"}));
-    let other = call(3, "print_note", json!({"format": "b"}));
-    assert_eq!(
-        (&one["content"][0]["text"], &other["content"][0]["text"]),
-        (&json!("printed as a"), &json!("printed as b"))
-    );
+    for title in ["a", "b", "b"] {
+        let filed = call(
+            3,
+            "file_note",
+            json!({"title": title, "place": {"shelf": "s"}}),
+        );
+        assert_eq!(filed["structuredContent"]["title"], title, "{filed}");
+    }
     let letter = call(4, "send_letter", json!({"to": "a", "text": "b"}));
     assert_eq!(letter["isError"], true, "{letter}");
     drop(to);
