@@ -284,7 +284,7 @@ pub(crate) struct Budget {
 
 /// Serves the tools over the Model Context Protocol, over the standard input and output where no address is given.
 ///
-/// A call that a person has to approve is not run: here nobody can be asked.
+/// A call that a person has to approve is asked about through the client, where the client can ask its user, and refused elsewhere.
 #[cfg(feature = "serve")]
 #[derive(Debug, Args)]
 #[command(

@@ -150,5 +150,5 @@ fn the_tools_of_an_mcp_server_are_imported_from_the_server_itself() {
     desk(&["import", "--mcp", "/nowhere/server"])
         .fails(2, &["`/nowhere/server` does not serve tools", "help:"]);
     desk(&["import", "--mcp", "true"]).fails(2, &["`true` does not serve tools"]);
-    desk(&["import"]).fails(2, &["FILE", "--mcp"]);
+    desk(&["import"]).fails(2, &["<FILE>"]);
 }
