@@ -81,7 +81,10 @@ async fn round(client: &mut Client, amount: u32, before: Option<(&Value, Option<
     client.ask("tools/call", params).await
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "where it is used, there may be none")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "where it is used, there may be none"
+)]
 fn yes() -> Option<Value> {
     Some(json!({ "action": "accept", "content": { "approve": true } }))
 }

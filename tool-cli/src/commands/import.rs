@@ -76,6 +76,10 @@ pub(super) async fn run(words: &Import, screen: Screen) -> Result<Exit, Failure>
 }
 
 /// The definitions as text, and what they come from.
+#[cfg_attr(
+    not(feature = "serve"),
+    expect(clippy::unused_async, reason = "only a server is waited for")
+)]
 async fn source_of(words: &Import) -> Result<(String, String), Failure> {
     #[cfg(feature = "serve")]
     if let Some(command) = &words.mcp {

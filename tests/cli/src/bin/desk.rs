@@ -125,7 +125,7 @@ fn send_letter(
 #[tool(category = "mail", open_world)]
 fn fetch_post(
     #[secret("box_key")] key: SecretString,
-    #[variable("STREET")] street: String,
+    #[variable("STREET", description = "Where the box hangs.")] street: String,
 ) -> Result<String, ToolError> {
     use tool_core::ExposeSecret as _;
     Ok(format!(

@@ -188,13 +188,13 @@ fn an_approval_is_given_or_refused_beforehand_and_never_assumed() {
     );
 }
 
-// S0-21, S1-61
+// S0-21
 #[test]
 fn a_hidden_tool_is_refused_and_says_why() {
     desk(&["call", "forbidden"]).fails(3, &["[deny]"]);
 }
 
-// S1-14, M8
+// M8
 #[test]
 fn secrets_come_from_the_environment_or_a_file_and_never_leak() {
     const KEY: &str = "key-4711-xyz";
@@ -248,7 +248,12 @@ fn a_missing_variable_is_asked_for_by_name() {
     there.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
     run(there, "").fails(
         3,
-        &["STREET", "TOOL_VARIABLE_STREET", "--variable NAME=VALUE"],
+        &[
+            "STREET",
+            "Where the box hangs",
+            "TOOL_VARIABLE_STREET",
+            "--variable NAME=VALUE",
+        ],
     );
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{DESK, command, desk, run};
 
-// S0-02, S1-05, S1-61, S1-49
+// S0-02, S1-05, S1-49
 #[test]
 fn every_tool_is_listed_and_a_hidden_one_says_why() {
     let ran = desk(&["list"]).succeeds();
@@ -54,7 +54,7 @@ fn a_list_for_machines_has_every_fact() {
     assert_eq!(post["secrets"][0]["name"], "box_key");
     assert_eq!(
         post["variables"][0],
-        json!({"name": "STREET", "description": null, "required": true})
+        json!({"name": "STREET", "description": "Where the box hangs.", "required": true})
     );
     let letter = tools
         .iter()

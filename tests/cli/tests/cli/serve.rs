@@ -20,7 +20,7 @@ fn asked(to: &mut impl std::io::Write, from: &mut impl std::io::BufRead, message
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
-// S1-61, S2-14
+// S1-49, M8
 #[test]
 fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
     let mut serve = command(DESK, &["serve", "--variable", "STREET=Elm"]);

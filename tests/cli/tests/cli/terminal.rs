@@ -34,7 +34,7 @@ fn a_terminal_has_colour_unless_it_is_not_wanted() {
     assert!(!all.contains('\u{1b}'), "{all}");
 }
 
-// S2-12, S2-13
+// S2-12
 #[test]
 fn a_person_approves_in_the_terminal() {
     let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);

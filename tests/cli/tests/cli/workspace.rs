@@ -58,7 +58,7 @@ fn new(folder: &Path, name: &str) -> Ran {
     ran
 }
 
-// S0-02, S0-04, M16
+// S0-02, S0-04
 #[test]
 fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,12 @@
 //! Each change is classed, and each class is told from the other by a pair that differs in one thing.
 
+use serde_json::{Value, json};
+use tool_core::store::MemoryStore;
+use tool_core::{Approval, DynamicTool, Gate, Registry, Reply, ToolCall, ToolContext, ToolError};
+
 use super::schema::{Side, compare};
 use super::{Approvals, Callers, Change, changes};
-use crate::commands::lock::Locked;
+use crate::commands::lock::{Locked, Locks};
 
 /// Whether everything that changed is compatible; none where nothing changed.
 fn compatible(side: Side, before: &str, now: &str) -> Option<bool> {
@@ -253,4 +257,68 @@ fn every_part_is_classed_for_callers_and_for_approvals() {
     assert_eq!((gone[0].callers, gone[0].approvals), (Breaking, Void));
     let new = changes(&[], std::slice::from_ref(&base));
     assert_eq!((new[0].callers, new[0].approvals), (Compatible, Hold));
+}
+
+/// A registry of one tool that has to be approved.
+fn release(description: &str, category: &str, most: u32) -> Option<Registry> {
+    let schema = json!({
+        "type": "object",
+        "properties": {"n": {"type": "integer", "description": "How many.", "maximum": most}},
+        "required": ["n"],
+        "additionalProperties": false
+    });
+    let tool = DynamicTool::new("burn", description, schema, |said: Value, _cx| async move {
+        Ok::<_, ToolError>(said)
+    });
+    let tool = tool.category(category).approval(Approval::Always);
+    Registry::builder().dynamic(tool).build().ok()
+}
+
+/// Whether what was approved under one release runs under another.
+async fn holds(before: &Registry, now: &Registry) -> Option<bool> {
+    let approvals = tool_core::Approvals::builder(MemoryStore::default())
+        .build()
+        .ok()?;
+    let gate = Gate::builder().approvals(approvals.clone()).build();
+    let cx = ToolContext::builder().user("ann").turn("t").build();
+    let tools = before.open().through(&gate);
+    let asked = tools
+        .call(ToolCall::new("c", "burn", r#"{"n":1}"#), &cx)
+        .await;
+    let ticket = asked.tickets().first()?;
+    approvals
+        .answer(&tools, &ticket.token, Reply::Approve, "bob", None)
+        .await
+        .ok()?;
+    let tools = now.open().through(&gate);
+    Some(!tools.resume(&ticket.token, &cx).await.is_error())
+}
+
+// M3: what is told of approvals is what the gate does with them.
+#[test]
+fn approvals_that_are_told_to_be_void_are_refused_and_the_others_run() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_time()
+        .build();
+    let (Ok(runtime), Some(before)) = (runtime, release("Burns it.", "fire", 9)) else {
+        unreachable!("a runtime and a registry are made")
+    };
+    let told = |now: &Registry| {
+        changes(&Locks::of(&before).tools, &Locks::of(now).tools)
+            .iter()
+            .all(|change| change.approvals == Approvals::Hold)
+    };
+    for (now, expected) in [
+        (release("Burns it.", "fire", 9), true),
+        (release("Burns it.", "other", 9), true),
+        (release("Burns it all.", "fire", 9), false),
+        (release("Burns it.", "fire", 8), false),
+        (release("Burns it.", "fire", 10), false),
+    ] {
+        let held = now
+            .as_ref()
+            .and_then(|now| runtime.block_on(holds(&before, now)));
+        assert_eq!(held, Some(expected));
+        assert_eq!(now.as_ref().map(told), Some(expected));
+    }
 }
