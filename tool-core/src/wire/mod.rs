@@ -64,6 +64,7 @@ mod answered;
 mod anthropic;
 mod bedrock;
 mod chat;
+mod definition;
 mod error;
 mod gemini;
 mod history;

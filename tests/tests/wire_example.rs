@@ -1,0 +1,24 @@
+//! The example of the wires does what it says.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Command;
+
+// S1-12
+#[test]
+fn one_loop_talks_to_every_provider() {
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "-p", "examples", "--example", "wire"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success(),
+        "{said}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let count = |line: &str| said.lines().filter(|said| said.trim() == line).count();
+    assert_eq!(count(r#"call: days_until {"date":"2026-12-31"}"#), 5);
+    assert_eq!(count("model: 39 days. (End)"), 5);
+}

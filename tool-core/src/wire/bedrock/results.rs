@@ -1,0 +1,115 @@
+//! Results, as Bedrock takes them.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::Message;
+use crate::wire::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use crate::wire::json::json as raw;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resulted<'a> {
+    tool_result: ToolResult<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult<'a> {
+    tool_use_id: &'a str,
+    content: Vec<Box<RawValue>>,
+    status: &'static str,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    json: &'a RawValue,
+}
+
+pub(in crate::wire) fn results(results: &[Answered<'_>]) -> Results {
+    let mut out = Results::default();
+    let mut content = Vec::new();
+    let mut documents = 0;
+    for result in results {
+        let blocks = match &result.view {
+            // It takes an object and no other JSON.
+            View::Json(json) if json.get().starts_with('{') => vec![raw(&Json { json })],
+            View::Parts(parts) => parts
+                .iter()
+                .map(|part| {
+                    let text = match piece(part) {
+                        Piece::Text(text) => text.to_owned(),
+                        Piece::File(file) => match block(&file, &mut documents) {
+                            Ok(block) => return raw(&block),
+                            Err(why) => out.leave_out(result.id, &file, why),
+                        },
+                    };
+                    raw(&json!({"text": text}))
+                })
+                .collect(),
+            view => vec![raw(&json!({"text": view.text()}))],
+        };
+        content.push(raw(&Resulted {
+            tool_result: ToolResult {
+                tool_use_id: result.id,
+                content: blocks,
+                status: if result.is_error { "error" } else { "success" },
+            },
+        }));
+    }
+    if !content.is_empty() {
+        out.messages.push(raw(&Message {
+            role: "user",
+            content,
+        }));
+    }
+    out
+}
+
+fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> {
+    let Bytes::Base64(data) = file.bytes else {
+        return Err("Bedrock takes the bytes of a file and no address");
+    };
+    let image = match file.media_type {
+        "image/png" => Some("png"),
+        "image/jpeg" => Some("jpeg"),
+        "image/gif" => Some("gif"),
+        "image/webp" => Some("webp"),
+        _ => None,
+    };
+    if let Some(format) = image {
+        return Ok(json!({"image": {"format": format, "source": {"bytes": data}}}));
+    }
+    let format = match file.media_type {
+        "application/pdf" => "pdf",
+        "text/csv" => "csv",
+        "application/msword" => "doc",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => "docx",
+        "application/vnd.ms-excel" => "xls",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => "xlsx",
+        "text/html" => "html",
+        "text/plain" => "txt",
+        "text/markdown" => "md",
+        _ => return Err("Bedrock takes images, PDF, office documents and texts"),
+    };
+    *documents += 1;
+    let name = document_name(file.name.unwrap_or_default(), *documents);
+    Ok(json!({"document": {"format": format, "name": name, "source": {"bytes": data}}}))
+}
+
+/// Names may hold letters, digits, single spaces, hyphens, parentheses and square brackets, and no two in a request are the same.
+fn document_name(name: &str, number: usize) -> String {
+    let plain = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '(' | ')' | '[' | ']' => c,
+        _ => ' ',
+    };
+    let plain: String = name.chars().take(150).map(plain).collect();
+    let mut words: Vec<&str> = plain.split_whitespace().collect();
+    let number = format!("({number})");
+    if words.is_empty() {
+        words.push("document");
+    }
+    words.push(&number);
+    words.join(" ")
+}
