@@ -10,9 +10,12 @@ use tokio::process::Command;
 use tool_core::ErrorKind;
 use tool_core::prelude::*;
 use tool_mcp::client::{McpClient, mcp_tools};
-use tool_mcp::rmcp::ServiceExt as _;
-use tool_mcp::rmcp::model::ProtocolVersion;
-use tool_mcp::rmcp::service::ClientLifecycleMode;
+use tool_mcp::rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ErrorData, Implementation, ProtocolVersion,
+};
+use tool_mcp::rmcp::service::{ClientLifecycleMode, RequestContext, RoleClient};
+use tool_mcp::rmcp::{ClientHandler, ServiceExt as _};
 use tool_mcp::{HttpOptions, McpServer};
 
 use crate::support::{call, none, open, payload, start, steps};
@@ -214,4 +217,89 @@ async fn any_running_client_of_rmcps_will_do() {
         let (told, result) = steps(&tools, "walk", none()).await;
         assert_eq!((told.len(), payload(&result)), (0, json!({"result": 2})));
     }
+}
+
+/// Where to.
+#[derive(Deserialize, StrictSchema)]
+struct Place {
+    /// The city.
+    city: String,
+}
+
+/// Books a table.
+#[tool(idempotent)]
+async fn book(cx: &ToolContext) -> Result<String, ToolError> {
+    let place = cx.ask::<Place>("In which city?").await?;
+    Ok(place
+        .given()
+        .map_or("nothing".to_owned(), |place| place.city))
+}
+
+/// A user who answers.
+struct User;
+
+impl ClientHandler for User {
+    fn get_info(&self) -> ClientConfig {
+        let can = ClientCapabilities::builder().enable_elicitation().build();
+        ClientConfig::new(can, Implementation::new("user", "1"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        _: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let answer = ElicitResult::new(ElicitationAction::Accept);
+        Ok(answer.with_content(json!({"city": "Turin"})))
+    }
+}
+
+// M15
+#[tokio::test]
+async fn what_a_tool_asks_its_user_reaches_the_hosts_handler() {
+    let registry = Registry::builder().tool::<book>().build().unwrap();
+    let server = McpServer::builder(registry).name("tables").build();
+    for era in eras() {
+        let pipe = || {
+            let (ours, theirs) = tokio::io::duplex(1 << 20);
+            let (input, output) = tokio::io::split(theirs);
+            let server = server.clone();
+            tokio::spawn(async move { server.serve_lines(input, output).await });
+            tokio::io::split(ours)
+        };
+        let client = McpClient::connect_with(User, pipe(), era.clone()).await;
+        let client = client.unwrap();
+        let tools = open(&mcp_tools(&client).trust_hints().await.unwrap());
+        assert_eq!(call(&tools, "book", none()).await.model_text(), "Turin");
+
+        // Without a handler that answers, nobody is asked.
+        let silent = McpClient::connect_with((), pipe(), era.clone()).await;
+        let silent = silent.unwrap();
+        let tools = open(&mcp_tools(&silent).trust_hints().await.unwrap());
+        let asked = call(&tools, "book", none()).await;
+        assert!(asked.is_error(), "{era:?}: {}", asked.model_text());
+    }
+}
+
+// M15
+#[tokio::test]
+async fn a_bare_peer_has_nobody_to_ask() {
+    let registry = Registry::builder().tool::<book>().build().unwrap();
+    let server = McpServer::builder(registry).name("tables").build();
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(theirs);
+    tokio::spawn(async move { server.serve_lines(input, output).await });
+    let [_, modern] = eras();
+    let client = McpClient::connect_with(User, tokio::io::split(ours), modern).await;
+    let client = client.unwrap();
+    let tools = open(&mcp_tools(client.peer()).trust_hints().await.unwrap());
+    let asked = call(&tools, "book", none()).await;
+    let error = asked.error().unwrap();
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Unavailable,
+        "{}",
+        error.operator_text()
+    );
+    assert!(error.operator_text().contains("connect_with"));
 }
