@@ -212,6 +212,11 @@ async fn any_running_client_of_rmcps_will_do() {
     let (input, output) = tokio::io::split(theirs);
     tokio::spawn(async move { server().serve_lines(input, output).await });
     let running = ().serve(tokio::io::split(ours)).await.unwrap();
+    // A name that is taken is told with both origins.
+    let tools = mcp_tools(&running).await.unwrap();
+    let taken = tools.add_to(Registry::builder().tool::<walk>()).build();
+    let taken = taken.unwrap_err().to_string();
+    assert!(taken.contains("`walk` of the MCP server `sums`"), "{taken}");
     for tools in [mcp_tools(&running), mcp_tools(running.peer())] {
         let tools = open(&tools.trust_hints().await.unwrap());
         let (told, result) = steps(&tools, "walk", none()).await;
