@@ -1,6 +1,7 @@
 //! `new`, and `cargo tool` in a workspace.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,6 +13,32 @@ use crate::support::{CARGO_TOOL, DESK, Ran, command, run};
 fn checkout() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     folder.canonicalize().unwrap()
+}
+
+/// A folder that is the same in every run, so that what is built from it is not built again, and that goes with its test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let mut checkout_of = DefaultHasher::new();
+        checkout().hash(&mut checkout_of);
+        let folder = format!("cli-tests-{:016x}-{name}", checkout_of.finish());
+        let folder = std::env::temp_dir().join(folder);
+        // What a killed run has left.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Everything that tests build lies in one folder, so that it is built once.
@@ -61,7 +88,7 @@ fn new(folder: &Path, name: &str) -> Ran {
 // S0-02, S0-04
 #[test]
 fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new("whole");
     let made = new(folder.path(), "my-pack").succeeds();
     assert!(
         made.out.contains("cargo run -- call greet --name Ada"),
@@ -111,7 +138,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
 
 #[test]
 fn a_package_that_is_only_a_program_is_told_what_to_do() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new("program");
     let core = checkout().join("tool-core");
     let manifest = format!(
         "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\ntool-core = {{ path = {core:?} }}\n\n[workspace]\n"
@@ -132,7 +159,7 @@ fn a_package_that_is_only_a_program_is_told_what_to_do() {
 
 #[test]
 fn wrong_places_and_names_are_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new("words");
     let at = folder.path();
     cargo_tool(at, &["list"]).fails(
         2,
@@ -157,7 +184,7 @@ fn wrong_places_and_names_are_told() {
 
 #[test]
 fn a_library_that_does_not_compile_is_told_by_the_compiler_and_by_the_exit_code() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new("broken");
     new(folder.path(), "broken").succeeds();
     let lib = folder.path().join("broken/src/lib.rs");
     fs::write(&lib, "pub fn broken() -> u8 { \"text\" }\n").unwrap();
@@ -194,7 +221,7 @@ const ODD: &str = r##"[
 
 #[test]
 fn imported_tools_compile_and_ask_for_what_they_were_imported_from() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new("imported");
     new(folder.path(), "imported").succeeds();
     let pack = folder.path().join("imported");
     fs::remove_dir_all(pack.join("tests")).unwrap();
