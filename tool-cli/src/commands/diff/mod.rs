@@ -10,6 +10,7 @@ use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, count, paint};
 
+mod node;
 mod schema;
 mod tool;
 

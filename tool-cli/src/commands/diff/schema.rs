@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::Callers;
+use super::node::{became, choices, name, reference, requires, tag, types, values};
 
 /// Which way values go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -424,72 +425,5 @@ fn way(wider: bool, narrower: bool) -> Way {
         (true, false) => Way::Wider,
         (false, true) => Way::Narrower,
         (false, false) => Way::Other,
-    }
-}
-
-fn became(keyword: &str, before: Option<&Value>, now: Option<&Value>) -> String {
-    match (before, now) {
-        (Some(before), Some(now)) => format!("`{keyword}` {before} became {now}"),
-        (None, Some(now)) => format!("`{keyword}` {now} is new"),
-        (Some(before), None) => format!("`{keyword}` {before} is gone"),
-        (None, None) => format!("`{keyword}` changed"),
-    }
-}
-
-fn reference(node: &Value) -> Option<&str> {
-    node.get("$ref")?.as_str()
-}
-
-/// The types that a node names; none where it names none.
-fn types(node: &Map<String, Value>) -> Option<BTreeSet<&str>> {
-    match node.get("type")? {
-        Value::String(one) => Some(BTreeSet::from([&**one])),
-        Value::Array(several) => Some(several.iter().filter_map(Value::as_str).collect()),
-        _ => None,
-    }
-}
-
-/// The values that a node admits, where it lists them.
-fn values(node: &Map<String, Value>) -> Option<Vec<&Value>> {
-    match (node.get("enum"), node.get("const")) {
-        (Some(Value::Array(values)), _) => Some(values.iter().collect()),
-        (_, Some(value)) => Some(vec![value]),
-        _ => None,
-    }
-}
-
-fn choices(node: &Map<String, Value>) -> Option<&Vec<Value>> {
-    node.get("anyOf").or_else(|| node.get("oneOf"))?.as_array()
-}
-
-fn requires(node: &Map<String, Value>, key: &str) -> bool {
-    let required = node.get("required").and_then(Value::as_array);
-    required.is_some_and(|keys| keys.iter().any(|known| known == key))
-}
-
-/// What tells a shape from the others: the one value of its first property that has only one, or its only key.
-fn tag(shape: &Value) -> Option<String> {
-    let entries = shape.get("properties")?.as_object()?;
-    let fixed = entries.values().find_map(|entry| {
-        let entry = entry.as_object()?;
-        match values(entry)?.as_slice() {
-            [Value::String(one)] => Some(one.clone()),
-            _ => None,
-        }
-    });
-    fixed.or_else(|| match entries.keys().collect::<Vec<_>>().as_slice() {
-        [only] => Some((*only).clone()),
-        _ => None,
-    })
-}
-
-/// A shape in a few words.
-fn name(shape: &Value) -> String {
-    if let Some(tag) = tag(shape) {
-        return format!("`{tag}`");
-    }
-    match shape.get("type").and_then(Value::as_str) {
-        Some(kind) => format!("`{kind}`"),
-        None => "without a name".to_owned(),
     }
 }
