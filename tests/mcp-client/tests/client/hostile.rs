@@ -273,7 +273,7 @@ async fn results_are_bounded_held_to_their_schema_and_have_two_faces() {
     assert_eq!(odd.error().unwrap().kind(), ErrorKind::Failed);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn steps_come_in_order_and_before_the_result() {
     let hostile = Hostile::start("").await;
     let tools = open(&hostile.tools().await);
