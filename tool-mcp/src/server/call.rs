@@ -1,7 +1,8 @@
 //! `tools/call`: through the gate, with progress, and gone when the client is.
 
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use futures::{Stream, StreamExt as _};
+use futures::{FutureExt as _, Stream, StreamExt as _};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{RequestContext, RoleServer};
@@ -42,10 +43,11 @@ pub(crate) enum Start {
 }
 
 impl Start {
-    async fn run(self, tools: &Toolset, cx: &ToolContext) -> CallResult {
+    /// In a box, because rmcp moves the future of a request several times before it runs.
+    fn run<'a>(self, tools: &'a Toolset, cx: &'a ToolContext) -> BoxFuture<'a, CallResult> {
         match self {
-            Self::Call(call) => tools.call(call, cx).await,
-            Self::Resume(_, token) => tools.resume(&token, cx).await,
+            Self::Call(call) => tools.call(call, cx).boxed(),
+            Self::Resume(_, token) => async move { tools.resume(&token, cx).await }.boxed(),
         }
     }
 
@@ -76,13 +78,15 @@ pub(crate) async fn run(
             Some(token) => {
                 let id = start.call().clone();
                 let events = start.stream(tools, cx);
-                told(events, token, context).await.unwrap_or_else(|| {
-                    let ended = tool_core::ToolError::of(
-                        ErrorKind::Failed,
-                        "the call ended without a result",
-                    );
-                    CallResult::refused(id, ended)
-                })
+                Box::pin(told(events, token, context))
+                    .await
+                    .unwrap_or_else(|| {
+                        let ended = tool_core::ToolError::of(
+                            ErrorKind::Failed,
+                            "the call ended without a result",
+                        );
+                        CallResult::refused(id, ended)
+                    })
             }
         }
     };

@@ -17,7 +17,7 @@ use rmcp::model::{
     SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use tool_core::ToolCall;
+use tool_core::{CallResult, ToolCall, ToolContext, Toolset};
 
 use super::call::Start;
 use super::{Composed, Core, Wire, ask, call, content, list};
@@ -129,7 +129,8 @@ impl<H: ServerHandler> Composed<H> {
         let cx = core.context(&context).await?;
         let tools = core.toolset(&cx);
         if core.host_tools && !knows(&tools, &request.name) {
-            return self.host.call_tool(request, context).await;
+            // What few calls need is boxed, here and below: every call moves the room that the largest of them takes.
+            return Box::pin(self.host.call_tool(request, context)).await;
         }
         let arguments = call::arguments(&request, &context)?;
         let name = request.name.into_owned();
@@ -147,19 +148,12 @@ impl<H: ServerHandler> Composed<H> {
                 approves: core.approves,
             };
             let (state, answers) = (request.request_state, request.input_responses);
-            match ask::run(asking, state.as_deref(), answers.as_ref()).await? {
+            match Box::pin(ask::run(asking, state.as_deref(), answers.as_ref())).await? {
                 ask::Round::Done(result) => result,
                 ask::Round::Asks(question) => return Ok(question.into()),
             }
         } else if can_ask {
-            let patience = core.parking.patience();
-            let cx = ask::live(&cx, &context, patience);
-            let result = call::run(&tools, Start::Call(call.clone()), &cx, &context).await?;
-            if core.approves {
-                ask::approved_live(&tools, &call, result, &cx, &context, patience).await?
-            } else {
-                result
-            }
+            Box::pin(self.call_of_asked(&tools, call, &cx, &context)).await?
         } else {
             call::run(&tools, Start::Call(call), &cx, &context).await?
         };
@@ -168,8 +162,27 @@ impl<H: ServerHandler> Composed<H> {
     }
 }
 
+impl<H> Composed<H> {
+    /// A call of a client of the older wire whose user can be asked.
+    async fn call_of_asked(
+        &self,
+        tools: &Toolset,
+        call: ToolCall,
+        cx: &ToolContext,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallResult, ErrorData> {
+        let patience = self.core.parking.patience();
+        let cx = ask::live(cx, context, patience);
+        let result = call::run(tools, Start::Call(call.clone()), &cx, context).await?;
+        if !self.core.approves {
+            return Ok(result);
+        }
+        ask::approved_live(tools, &call, result, &cx, context, patience).await
+    }
+}
+
 /// Whether a toolset has a tool of this name, be it hidden.
-fn knows(tools: &tool_core::Toolset, name: &str) -> bool {
+fn knows(tools: &Toolset, name: &str) -> bool {
     tools.get(name).is_some() || tools.explain(name).layer().is_some()
 }
 
