@@ -4,7 +4,6 @@
 
 use std::process::Command;
 
-// S1-12
 #[test]
 fn one_loop_talks_to_every_provider() {
     let output = Command::new(env!("CARGO"))

@@ -4,7 +4,6 @@ mod support;
 
 use support::{FIXTURE, Node, Server, python};
 
-// S1-12
 #[test]
 fn python_1() {
     let server = Server::start(&[]);
@@ -18,7 +17,6 @@ fn python_1() {
     }
 }
 
-// S1-12
 #[test]
 fn python_2() {
     let server = Server::start(&[]);
@@ -32,7 +30,6 @@ fn python_2() {
     }
 }
 
-// S1-12
 #[test]
 fn typescript() {
     let server = Server::start(&[]);
@@ -45,7 +42,6 @@ fn typescript() {
     server.until("dropped wait_for_ever");
 }
 
-// S1-12
 #[test]
 fn ai_sdk() {
     let server = Server::start(&[]);
@@ -56,7 +52,6 @@ fn ai_sdk() {
     server.until("dropped wait_for_ever");
 }
 
-// S1-12
 #[test]
 fn inspector() {
     let server = Server::start(&[]);

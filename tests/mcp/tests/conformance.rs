@@ -40,7 +40,7 @@ fn scenarios(
 const OLD: &str = "conformance-0.1";
 const NEW: &str = "@modelcontextprotocol/conformance";
 
-// S1-12, M15
+// M15
 #[test]
 fn everything_passes_every_scenario_of_both_wires() {
     let server = Server::start(&[]);
@@ -55,7 +55,6 @@ fn everything_passes_every_scenario_of_both_wires() {
     }
 }
 
-// S1-12
 #[test]
 fn tools_alone_fail_nothing_but_what_is_no_tool() {
     let server = Server::start(&["--tools-only"]);

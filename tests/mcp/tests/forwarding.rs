@@ -51,7 +51,6 @@ fn ours(file: &str) -> String {
     std::fs::read_to_string(place).unwrap()
 }
 
-// S1-12
 #[test]
 fn every_method_of_the_handler_is_forwarded() {
     let source = std::fs::read_to_string(rmcp().join("handler/server.rs")).unwrap();
@@ -68,7 +67,6 @@ fn every_method_of_the_handler_is_forwarded() {
     assert_eq!(fns(composed), theirs);
 }
 
-// S1-12
 #[test]
 fn every_method_of_clients_is_known() {
     let model = rmcp().join("model.rs");

@@ -123,7 +123,7 @@ async fn one_loop_serves_every_provider() {
     }
 }
 
-// S1-12: a call of an answer that was cut off is answered and not run
+// A call of an answer that was cut off is answered and not run
 #[tokio::test]
 async fn turns_refuse_the_calls_of_an_answer_that_was_cut_off() {
     let body = recorded(Provider::Anthropic).0.replace(

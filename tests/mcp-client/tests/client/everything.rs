@@ -16,7 +16,6 @@ async fn everything() -> Option<McpClient> {
     Some(start(command).await)
 }
 
-// S1-12
 #[tokio::test]
 async fn its_tools_are_offered_and_their_results_are_ours() {
     let Some(client) = everything().await else {
@@ -102,7 +101,6 @@ async fn its_tools_are_offered_and_their_results_are_ours() {
     assert!(task.is_error());
 }
 
-// S1-12
 #[tokio::test]
 async fn its_progress_is_ours_and_a_cancelled_call_leaves_it_well() {
     let Some(client) = everything().await else {

@@ -115,7 +115,6 @@ async fn lists_that_are_none_or_do_not_end_are_errors() {
     assert!(matches!(error, McpToolsError::Service(_)), "{error}");
 }
 
-// S1-12
 #[tokio::test]
 async fn effects_are_read_carefully_unless_the_host_trusts() {
     let hostile = Hostile::start("").await;
@@ -153,7 +152,6 @@ async fn effects_are_read_carefully_unless_the_host_trusts() {
     assert!(!stated.get("read").unwrap().hints().read_only);
 }
 
-// S1-12
 #[tokio::test]
 async fn a_call_that_the_gate_refuses_never_reaches_the_server() {
     let hostile = Hostile::start("").await;

@@ -162,7 +162,6 @@ async fn is_right(client: &McpClient) {
     }
 }
 
-// S1-12
 #[tokio::test]
 async fn over_pipes_and_http_in_both_eras() {
     for era in eras() {
@@ -183,7 +182,6 @@ async fn over_pipes_and_http_in_both_eras() {
     }
 }
 
-// S1-12
 #[tokio::test]
 async fn as_a_child_process() {
     let client = start(Command::new(env!("CARGO_BIN_EXE_shop"))).await;

@@ -79,13 +79,11 @@ async fn is_right(environment: &str) {
     );
 }
 
-// S1-12
 #[tokio::test]
 async fn version_1() {
     is_right("mcp1").await;
 }
 
-// S1-12
 #[tokio::test]
 async fn version_2() {
     is_right("mcp2").await;

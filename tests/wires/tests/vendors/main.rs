@@ -244,31 +244,31 @@ async fn as_files() -> Found {
     Found { rows: Vec::new() }
 }
 
-// S1-12, M2: definitions, calls and results of every example's tools, as the vendor's client sends and reads them
+// M2: definitions, calls and results of every example's tools, as the vendor's client sends and reads them
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chat() {
     whole_conversation(Provider::Chat).await;
 }
 
-// S1-12, M2
+// M2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn responses() {
     whole_conversation(Provider::Responses).await;
 }
 
-// S1-12, M2
+// M2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn anthropic() {
     whole_conversation(Provider::Anthropic).await;
 }
 
-// S1-12, M2
+// M2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn gemini() {
     whole_conversation(Provider::Gemini).await;
 }
 
-// S1-12, M2
+// M2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bedrock() {
     whole_conversation(Provider::Bedrock).await;
