@@ -13,7 +13,9 @@ const PREVIEW: usize = 100;
 /// unless a field says otherwise.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     match serde_json::from_str::<Value>(arguments) {
-        Ok(value) => written(Some(schema), &value, AuditForm::ByType).to_string(),
+        // Not by `Display`, which formats piece by piece.
+        Ok(value) => serde_json::to_string(&written(Some(schema), value, AuditForm::ByType))
+            .unwrap_or_else(|_| blind(arguments)),
         Err(_) => blind(arguments),
     }
 }
@@ -40,7 +42,7 @@ fn bare(schema: &Schema) -> &Schema {
 }
 
 /// A field as it says, else as what is around it says.
-fn by_field(field: &Field, value: &Value, around: AuditForm) -> Value {
+fn by_field(field: &Field, value: Value, around: AuditForm) -> Value {
     let form = match field.audit {
         AuditForm::ByType => around,
         own => own,
@@ -57,26 +59,14 @@ fn by_length(value: &Value) -> Value {
     }
 }
 
-fn written(schema: Option<&Schema>, value: &Value, form: AuditForm) -> Value {
+fn written(schema: Option<&Schema>, value: Value, form: AuditForm) -> Value {
     let kind = schema.map(|schema| &bare(schema).kind);
     match (value, kind) {
-        _ if form == AuditForm::Length => by_length(value),
-        (Value::Null | Value::Bool(_) | Value::Number(_), _)
-        | (Value::String(_), Some(Kind::Enum(_))) => value.clone(),
-        // A unit variant is a word of the tool's own.
-        (Value::String(text), Some(Kind::Union(union)))
-            if union.variants.iter().any(|variant| variant.name == text) =>
-        {
-            value.clone()
-        }
-        (Value::String(text), _) => match form {
-            AuditForm::Value => value.clone(),
-            AuditForm::Preview => {
-                json!({ "preview": preview(text), "length": text.chars().count() })
-            }
-            AuditForm::ByType | AuditForm::Length => by_length(value),
-        },
-        (Value::Array(items), _) => {
+        (value, _) if form == AuditForm::Length => by_length(&value),
+        (value @ (Value::Null | Value::Bool(_) | Value::Number(_)), _)
+        | (value @ Value::String(_), Some(Kind::Enum(_))) => value,
+        (Value::String(text), kind) => by_text(text, kind, form),
+        (Value::Array(items), kind) => {
             let inner = match kind {
                 Some(Kind::Array { items, .. }) => Some(*items),
                 _ => None,
@@ -86,46 +76,49 @@ fn written(schema: Option<&Schema>, value: &Value, form: AuditForm) -> Value {
             } else {
                 ITEMS
             };
-            let mut list: Vec<Value> = items
-                .iter()
-                .take(most)
-                .map(|value| written(inner, value, form))
-                .collect();
-            if items.len() > most {
-                list.push(json!({ "more": items.len() - most }));
+            let more = items.len().saturating_sub(most);
+            let items = items.into_iter().take(most);
+            let mut list: Vec<Value> = items.map(|value| written(inner, value, form)).collect();
+            if more > 0 {
+                list.push(json!({ "more": more }));
             }
             Value::Array(list)
         }
         (Value::Object(entries), Some(Kind::Object(fields))) => object(fields, entries, None, form),
         (Value::Object(entries), Some(Kind::Union(union))) => variant(union, entries, form),
         // Keys that no schema names may be what should not be stored.
-        (Value::Object(_), _) => whole_or_length(value, form),
+        (value @ Value::Object(_), _) if form == AuditForm::Value => value,
+        (value @ Value::Object(_), _) => by_length(&value),
     }
 }
 
-/// What no schema tells apart: whole where that was said, else by its length.
-fn whole_or_length(value: &Value, form: AuditForm) -> Value {
-    if form == AuditForm::Value {
-        value.clone()
-    } else {
-        by_length(value)
+fn by_text(text: String, kind: Option<&Kind>, form: AuditForm) -> Value {
+    let own = |union: &Union| union.variants.iter().any(|variant| variant.name == text);
+    match (form, kind) {
+        // A unit variant is a word of the tool's own.
+        (_, Some(Kind::Union(union))) if own(union) => Value::String(text),
+        (AuditForm::Value, _) => Value::String(text),
+        (AuditForm::Preview, _) => {
+            json!({ "preview": preview(&text), "length": text.chars().count() })
+        }
+        (AuditForm::ByType | AuditForm::Length, _) => by_length(&Value::String(text)),
     }
 }
 
 /// A record by its fields; keys that are none of them are counted.
 fn object(
     fields: &[Field],
-    entries: &Map<String, Value>,
+    entries: Map<String, Value>,
     tag: Option<&str>,
     form: AuditForm,
 ) -> Value {
     let mut map = Map::new();
     let mut unknown = 0_u64;
     for (key, value) in entries {
-        if tag == Some(key) {
-            map.insert(key.clone(), value.clone());
+        if tag == Some(key.as_str()) {
+            map.insert(key, value);
         } else if let Some(field) = fields.iter().find(|field| field.name == key) {
-            map.insert(key.clone(), by_field(field, value, form));
+            map.insert(key, by_field(field, value, form));
         } else {
             unknown += 1;
         }
@@ -136,12 +129,13 @@ fn object(
     Value::Object(map)
 }
 
-fn variant(union: &Union, entries: &Map<String, Value>, form: AuditForm) -> Value {
+fn variant(union: &Union, mut entries: Map<String, Value>, form: AuditForm) -> Value {
+    let count = entries.len();
+    let keys = || json!({ "keys": count });
     let named = |name: Option<&Value>| {
         let name = name.and_then(Value::as_str)?;
         union.variants.iter().find(|variant| variant.name == name)
     };
-    let keys = || json!({ "keys": entries.len() });
     match union.tagging {
         Tagging::Internal { tag } => match named(entries.get(tag)) {
             Some(variant) => match variant.schema.map(|schema| &bare(schema).kind) {
@@ -151,7 +145,7 @@ fn variant(union: &Union, entries: &Map<String, Value>, form: AuditForm) -> Valu
             None => keys(),
         },
         Tagging::Adjacent { tag, content } => match named(entries.get(tag)) {
-            Some(variant) => match entries.get(content) {
+            Some(variant) => match entries.remove(content) {
                 Some(value) => {
                     json!({ tag: variant.name, content: written(variant.schema, value, form) })
                 }
@@ -159,7 +153,7 @@ fn variant(union: &Union, entries: &Map<String, Value>, form: AuditForm) -> Valu
             },
             None => keys(),
         },
-        Tagging::External => match entries.iter().next() {
+        Tagging::External => match entries.into_iter().next() {
             Some((key, value)) => match union.variants.iter().find(|variant| variant.name == key) {
                 Some(variant) => json!({ key: written(variant.schema, value, form) }),
                 None => keys(),

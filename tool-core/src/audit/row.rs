@@ -87,6 +87,20 @@ pub(crate) fn arrived(
     started: Timestamp,
 ) -> AuditRow {
     AuditRow {
+        arguments: form::blind(&call.arguments),
+        ..made(id, turn, call, cx, started)
+    }
+}
+
+/// The same without its arguments.
+fn made(
+    id: String,
+    turn: Option<&str>,
+    call: &ToolCall,
+    cx: &ToolContext,
+    started: Timestamp,
+) -> AuditRow {
+    AuditRow {
         id,
         call: call.id.clone(),
         turn: turn.map(str::to_owned),
@@ -97,7 +111,6 @@ pub(crate) fn arrived(
         agent: cx.agent().map(str::to_owned),
         session: cx.session().map(str::to_owned),
         tool: call.name.clone(),
-        arguments: form::blind(&call.arguments),
         original_hash: sha256(&[&call.arguments]),
         started,
         attempt: 1,
@@ -130,7 +143,7 @@ impl Late {
         };
         let used_text = used.as_deref().unwrap_or(&scope.call.arguments);
         let redactor = cx.redactor();
-        let mut row = arrived(
+        let mut row = made(
             cx.idempotency_key().unwrap_or_default().to_owned(),
             cx.turn(),
             &scope.call,
