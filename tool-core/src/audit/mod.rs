@@ -11,6 +11,7 @@ mod row;
 
 pub use buffer::AuditBuffer;
 pub(crate) use buffer::Entry;
+pub(crate) use form::blind;
 pub(crate) use row::{End, Late, Verdicts, arrived};
 
 /// How a host keeps its audit.

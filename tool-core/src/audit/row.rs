@@ -78,27 +78,14 @@ pub(crate) struct Verdicts {
     pub(crate) attempt: u32,
 }
 
-/// The row of a call of which nothing is known but who made it: its tool is not there, or its arguments do not fit.
+/// The row of a call of which nothing is known but who made it, with its arguments as they may be stored.
 pub(crate) fn arrived(
     id: String,
     turn: Option<&str>,
     call: &ToolCall,
     cx: &ToolContext,
     started: Timestamp,
-) -> AuditRow {
-    AuditRow {
-        arguments: form::blind(&call.arguments),
-        ..made(id, turn, call, cx, started)
-    }
-}
-
-/// The same without its arguments.
-fn made(
-    id: String,
-    turn: Option<&str>,
-    call: &ToolCall,
-    cx: &ToolContext,
-    started: Timestamp,
+    arguments: String,
 ) -> AuditRow {
     AuditRow {
         id,
@@ -111,6 +98,7 @@ fn made(
         agent: cx.agent().map(str::to_owned),
         session: cx.session().map(str::to_owned),
         tool: call.name.clone(),
+        arguments,
         original_hash: sha256(&[&call.arguments]),
         started,
         attempt: 1,
@@ -143,18 +131,17 @@ impl Late {
         };
         let used_text = used.as_deref().unwrap_or(&scope.call.arguments);
         let redactor = cx.redactor();
-        let mut row = made(
+        let form = form::form(scope.def.input(), used_text);
+        let mut row = arrived(
             cx.idempotency_key().unwrap_or_default().to_owned(),
             cx.turn(),
             &scope.call,
             &cx,
             started,
+            redactor.redact_json(&form).into_owned(),
         );
         row.contract = Some(contract(&scope.def).to_string());
         row.effect = scope.def.effect().bits();
-        row.arguments = redactor
-            .redact_json(&form::form(scope.def.input(), used_text))
-            .into_owned();
         row.used_hash = used.as_deref().map(|text| sha256(&[text]));
         row.decision = verdicts.decision.map(|id| id.to_string());
         row.policy = verdicts

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::telemetry;
-use crate::audit::{Audit, End, Entry, Late, arrived};
+use crate::audit::{Audit, End, Entry, Late, arrived, blind};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
@@ -53,7 +53,9 @@ pub(super) async fn refuse(
     if !gate.audit().is_off() {
         let id = gated.map_or_else(String::new, |gated| gated.key(cx, &call).to_owned());
         let turn = gated.map(|gated| gated.turn(cx));
-        let mut row = arrived(id, turn, &call, cx, started);
+        // Its tool is not there, or its arguments do not fit: they may hold anything.
+        let form = blind(&call.arguments);
+        let mut row = arrived(id, turn, &call, cx, started, form);
         row.layer = layer.map(|layer| layer.as_str().to_owned());
         End::failed(&error, Duration::ZERO).close(&mut row, cx.redactor());
         match gate.audit() {
