@@ -61,6 +61,11 @@ pub const SEARCH_TOOLS: &str = "search_tools";
 /// Name of the tool that calls what was found.
 pub const CALL_TOOL: &str = "call_tool";
 
+/// Whether this is one of the two tools that stand for those out of sight.
+pub(crate) fn stands_for_others(name: &str) -> bool {
+    [CALL_TOOL, SEARCH_TOOLS].contains(&name)
+}
+
 /// How many tools one search gives where nothing is said.
 const MOST: usize = 5;
 

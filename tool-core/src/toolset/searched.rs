@@ -13,7 +13,7 @@ use crate::context::ToolContext;
 use crate::gate::View;
 use crate::registry::Shelf;
 use crate::run;
-use crate::search::{self, CALL_TOOL, SEARCH_TOOLS, ToolSearch};
+use crate::search::{self, CALL_TOOL, ToolSearch};
 use crate::tool::ToolDef;
 
 impl Toolset {
@@ -71,10 +71,9 @@ impl Toolset {
 
     /// Whether this is one of the two tools of the search.
     pub(super) fn stands_for_others(&self, at: usize) -> bool {
-        let own = [CALL_TOOL, SEARCH_TOOLS];
         self.search.is_some()
             && at >= self.shelf.tools.len()
-            && own.contains(&self.def(at).wire_name())
+            && search::stands_for_others(self.def(at).wire_name())
     }
 
     /// The same tools, of which calls need not be opened.

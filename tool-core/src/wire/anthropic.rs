@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
-use super::json::{Node, Object, arguments_object, json as raw};
+use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::Draft;
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
@@ -184,11 +184,8 @@ impl Streamed {
                 Kind::Thinking { .. } | Kind::Other(_) => {}
             }
         }
-        if !content.is_empty() {
-            draft.written(&[raw(&Message {
-                role: "assistant",
-                content,
-            })]);
+        if let Some(message) = as_message("assistant", content) {
+            draft.written(&[message]);
         }
         draft.close(match self.stop.as_deref() {
             None => Stop::Cut,
@@ -276,12 +273,6 @@ impl Reading for Streamed {
 }
 
 #[derive(Serialize)]
-struct Message<T> {
-    role: &'static str,
-    content: Vec<T>,
-}
-
-#[derive(Serialize)]
 struct Use<'a> {
     r#type: &'static str,
     id: &'a str,
@@ -309,13 +300,7 @@ pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
             input: arguments_object(&call.arguments),
         })
     }));
-    if content.is_empty() {
-        return Vec::new();
-    }
-    vec![raw(&Message {
-        role: "assistant",
-        content,
-    })]
+    Vec::from_iter(as_message("assistant", content))
 }
 
 #[derive(Serialize)]
@@ -365,12 +350,7 @@ pub(super) fn results(results: &[Answered<'_>]) -> Results {
             is_error: result.is_error,
         }));
     }
-    if !content.is_empty() {
-        out.messages.push(raw(&Message {
-            role: "user",
-            content,
-        }));
-    }
+    out.messages.extend(as_message("user", content));
     out
 }
 

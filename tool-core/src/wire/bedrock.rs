@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::json::{Node, Object, arguments_object, json as raw};
+use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::Draft;
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
@@ -187,11 +187,8 @@ impl Streamed {
                 Kind::Thinking { .. } | Kind::Sealed(_) | Kind::Other => {}
             }
         }
-        if !content.is_empty() {
-            draft.written(&[raw(&Message {
-                role: "assistant",
-                content,
-            })]);
+        if let Some(message) = as_message("assistant", content) {
+            draft.written(&[message]);
         }
         draft.close(match self.stop.as_deref() {
             None => Stop::Cut,
@@ -298,12 +295,6 @@ impl Reading for Streamed {
 }
 
 #[derive(Serialize)]
-struct Message<T> {
-    role: &'static str,
-    content: Vec<T>,
-}
-
-#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Called<'a> {
     tool_use: Use<'a>,
@@ -331,11 +322,5 @@ pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
             },
         })
     }));
-    if content.is_empty() {
-        return Vec::new();
-    }
-    vec![raw(&Message {
-        role: "assistant",
-        content,
-    })]
+    Vec::from_iter(as_message("assistant", content))
 }

@@ -169,6 +169,19 @@ pub(super) fn json<T: serde::Serialize + ?Sized>(value: &T) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
+/// A message of blocks; none where there is no block, because no provider takes an empty one.
+pub(super) fn as_message<T: serde::Serialize>(
+    role: &'static str,
+    content: Vec<T>,
+) -> Option<Box<RawValue>> {
+    #[derive(serde::Serialize)]
+    struct Message<T> {
+        role: &'static str,
+        content: Vec<T>,
+    }
+    (!content.is_empty()).then(|| json(&Message { role, content }))
+}
+
 /// What a call is given where the model wrote nothing.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 

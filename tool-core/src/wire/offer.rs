@@ -1,12 +1,14 @@
 //! Tools as a request offers them, and how that changes while a conversation goes on.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::definition::definition;
-use super::json::json as raw;
+use super::json::{as_message, json as raw};
 use super::search::{Native, deferred};
 use super::{OfferError, Provider};
 use crate::schema::dialect::{Dialect, Dialects, Spec};
@@ -81,20 +83,21 @@ impl Provider {
 
 impl Offer {
     fn new(provider: Provider, tools: &Toolset, lenient: Vec<String>) -> Result<Self, OfferError> {
-        let listed = offered(provider, tools, &lenient);
+        let native = Native::of(provider, tools);
+        let listed = offered(provider, native, tools, &lenient);
         let known = |name: &&String| !listed.iter().any(|tool| tool.name() == **name);
         if let Some(name) = lenient.iter().find(known) {
             return Err(OfferError::NoSuchTool(name.clone()));
         }
         budget(provider, &listed, &lenient)?;
-        let search = Native::of(provider, tools).map(Native::entry);
+        let search = native.map(Native::entry);
         Ok(Self {
             provider,
             lenient,
             tools: array(search, &listed),
             search,
             listed,
-            left_out: left_out(provider, tools),
+            left_out: left_out(provider, native, tools),
             change: None,
             betas: Vec::new(),
             keeps: true,
@@ -156,11 +159,15 @@ impl Offer {
     /// # }
     /// ```
     pub fn next(&self, tools: &Toolset) -> Result<Self, OfferError> {
-        let now = offered(self.provider, tools, &self.lenient);
-        let find = |name: &str| now.iter().find(|tool| tool.name() == name);
+        let native = Native::of(self.provider, tools);
+        let now = offered(self.provider, native, tools, &self.lenient);
+        // There may be thousands.
+        let texts: HashMap<&str, &str> =
+            now.iter().map(|tool| (tool.name(), &*tool.text)).collect();
+        let find = |name: &str| texts.get(name);
         let differs =
-            |listed: &Listed| find(listed.name()).is_some_and(|tool| tool.text != listed.text);
-        let search = Native::of(self.provider, tools).map(Native::entry);
+            |listed: &Listed| find(listed.name()).is_some_and(|text| **text != listed.text);
+        let search = native.map(Native::entry);
         if search != self.search || self.listed.iter().any(differs) {
             let lenient = self.lenient.iter().filter(|name| find(name).is_some());
             let lenient = lenient.cloned().collect();
@@ -180,8 +187,9 @@ impl Offer {
             }
             listed.open = open;
         }
-        let known = |tool: &Listed| self.listed.iter().any(|old| old.name() == tool.name());
-        let mut new: Vec<Listed> = now.into_iter().filter(|tool| !known(tool)).collect();
+        let known: HashSet<&str> = self.listed.iter().map(Listed::name).collect();
+        let is_new = |tool: &Listed| !known.contains(tool.name());
+        let mut new: Vec<Listed> = now.into_iter().filter(is_new).collect();
         let inline = matches!(self.provider, Provider::Anthropic | Provider::Responses);
         // What Anthropic loads when it is found is no part of what it has cached; Responses tells names and descriptions at once.
         let cached = |tool: &Listed| !(tool.deferred && self.provider == Provider::Anthropic);
@@ -192,7 +200,7 @@ impl Offer {
         next.change = next.told(&gone, &back, &new);
         next.listed.extend(new);
         next.tools = array(next.search, &next.listed);
-        next.left_out = left_out(self.provider, tools);
+        next.left_out = left_out(self.provider, native, tools);
         budget(self.provider, &next.listed, &next.lenient)?;
         Ok(next)
     }
@@ -251,10 +259,7 @@ impl Offer {
                         self.betas.push(beta);
                     }
                 }
-                Some(raw(&Told {
-                    role: "system",
-                    content: blocks,
-                }))
+                as_message("system", blocks)
             }
             Provider::Responses if !new.is_empty() => Some(raw(&Additional {
                 r#type: "additional_tools",
@@ -302,12 +307,6 @@ impl Offer {
         };
         json!({"functionCallingConfig": config})
     }
-}
-
-#[derive(Serialize)]
-struct Told {
-    role: &'static str,
-    content: Vec<Box<RawValue>>,
 }
 
 #[derive(Serialize)]
@@ -372,8 +371,12 @@ impl Listed {
     }
 }
 
-fn offered(provider: Provider, tools: &Toolset, lenient: &[String]) -> Vec<Listed> {
-    let native = Native::of(provider, tools);
+fn offered(
+    provider: Provider,
+    native: Option<Native<'_>>,
+    tools: &Toolset,
+    lenient: &[String],
+) -> Vec<Listed> {
     let offered = told(native, tools)
         .into_iter()
         .filter(|def| !def.definition(provider.dialect()).is_empty());
@@ -401,9 +404,9 @@ fn told<'a>(native: Option<Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> 
     }
 }
 
-fn left_out(provider: Provider, tools: &Toolset) -> Vec<String> {
-    let told = told(Native::of(provider, tools), tools);
-    told.into_iter()
+fn left_out(provider: Provider, native: Option<Native<'_>>, tools: &Toolset) -> Vec<String> {
+    told(native, tools)
+        .into_iter()
         .filter(|def| def.definition(provider.dialect()).is_empty())
         .map(|def| def.wire_name().to_owned())
         .collect()

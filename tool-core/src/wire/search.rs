@@ -1,7 +1,7 @@
 //! Tools out of sight, in the way of providers that search for themselves.
 
 use super::Provider;
-use crate::search::{CALL_TOOL, SEARCH_TOOLS, ToolSearch};
+use crate::search::{ToolSearch, stands_for_others};
 use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
@@ -38,10 +38,9 @@ impl<'a> Native<'a> {
 
     /// Every tool of the turn but the two that stand for others.
     pub(super) fn tools(self) -> impl Iterator<Item = &'a ToolDef> {
-        let own = [CALL_TOOL, SEARCH_TOOLS];
         self.tools
             .tools()
-            .filter(move |def| !own.contains(&def.wire_name()))
+            .filter(|def| !stands_for_others(def.wire_name()))
     }
 
     pub(super) fn defers(self, def: &ToolDef) -> bool {

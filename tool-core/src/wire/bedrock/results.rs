@@ -4,9 +4,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::Message;
 use crate::wire::answered::{Answered, Bytes, File, Piece, Results, View, piece};
-use crate::wire::json::json as raw;
+use crate::wire::json::{as_message, json as raw};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,12 +57,7 @@ pub(in crate::wire) fn results(results: &[Answered<'_>]) -> Results {
             },
         }));
     }
-    if !content.is_empty() {
-        out.messages.push(raw(&Message {
-            role: "user",
-            content,
-        }));
-    }
+    out.messages.extend(as_message("user", content));
     out
 }
 
