@@ -121,8 +121,8 @@ pub use secrecy::{ExposeSecret, SecretString};
 pub use stream::{StreamItem, ToolStream};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{
-    Approval, DynamicTool, Origin, SecretKind, SecretNeed, Tool, ToolDef, VariableKind,
-    VariableNeed,
+    Approval, DefinitionParts, DynamicTool, Origin, SecretKind, SecretNeed, Tool, ToolDef,
+    VariableKind, VariableNeed,
 };
 pub use tool_macros::{StrictSchema, tool};
 pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetDelta, ToolsetError};

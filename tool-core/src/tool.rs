@@ -20,6 +20,7 @@ mod dynamic;
 mod exposed;
 mod need;
 mod output;
+mod parts;
 mod read;
 mod results;
 
@@ -30,6 +31,7 @@ pub(crate) use need::fault_of;
 pub use need::{
     SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,
 };
+pub use parts::DefinitionParts;
 pub(crate) use results::result_faults;
 
 /// A tool, as the struct of its typed arguments. `#[tool]` implements it.

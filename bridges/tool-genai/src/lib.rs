@@ -43,31 +43,9 @@
 #![forbid(unsafe_code)]
 
 use genai::chat::{ChatMessage, ChatResponse, StopReason, Tool, ToolResponse};
-use serde::Deserialize;
 use serde_json::Value;
 use tool_core::turn::ModelMessage;
 use tool_core::{CallResult, Dialect, ToolCall, Toolset};
-
-/// A definition as one of the dialects spells it.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Definition {
-    Within { function: Flat },
-    Flat(Flat),
-}
-
-#[derive(Deserialize)]
-struct Flat {
-    name: String,
-    description: String,
-    #[serde(
-        alias = "input_schema",
-        alias = "parametersJsonSchema",
-        alias = "inputSchema"
-    )]
-    parameters: Value,
-    strict: Option<bool>,
-}
 
 /// The tools, for a request's `tools`, in the dialect of the provider that the model belongs to.
 ///
@@ -75,15 +53,12 @@ struct Flat {
 /// Tools that the provider is not offered are left out, see [`Toolset::left_out`]. An error means that this crate and tool-core do
 /// not fit together.
 pub fn tools(tools: &Toolset, dialect: Dialect) -> Result<Vec<Tool>, serde_json::Error> {
-    let definitions = tools.offered().map(|tool| tool.definition(dialect));
-    let offered = definitions.filter(|definition| !definition.is_empty());
-    let tools = offered.map(|definition| {
-        let (Definition::Within { function } | Definition::Flat(function)) =
-            serde_json::from_str(definition)?;
-        let tool = Tool::new(function.name)
-            .with_description(function.description)
-            .with_schema(function.parameters);
-        Ok(match function.strict {
+    let parts = tools.offered().filter_map(|tool| tool.parts(dialect));
+    let tools = parts.map(|parts| {
+        let tool = Tool::new(parts.name)
+            .with_description(parts.description)
+            .with_schema(serde_json::from_str(parts.parameters.get())?);
+        Ok(match parts.strict {
             Some(strict) => tool.with_strict(strict),
             None => tool,
         })

@@ -42,30 +42,9 @@ use rig_core::completion::{
 };
 use rig_core::message::{CallId, ToolName, ToolResult, ToolResultContent};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
-use serde::Deserialize;
 use serde_json::Value;
 use tool_core::turn::ModelMessage;
 use tool_core::{CallResult, Dialect, ErrorKind, ToolCall, ToolContext, Toolset};
-
-/// A definition as one of the dialects spells it.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Definition {
-    Within { function: Flat },
-    Flat(Flat),
-}
-
-#[derive(Deserialize)]
-struct Flat {
-    name: ToolName,
-    description: String,
-    #[serde(
-        alias = "input_schema",
-        alias = "parametersJsonSchema",
-        alias = "inputSchema"
-    )]
-    parameters: Value,
-}
 
 /// The tools, for a request's `tools`, in the dialect of the provider that the model belongs to: [`Dialect::OpenAi`],
 /// [`Dialect::Anthropic`], [`Dialect::Gemini`], and [`Dialect::JsonSchema`] for the others.
@@ -76,16 +55,11 @@ pub fn definitions(
     tools: &Toolset,
     dialect: Dialect,
 ) -> Result<Vec<ToolDefinition>, serde_json::Error> {
-    let definitions = tools.offered().map(|tool| tool.definition(dialect));
-    let offered = definitions.filter(|definition| !definition.is_empty());
-    let definitions = offered.map(|definition| {
-        let (Definition::Within { function } | Definition::Flat(function)) =
-            serde_json::from_str(definition)?;
-        Ok(ToolDefinition::new(
-            function.name,
-            function.description,
-            function.parameters,
-        ))
+    let parts = tools.offered().filter_map(|tool| tool.parts(dialect));
+    let definitions = parts.map(|parts| {
+        let parameters = serde_json::from_str(parts.parameters.get())?;
+        let name = ToolName::new(parts.name).map_err(serde::de::Error::custom)?;
+        Ok(ToolDefinition::new(name, parts.description, parameters))
     });
     definitions.collect()
 }

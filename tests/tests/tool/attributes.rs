@@ -215,3 +215,26 @@ fn Allowed_To_Be_Odd(
 fn warnings_can_be_silenced() {
     assert_eq!(answer("Allowed_To_Be_Odd", r#"{"large":3}"#), "3");
 }
+
+#[test]
+fn a_definition_comes_apart_in_every_dialect() {
+    let strict = [
+        (Dialect::OpenAi, Some(true)),
+        (Dialect::Anthropic, Some(true)),
+        (Dialect::Gemini, None),
+        (Dialect::Mcp, None),
+        (Dialect::JsonSchema, None),
+    ];
+    let def = <search as Tool>::DEF;
+    for (dialect, strict) in strict {
+        let parts = def.parts(dialect).unwrap();
+        assert_eq!(parts.name, "find-docs", "{dialect:?}");
+        assert!(
+            parts.description.starts_with("Searches."),
+            "{dialect:?}: {}",
+            parts.description
+        );
+        assert_eq!(parts.parameters.get(), def.schema(dialect), "{dialect:?}");
+        assert_eq!(parts.strict, strict, "{dialect:?}");
+    }
+}

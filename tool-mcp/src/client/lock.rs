@@ -1,12 +1,14 @@
 //! What a server's tools promised when somebody accepted them, and what has become of that.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+
+use crate::hex::hex;
 
 /// The contracts of a server's tools that a host has accepted, by the server's names.
 ///
@@ -130,15 +132,8 @@ fn fingerprint(value: &Value) -> String {
     write_sorted(value, &mut text);
     let hash = Sha256::digest(text.as_bytes());
     let mut text = "sha256:".to_owned();
-    hex(&hash, &mut text);
+    hex(hash, &mut text);
     text
-}
-
-/// Writes bytes as lower-case hex.
-pub(crate) fn hex(bytes: &[u8], text: &mut String) {
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
 }
 
 fn write_sorted(value: &Value, text: &mut String) {

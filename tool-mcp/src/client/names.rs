@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 use tool_core::schema::rules::is_tool_name;
 
-use super::lock::hex;
+use crate::hex::hex;
 
 /// The most that a provider takes.
 const MOST: usize = 64;
@@ -53,7 +53,7 @@ pub(crate) fn mapped(namespace: Option<&str>, remote: &str) -> Option<Named> {
         let hash = Sha256::digest(remote.as_bytes());
         name.truncate(room.saturating_sub(1 + 2 * TAIL));
         name.push('_');
-        hex(&hash[..TAIL], &mut name);
+        hex(hash.into_iter().take(TAIL), &mut name);
     }
     plain(namespace, &name)
 }

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use tool_core::{Dialect, Origin, ToolDef, Toolset};
 
 use super::{Wire, verbatim};
+use crate::hex::hex;
 
 /// What the wire has to know of a tool's output.
 #[derive(Debug)]
@@ -155,9 +156,7 @@ impl Place {
             Self::Host(cursor) => (Self::HOST, cursor.as_str()),
         };
         let mut cursor = String::with_capacity(2 * (mark.len() + text.len()));
-        for byte in mark.bytes().chain(text.bytes()) {
-            let _ = write!(cursor, "{byte:02x}");
-        }
+        hex(mark.bytes().chain(text.bytes()), &mut cursor);
         cursor
     }
 }
