@@ -2,7 +2,8 @@
 
 mod support;
 
-use support::{FIXTURE, Node, Server, python};
+use support::{FIXTURE, Server, python, run, script};
+use test_clients::Node;
 
 #[test]
 fn python_1() {
@@ -37,7 +38,7 @@ fn typescript() {
         return;
     };
     for (way, place) in [("http", server.address.as_str()), ("stdio", FIXTURE)] {
-        assert_eq!(node.script("sdk.mjs", &[way, place]).trim(), "done");
+        assert_eq!(script(&node, "sdk.mjs", &[way, place]).trim(), "done");
     }
     server.until("dropped wait_for_ever");
 }
@@ -48,7 +49,7 @@ fn ai_sdk() {
     let Some(node) = Node::with("@ai-sdk/mcp") else {
         return;
     };
-    assert_eq!(node.script("ai.mjs", &[&server.address]).trim(), "done");
+    assert_eq!(script(&node, "ai.mjs", &[&server.address]).trim(), "done");
     server.until("dropped wait_for_ever");
 }
 
@@ -65,7 +66,7 @@ fn inspector() {
     ] {
         let ask = |arguments: &[&str]| {
             let all: Vec<&str> = [&["--cli"][..], &place, arguments].concat();
-            node.run(&launcher, &all)
+            run(&node, &launcher, &all)
         };
         let listed = support::said(&ask(&["--method", "tools/list"]));
         assert!(listed.contains(r#""title": "Add""#), "{listed}");

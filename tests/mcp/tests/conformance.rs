@@ -4,7 +4,8 @@ mod support;
 
 use std::path::Path;
 
-use support::{Node, Server};
+use support::{Server, run};
+use test_clients::Node;
 
 /// Runs every scenario of a wire and gives how many there were. `expected` names a file of failures that are known; one that does
 /// not fail any more is a failure too.
@@ -28,7 +29,8 @@ fn scenarios(
     if let Some(file) = &file {
         arguments.extend(["--expected-failures", file]);
     }
-    let output = node.run(
+    let output = run(
+        &node,
         &node.package(&format!("{package}/dist/index.js")),
         &arguments,
     );

@@ -3,22 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use test_clients::Node;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
-
-/// Where clients are installed, or why a test cannot run.
-fn place(variable: &str, needed: &str) -> Option<PathBuf> {
-    let place = std::env::var_os(variable).map(PathBuf::from);
-    let place = place.filter(|place| place.join(needed).exists());
-    if place.is_none() {
-        let what = format!(
-            "`{variable}` names no folder with `{needed}`: say `tests/clients/install FOLDER`, and set it as that says"
-        );
-        assert!(std::env::var_os("CI").is_none(), "{what}");
-        println!("skipped: {what}");
-    }
-    place
-}
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -29,8 +16,7 @@ fn script(name: &str) -> PathBuf {
 /// A script of ours with the vendors' Python clients; `None` where they are not installed.
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub(crate) async fn python(name: &str, arguments: &[&str], input: &str) -> Option<String> {
-    let folder = place("TOOL_TEST_PY", "bin/python")?;
-    let mut command = Command::new(folder.join("bin/python"));
+    let mut command = Command::new(test_clients::python("venv")?);
     command.arg(script(name)).args(arguments);
     Some(said(command, input).await)
 }
@@ -38,16 +24,9 @@ pub(crate) async fn python(name: &str, arguments: &[&str], input: &str) -> Optio
 /// A script of ours among the packages for Node; `None` where one is not installed.
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub(crate) async fn node(package: &str, name: &str, arguments: &[&str]) -> Option<String> {
-    let folder = place("TOOL_TEST_NODE", &format!("node_modules/{package}"))?;
-    // A module finds its packages from where it stands.
-    let beside = tempfile::Builder::new()
-        .prefix("script-")
-        .tempdir_in(&folder)
-        .unwrap();
-    let copy = beside.path().join(name);
-    std::fs::copy(script(name), &copy).unwrap();
-    // The system's may be too old.
-    let mut command = Command::new(folder.join("node_modules/.bin/node"));
+    let node = Node::with(package)?;
+    let (_folder, copy) = node.beside(&script(name)).unwrap();
+    let mut command = Command::from(node.command());
     command.arg(copy).args(arguments);
     Some(said(command, "").await)
 }

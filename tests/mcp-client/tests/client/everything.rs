@@ -1,18 +1,20 @@
 //! The protocol's reference server, from npm.
 
 use serde_json::json;
+use test_clients::Node;
 use tokio::process::Command;
 use tool_core::prelude::*;
 use tool_core::{ErrorKind, Part};
 use tool_mcp::client::{McpClient, mcp_tools};
-use tool_mcp_client_tests::node;
 
 use crate::support::{call, none, open, payload, start, steps};
 
 async fn everything() -> Option<McpClient> {
-    let program = node("@modelcontextprotocol/server-everything/dist/index.js")?;
-    let mut command = Command::new("node");
-    command.arg(program).arg("stdio");
+    let node = Node::with("@modelcontextprotocol/server-everything")?;
+    let mut command = Command::from(node.command());
+    command
+        .arg(node.package("@modelcontextprotocol/server-everything/dist/index.js"))
+        .arg("stdio");
     Some(start(command).await)
 }
 

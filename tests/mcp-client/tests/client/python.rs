@@ -5,12 +5,12 @@ use tokio::process::Command;
 use tool_core::prelude::*;
 use tool_core::{ErrorKind, Part};
 use tool_mcp::client::mcp_tools;
-use tool_mcp_client_tests::{python, script};
+use tool_mcp_client_tests::script;
 
 use crate::support::{call, none, open, payload, start, steps};
 
 async fn is_right(environment: &str) {
-    let Some(python) = python(environment) else {
+    let Some(python) = test_clients::python(environment) else {
         return;
     };
     let mut command = Command::new(python);

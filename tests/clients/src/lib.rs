@@ -1,0 +1,74 @@
+//! Where the clients of others are that tests drive.
+//!
+//! `tests/clients/install FOLDER` brings them; `TOOL_TEST_NODE` and `TOOL_TEST_PY` name its folders. A test that needs one that is not
+//! there says so and passes, but fails where `CI` is set.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// The interpreter of one of the environments of Python: `venv`, `mcp1` or `mcp2`.
+///
+/// # Panics
+///
+/// Where it is missing and `CI` is set.
+pub fn python(environment: &str) -> Option<PathBuf> {
+    let needed = format!("../{environment}/bin/python");
+    Some(place("TOOL_TEST_PY", &needed)?.join(needed))
+}
+
+/// The packages for Node.
+#[derive(Clone, Debug)]
+pub struct Node(PathBuf);
+
+impl Node {
+    /// All packages, where this one is among them.
+    ///
+    /// # Panics
+    ///
+    /// Where it is missing and `CI` is set.
+    pub fn with(package: &str) -> Option<Self> {
+        place("TOOL_TEST_NODE", &format!("node_modules/{package}")).map(Self)
+    }
+
+    /// A file of a package.
+    pub fn package(&self, file: &str) -> PathBuf {
+        self.0.join("node_modules").join(file)
+    }
+
+    /// The node that is among the packages, because some clients need a newer one than a system has; what it starts finds it too.
+    pub fn command(&self) -> Command {
+        let own = self.package("node/bin");
+        let system = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new(own.join("node"));
+        command
+            .env("PATH", format!("{}:{system}", own.display()))
+            .current_dir(&self.0);
+        command
+    }
+
+    /// A copy of a script among the packages, because a module finds its packages from where it stands; it goes with the folder.
+    pub fn beside(&self, script: &Path) -> io::Result<(TempDir, PathBuf)> {
+        let folder = tempfile::Builder::new()
+            .prefix("script-")
+            .tempdir_in(&self.0)?;
+        let copy = folder.path().join(script.file_name().unwrap_or_default());
+        std::fs::copy(script, &copy)?;
+        Ok((folder, copy))
+    }
+}
+
+fn place(variable: &str, needed: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os(variable).map(PathBuf::from);
+    let folder = folder.filter(|folder| folder.join(needed).exists());
+    if folder.is_none() {
+        let what = format!(
+            "`{variable}` names no folder with `{needed}`: say `tests/clients/install FOLDER`, and set it as that says"
+        );
+        assert!(std::env::var_os("CI").is_none(), "{what}");
+        println!("skipped: {what}");
+    }
+    folder
+}
