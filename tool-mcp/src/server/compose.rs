@@ -8,7 +8,7 @@ use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
     CompleteRequestParams, CompleteResult, CustomNotification, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
+    DiscoverResult, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
     GetSkillResult, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult,
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
@@ -21,49 +21,6 @@ use tool_core::{CallResult, ToolCall, ToolContext, Toolset};
 
 use super::call::Start;
 use super::{Composed, Core, Wire, ask, call, content, list};
-
-/// Serves nothing: every method but those of tools is answered with "method not found".
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoHandler;
-
-fn not_here<T>(method: &'static str) -> Result<T, ErrorData> {
-    Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
-}
-
-// rmcp answers these with empty lists, though nothing is declared.
-impl ServerHandler for NoHandler {
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        not_here("completion/complete")
-    }
-
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        not_here("prompts/list")
-    }
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        not_here("resources/list")
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        not_here("resources/templates/list")
-    }
-}
 
 impl Core {
     /// Puts this server's own side into what the host's handler says of itself.

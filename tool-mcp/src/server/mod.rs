@@ -24,6 +24,7 @@ mod content;
 pub mod http;
 mod list;
 mod message;
+mod nothing;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod verbatim;
@@ -31,9 +32,9 @@ mod verbatim;
 pub use ask::{StateKey, StateKeyError, Waiting};
 pub use builder::McpServerBuilder;
 pub use caller::{Caller, Principal};
-pub use compose::NoHandler;
 #[cfg(feature = "http")]
 pub use http::{Auth, AuthError, HttpOptions, TokenVerifier};
+pub use nothing::NoHandler;
 #[cfg(feature = "stdio")]
 pub use stdio::ServeError;
 
