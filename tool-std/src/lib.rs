@@ -9,5 +9,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "workspace")]
+pub mod workspace;
+
 #[cfg(feature = "demo")]
 pub mod demo;

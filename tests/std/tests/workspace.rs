@@ -1,0 +1,355 @@
+//! The folders of conversations.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tool_core::prelude::*;
+use tool_core::{Effect, ErrorKind};
+use tool_std::workspace::{Reader, Workspace, WorkspaceError, Workspaces, Writer};
+
+fn root() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn open(workspaces: &Workspaces, conversation: &str) -> Workspace {
+    workspaces.open("acme", conversation).unwrap()
+}
+
+// S1-69
+#[test]
+fn a_workspace_lies_where_the_document_says() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path());
+    let path = |instance, id| workspaces.open(instance, id).unwrap().path().to_owned();
+    let below = |tail: &str| root.path().join(tail);
+    assert_eq!(
+        path("acme", "slack:channel:U123"),
+        below("acme/conversations/slack_channel_U123")
+    );
+    assert_eq!(
+        path("a-1", "plain.id-9_"),
+        below("a-1/conversations/plain.id-9_")
+    );
+    assert_eq!(path("0", "a/../b"), below("0/conversations/a_.._b"));
+    assert_eq!(path("0", "ä\0 é"), below("0/conversations/____"));
+}
+
+// S1-70
+#[test]
+fn the_root_is_the_variables_or_the_documents_and_absolute() {
+    // The variable is this test's own only in another process.
+    let at = |root: Option<&str>| {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args([
+            "--exact",
+            "child_prints_the_root",
+            "--nocapture",
+            "--ignored",
+        ]);
+        child.env_remove("WORKSPACES_ROOT").env("PRINTS", "yes");
+        child.current_dir("/tmp");
+        if let Some(root) = root {
+            child.env("WORKSPACES_ROOT", root);
+        }
+        let said = String::from_utf8(child.output().unwrap().stdout).unwrap();
+        let line = said.lines().find_map(|line| line.split("root=").nth(1));
+        PathBuf::from(line.unwrap_or_else(|| panic!("{said}")))
+    };
+    assert_eq!(at(None), Path::new("/tmp/packages/engine/workspaces"));
+    assert_eq!(at(Some("")), Path::new("/tmp/packages/engine/workspaces"));
+    assert_eq!(at(Some("/var/ws")), Path::new("/var/ws"));
+    assert_eq!(at(Some("ws")), Path::new("/tmp/ws"));
+}
+
+#[test]
+#[ignore = "a child of the test above"]
+fn child_prints_the_root() {
+    println!("root={}", Workspaces::from_env().root().display());
+}
+
+// S1-71
+#[test]
+fn an_instance_that_is_no_slug_is_refused() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path());
+    for slug in [
+        "", "A", "-a", "a/b", "a_b", "..", ".", "a.b", "ä", "a\0", "a ", "/", "a\n",
+    ] {
+        let refused = workspaces.open(slug, "c");
+        assert!(
+            matches!(refused, Err(WorkspaceError::Instance(_))),
+            "{slug:?}"
+        );
+        let refused = workspaces.delete_instance(slug);
+        assert!(
+            matches!(refused, Err(WorkspaceError::Instance(_))),
+            "{slug:?}"
+        );
+    }
+    for slug in ["a", "0", "acme", "a-b", "a-", "9-9"] {
+        workspaces.open(slug, "c").unwrap();
+    }
+    assert!(!root.path().join("A").exists());
+}
+
+// S1-72
+#[test]
+fn an_id_that_names_no_folder_of_its_own_is_refused() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path());
+    for id in ["", ".", ".."] {
+        let refused = workspaces.open("acme", id);
+        assert!(
+            matches!(refused, Err(WorkspaceError::Conversation(_))),
+            "{id:?}"
+        );
+    }
+    assert_eq!(open(&workspaces, "...").path().file_name().unwrap(), "...");
+    // Beside other folders it would be the repository of all of them.
+    for id in [".git", ".GIT", ".Git"] {
+        let path = open(&workspaces, id).path().to_owned();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(name.len() > 4 && name.starts_with(id), "{name}");
+    }
+}
+
+// S1-72
+#[test]
+fn colliding_ids_share_no_files_and_keep_their_folders() {
+    let root = root();
+    let ids = ["a:b", "a_b", "a/b", "a b", "a\0b", "aäb", "a😀b"];
+    let paths: Vec<PathBuf> = {
+        let workspaces = Workspaces::new(root.path());
+        ids.iter()
+            .map(|id| open(&workspaces, id).path().to_owned())
+            .collect()
+    };
+    assert_eq!(paths[0], root.path().join("acme/conversations/a_b"));
+    for (i, path) in paths.iter().enumerate() {
+        assert!(!paths[..i].contains(path), "{path:?}");
+        assert_eq!(path.parent(), paths[0].parent());
+    }
+    // Another process, asked in another order.
+    let workspaces = Workspaces::new(root.path());
+    for (id, path) in ids.iter().zip(&paths).rev() {
+        assert_eq!(open(&workspaces, id).path(), path);
+    }
+    // An id that is spelled as another one's second name does not get in.
+    let guessed = paths[1].file_name().unwrap().to_str().unwrap();
+    assert!(!paths.contains(&open(&workspaces, guessed).path().to_owned()));
+    // Nor does it by being there first.
+    let other = Workspaces::new(root.path().join("other"));
+    assert_eq!(open(&other, guessed).path().file_name().unwrap(), guessed);
+    open(&other, "a:b");
+    assert_ne!(open(&other, "a_b").path(), open(&other, guessed).path());
+}
+
+// S1-72
+#[test]
+fn long_ids_have_folders_of_their_own() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path());
+    let long = "x".repeat(10_000);
+    let (one, other) = (
+        open(&workspaces, &format!("{long}1")),
+        open(&workspaces, &format!("{long}2")),
+    );
+    assert_ne!(one.path(), other.path());
+    one.dir().unwrap();
+    other.dir().unwrap();
+    let most = "y".repeat(200);
+    assert_eq!(open(&workspaces, &most).path().file_name().unwrap(), &*most);
+}
+
+// S1-72
+#[test]
+fn of_ids_that_come_at_the_same_time_each_gets_its_own_folder() {
+    for _ in 0..50 {
+        let root = root();
+        let paths: Vec<PathBuf> = std::thread::scope(|scope| {
+            let threads: Vec<_> = [":", "/", " ", "_", ":", "/"]
+                .map(|mark| {
+                    let workspaces = Workspaces::new(root.path());
+                    scope.spawn(move || open(&workspaces, &format!("a{mark}b")).path().to_owned())
+                })
+                .into_iter()
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        assert_eq!((&paths[0], &paths[1]), (&paths[4], &paths[5]));
+        for (i, path) in paths[..4].iter().enumerate() {
+            assert!(!paths[..i].contains(path), "{paths:?}");
+        }
+        let names = fs::read_dir(root.path().join("acme/conversation-ids")).unwrap();
+        assert_eq!(names.count(), 4, "nothing is left over");
+    }
+}
+
+// S1-79
+#[test]
+fn the_folder_is_made_when_it_is_needed() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path().join("not/yet"));
+    let workspace = open(&workspaces, "c");
+    assert!(!workspace.path().exists());
+    workspace.dir().unwrap();
+    assert!(workspace.path().is_dir());
+    assert_eq!(workspace.dir().unwrap().entries().unwrap().count(), 0);
+}
+
+// S1-76
+#[cfg(unix)]
+#[test]
+fn no_part_of_the_way_to_a_workspace_may_be_a_link() {
+    use std::os::unix::fs::symlink;
+
+    let outside = root();
+    for part in ["acme", "acme/conversations", "acme/conversations/c"] {
+        let root = root();
+        let link = root.path().join(part);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(outside.path(), &link).unwrap();
+        let opened = Workspaces::new(root.path()).open("acme", "c");
+        assert!(opened.is_err() || opened.unwrap().dir().is_err(), "{part}");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0, "{part}");
+    }
+}
+
+// S1-89
+#[test]
+fn the_end_of_an_instance_is_the_end_of_its_tree() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path());
+    for (instance, id) in [("acme", "a:b"), ("acme", "a_b"), ("acme-eu", "c")] {
+        let workspace = workspaces.open(instance, id).unwrap();
+        let dir = workspace.dir().unwrap();
+        dir.create_dir_all(".repos/o/r/.git/objects").unwrap();
+        dir.write(".repos/o/r/.git/HEAD", "ref").unwrap();
+        dir.write("file", "text").unwrap();
+    }
+    assert!(workspaces.delete_instance("acme").unwrap());
+    let left: Vec<_> = fs::read_dir(root.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["acme-eu"]);
+    assert!(
+        root.path()
+            .join("acme-eu/conversations/c/.repos/o/r/.git/HEAD")
+            .exists()
+    );
+    assert!(!workspaces.delete_instance("acme").unwrap());
+    // Names are free again.
+    let fresh = open(&workspaces, "a_b");
+    assert_eq!(fresh.path().file_name().unwrap(), "a_b");
+    assert_eq!(fresh.dir().unwrap().entries().unwrap().count(), 0);
+    // A root that was never used has nothing.
+    assert!(
+        !Workspaces::new(root.path().join("none"))
+            .delete_instance("acme")
+            .unwrap()
+    );
+}
+
+// S1-89
+#[cfg(unix)]
+#[test]
+fn the_end_of_an_instance_follows_no_link_and_minds_no_depth() {
+    use std::os::unix::fs::symlink;
+
+    let (root, outside) = (root(), root_with_a_file());
+    let workspaces = Workspaces::new(root.path());
+    let workspace = open(&workspaces, "c");
+    let dir = workspace.dir().unwrap();
+    dir.create_dir("in").unwrap();
+    symlink(outside.path(), workspace.path().join("link")).unwrap();
+    symlink(
+        outside.path().join("kept"),
+        workspace.path().join("in/link"),
+    )
+    .unwrap();
+    // Deeper than a path can be long.
+    let mut deep = dir.try_clone().unwrap();
+    for _ in 0..3000 {
+        deep.create_dir("d").unwrap();
+        deep = deep.open_dir("d").unwrap();
+    }
+    deep.write("bottom", "").unwrap();
+    drop(deep);
+    assert!(workspaces.delete_instance("acme").unwrap());
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    assert_eq!(
+        fs::read_to_string(outside.path().join("kept")).unwrap(),
+        "kept"
+    );
+
+    // The tree itself is a link: the link goes.
+    symlink(outside.path(), root.path().join("acme")).unwrap();
+    assert!(workspaces.delete_instance("acme").unwrap());
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    assert!(outside.path().join("kept").exists());
+}
+
+fn root_with_a_file() -> tempfile::TempDir {
+    let outside = root();
+    fs::write(outside.path().join("kept"), "kept").unwrap();
+    outside
+}
+
+// S1-78
+#[test]
+fn a_handle_has_its_effect_and_is_the_callers_own() {
+    assert_eq!(Reader::EFFECT, Effect::READ);
+    assert_eq!(Writer::EFFECT, Effect::READ.union(Effect::WRITE));
+    let root = root();
+    let workspaces = Workspaces::new(root.path());
+    let cx = |instance: &str, id: &str| {
+        ToolContext::builder()
+            .workspace(instance)
+            .conversation(id)
+            .with(workspaces.clone())
+            .build()
+    };
+    let reader: Reader = cx("acme", "a").get().unwrap();
+    assert_eq!((reader.instance(), reader.conversation()), ("acme", "a"));
+    let writer: Writer = cx("acme", "b").get().unwrap();
+    assert_ne!(writer.path(), reader.path());
+
+    let given = open(&workspaces, "given");
+    let fixed = ToolContext::builder().with(given.clone()).build();
+    assert_eq!(fixed.get::<Reader>().unwrap().path(), given.path());
+
+    for (cx, absent) in [
+        (ToolContext::anonymous(), "`Workspaces`"),
+        (
+            ToolContext::builder()
+                .with(workspaces.clone())
+                .conversation("c")
+                .build(),
+            "`workspace`",
+        ),
+        (
+            ToolContext::builder()
+                .with(workspaces.clone())
+                .workspace("acme")
+                .build(),
+            "`conversation`",
+        ),
+        (cx("ACME", "c"), "no slug"),
+        (cx("acme", ".."), "names no folder"),
+    ] {
+        let error = cx.get::<Reader>().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(
+            error.operator_text().contains(absent),
+            "{}",
+            error.operator_text()
+        );
+        assert!(!error.model_text().contains(absent));
+    }
+}

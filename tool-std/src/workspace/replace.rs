@@ -1,0 +1,77 @@
+//! Files that appear with their content in one step.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Write as _};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cap_std::fs::{Dir, OpenOptions, Permissions};
+
+/// What may happen to a file that has the name already.
+#[derive(Clone, Debug)]
+pub(crate) enum Replace {
+    /// It stays, and the call fails with [`io::ErrorKind::AlreadyExists`].
+    Never,
+    /// The new one takes its place and, where one is given, its mode.
+    #[cfg_attr(
+        not(feature = "fs"),
+        expect(dead_code, reason = "only tools that write files replace any")
+    )]
+    Always(Option<Permissions>),
+}
+
+/// Writes a file under a spare name and gives it its own: nobody sees a part of it, and other names of a file that was there before
+/// keep the old content.
+///
+/// `name` is one component. On an error nothing is left.
+pub(crate) fn replace(dir: &Dir, name: &str, content: &[u8], mode: Replace) -> io::Result<()> {
+    let spare = spare_name();
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let mut file = dir.open_with(&spare, &options)?;
+    let done = file.write_all(content).and_then(|()| match mode {
+        Replace::Never => rename_new(dir, &spare, name),
+        Replace::Always(mode) => {
+            if let Some(mode) = mode {
+                file.set_permissions(mode)?;
+            }
+            dir.rename(&spare, dir, name)
+        }
+    });
+    if done.is_err() {
+        // The error that is told is the first one.
+        let _ = dir.remove_file(&spare);
+    }
+    done
+}
+
+/// A name that nobody has: `~` is in no name of a conversation, and no list shows what begins with a dot.
+pub(crate) fn spare_name() -> String {
+    static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!(".~{:016x}", SEED.hash_one((std::process::id(), count)))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn rename_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    use rustix::io::Errno;
+
+    match renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
+        // A file system that cannot do it.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => link_new(dir, from, to),
+        done => done.map_err(io::Error::from),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn rename_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
+    link_new(dir, from, to)
+}
+
+/// For a moment the file has two names.
+fn link_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
+    dir.hard_link(from, dir, to)?;
+    dir.remove_file(from)
+}
