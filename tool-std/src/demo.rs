@@ -36,7 +36,7 @@ pub fn log_hello_world(
     #[arg(default = "Hello, world", length = 1..=200)]
     message: String,
 ) -> Logged {
-    tracing::info!(target: "tool_std::demo", %message, "log_hello_world");
+    tracing::info!(target: "tool_std::demo", greeting = message, "log_hello_world");
     Logged { logged: true }
 }
 

@@ -67,6 +67,9 @@ impl McpServerBuilder {
 
     /// Makes the context of a call from who makes it. Where nothing is said, the principal is the context's user and the session its
     /// session.
+    ///
+    /// Leave its turn unset, or give every request one of its own: calls of one turn are known by their ids, clients begin to count
+    /// anew in each session, and with a ledger the second call of an id would get what the first one returned.
     pub fn context(
         mut self,
         make: impl Fn(&Caller<'_>) -> ToolContext + Send + Sync + 'static,

@@ -1,0 +1,213 @@
+//! `log_hello_world` and `slow_count`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use futures::StreamExt as _;
+use futures::future::{BoxFuture, ready};
+use tool_core::prelude::*;
+use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::{ApprovalError, Approvals, Audit, Gate, KeyRing, Reply, Ticket};
+use tool_std::demo::{log_hello_world, slow_count};
+use tool_store::SqliteStore;
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, Layer};
+use tracing_subscriber::prelude::*;
+
+/// Lines, as they come.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Visit for Log {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "greeting" {
+            self.0.lock().unwrap().push(value.to_owned());
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Log {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        if event.metadata().target() == "tool_std::demo" {
+            event.record(&mut self.clone());
+        }
+    }
+}
+
+/// A model that greets twice in one message and is done when it has heard of both.
+struct Greeter;
+
+impl Model for Greeter {
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let greet = |id, message| {
+            let arguments = format!(r#"{{"message":"{message}"}}"#);
+            ToolCall::new(id, "log_hello_world", arguments)
+        };
+        let message = match request.step {
+            1 => ModelMessage::calls([greet("c-1", "Hello, moon"), greet("c-2", "Hello, sun")]),
+            _ => ModelMessage::text("done"),
+        };
+        Box::pin(ready(Ok(message)))
+    }
+}
+
+/// What a process makes when it starts.
+struct Host {
+    tools: Toolset,
+    turns: Turns,
+    gate: Gate,
+    cx: ToolContext,
+    /// What the model has heard of its calls.
+    heard: Log,
+}
+
+impl Host {
+    async fn start(file: &Path) -> Self {
+        let store = SqliteStore::open(file).await.unwrap();
+        let keys = KeyRing::new("k-1", *b"thirty-two bytes of randomness!!").unwrap();
+        let approvals = Approvals::builder(store.clone()).keys(keys);
+        let gate = Gate::builder()
+            .approvals(approvals.build().unwrap())
+            .ledger(store.clone())
+            .audit(Audit::required(store.clone()))
+            .build();
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .conversation("th-1")
+            .turn("t-1");
+        let heard = Log::default();
+        let says = heard.clone();
+        Self {
+            tools: toolset![log_hello_world].through(&gate),
+            turns: Turns::new(store)
+                .observe(move |result| says.0.lock().unwrap().push(result.text.clone())),
+            heard,
+            gate,
+            cx: cx.build(),
+        }
+    }
+
+    async fn drive(&self) -> Outcome {
+        let tools = |_: &ToolContext| self.tools.clone();
+        let outcome = self.turns.drive(&mut Greeter, tools, &self.cx).await;
+        outcome.unwrap()
+    }
+
+    async fn waiting(&self) -> Vec<Ticket> {
+        match self.drive().await {
+            Outcome::Waiting(tickets) => tickets,
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+
+    async fn answer(
+        &self,
+        token: &str,
+        reply: Reply,
+        why: Option<&str>,
+    ) -> Result<(), ApprovalError> {
+        let approvals = self.gate.approvals().unwrap();
+        let answered = approvals.answer(&self.tools, token, reply, "bob", why);
+        answered.await.map(drop)
+    }
+}
+
+// S2-44: the whole way of an approval, S2-12, S2-13, S2-14, S2-15, S2-16, S2-17.
+#[tokio::test]
+async fn a_greeting_is_logged_when_a_person_has_said_yes() {
+    let log = Log::default();
+    // For every thread: a sync tool runs on one of its own.
+    tracing_subscriber::registry().with(log.clone()).init();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+
+    // Both calls wait, and nothing was logged.
+    let host = Host::start(&file).await;
+    let tickets = host.waiting().await;
+    let asked: Vec<_> = tickets.iter().map(|t| t.arguments.as_str()).collect();
+    assert_eq!(
+        asked,
+        [
+            r#"{"message":"Hello, moon"}"#,
+            r#"{"message":"Hello, sun"}"#
+        ]
+    );
+    assert_eq!(log.lines(), [""; 0]);
+
+    // An unknown approval is an error, and so is one whose text was changed.
+    assert!(host.answer("unknown", Reply::Approve, None).await.is_err());
+    let forged = tickets[0].token.replace(['a', 'e'], "i");
+    assert!(host.answer(&forged, Reply::Approve, None).await.is_err());
+
+    // One of two was answered: the turn goes on waiting for the other. The first runs once, and its answer does not count twice.
+    let (moon, sun) = (&tickets[0].token, &tickets[1].token);
+    host.answer(moon, Reply::Approve, None).await.unwrap();
+    assert!(host.answer(moon, Reply::Approve, None).await.is_err());
+    assert_eq!(host.waiting().await.len(), 1);
+    assert_eq!(host.heard.lines(), [r#"{"logged":true}"#]);
+
+    // The process starts again; the same turn goes on with a denial.
+    let host = Host::start(&file).await;
+    assert_eq!(host.waiting().await.len(), 1);
+    let no = host.answer(sun, Reply::Deny, Some("the sun is too hot"));
+    no.await.unwrap();
+    let outcome = host.drive().await;
+    assert!(
+        matches!(&outcome, Outcome::Said(word) if word == "done"),
+        "{outcome:?}"
+    );
+    assert_eq!(log.lines(), ["Hello, moon"]);
+
+    assert_eq!(
+        host.heard.lines(),
+        ["a person has denied the call: the sun is too hot"]
+    );
+}
+
+// S2-21, S2-28
+#[tokio::test(start_paused = true)]
+async fn a_slow_count_says_every_number_and_ends_in_the_last() {
+    let tools = Registry::builder()
+        .tool::<slow_count>()
+        .build()
+        .unwrap()
+        .open();
+    let call = ToolCall::new("1", "slow_count", r#"{"to": 3}"#);
+    let cx = ToolContext::anonymous();
+    let began = tokio::time::Instant::now();
+    let events: Vec<_> = tools.stream(call, &cx).collect().await;
+    let numbers: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            ToolEvent::Progress(value) => Some(value.get().to_owned()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        numbers,
+        [r#"{"count":1}"#, r#"{"count":2}"#, r#"{"count":3}"#]
+    );
+    let Some(ToolEvent::Done(result)) = events.last() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(result.model_text(), r#"{"count":3}"#);
+    assert_eq!(began.elapsed().as_secs(), 3);
+}
