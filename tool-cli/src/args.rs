@@ -300,6 +300,10 @@ pub(crate) struct Serve {
     /// Lets in web pages of this origin beside those of this machine.
     #[arg(long = "origin", value_name = "ORIGIN", requires = "http")]
     pub(crate) origins: Vec<String>,
+    /// Asks the client's user about each call that has to be approved. Only for clients with a person in front of them: nothing keeps a
+    /// program from answering. Without it, and for clients that cannot ask, such calls are refused.
+    #[arg(long)]
+    pub(crate) approve_by_client: bool,
     #[command(flatten)]
     pub(crate) supply: Supply,
 }

@@ -21,12 +21,15 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         prepare: cli.preparation(),
     };
     let rules = cli.shown().clone();
-    let server = McpServer::builder(Tools::ruled(registry, move |_| rules.clone()))
+    let mut server = McpServer::builder(Tools::ruled(registry, move |_| rules.clone()))
         .name(cli.program())
         .version(env!("CARGO_PKG_VERSION"))
         .gate(&cli.gate_of()?)
-        .context(move |one| caller.context(*one).build())
-        .build();
+        .context(move |one| caller.context(*one).build());
+    if words.approve_by_client {
+        server = server.approve_by_client();
+    }
+    let server = server.build();
     let Some(address) = &words.http else {
         // The standard output is the protocol's.
         screen.note(paint(

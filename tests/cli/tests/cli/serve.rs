@@ -83,6 +83,45 @@ fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
     assert!(child.wait().unwrap().success());
 }
 
+// S2-12, S2-13, S2-17
+#[test]
+fn the_clients_user_is_asked_where_the_host_says_so() {
+    let mut serve = command(DESK, &["serve", "--approve-by-client"]);
+    serve
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = serve.spawn().unwrap();
+    let (mut to, mut from) = (
+        child.stdin.take().unwrap(),
+        BufReader::new(child.stdout.take().unwrap()),
+    );
+    let begin = BEGIN.replace(
+        r#""capabilities":{}"#,
+        r#""capabilities":{"elicitation":{}}"#,
+    );
+    asked(&mut to, &mut from, &begin);
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    writeln!(to, "{ready}").unwrap();
+    let letter = |id: u32| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "send_letter", "arguments": {"to": "a", "text": "b"}}}).to_string()
+    };
+    for (id, action) in [(1, "accept"), (2, "decline")] {
+        let question = asked(&mut to, &mut from, &letter(id));
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        assert!(question.to_string().contains("send_letter"), "{question}");
+        let mut answer = json!({"action": action});
+        if action == "accept" {
+            answer["content"] = json!({"approve": true});
+        }
+        let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": answer});
+        let result = &asked(&mut to, &mut from, &answer.to_string())["result"];
+        assert_eq!(result["isError"] == true, action == "decline", "{result}");
+    }
+    drop(to);
+    assert!(child.wait().unwrap().success());
+}
+
 #[test]
 fn tools_are_served_over_http_until_ctrl_c() {
     let serve = command(DESK, &["serve", "--http", "127.0.0.1:0"]);
