@@ -6,6 +6,7 @@
 //! | feature | tools |
 //! |---|---|
 //! | `demo` | `log_hello_world`, `slow_count` |
+//! | `isolate` | none: how the tools of other packs start programs |
 
 #![forbid(unsafe_code)]
 
@@ -14,3 +15,16 @@ pub mod workspace;
 
 #[cfg(feature = "demo")]
 pub mod demo;
+#[cfg(all(feature = "isolate", unix))]
+pub mod isolate;
+
+#[cfg(all(feature = "isolate", unix))]
+pub use isolate::helper;
+
+/// What generated code names; not for anybody else.
+#[doc(hidden)]
+#[cfg(all(feature = "isolate", unix))]
+pub mod private {
+    pub use crate::isolate::TOOL_STD_0_1_MODES;
+    pub use linkme;
+}

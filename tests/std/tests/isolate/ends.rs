@@ -1,0 +1,79 @@
+//! Who ends a job, and that nothing of it is left.
+
+use std::time::Duration;
+
+use tool_std::isolate::{Cause, Exit, Keep};
+
+use crate::support::{Mark, bare, isolation, run, sh};
+
+/// Leaves its session, its group and its parent, and closes every pipe.
+fn daemon(mark: &Mark) -> String {
+    format!(
+        "setsid sh -c 'sleep {0} & exec sleep {0}' </dev/null >/dev/null 2>&1 &",
+        mark.seconds()
+    )
+}
+
+// S1-92
+#[tokio::test]
+async fn daemons_end_with_the_job() {
+    for isolation in [isolation(), bare()] {
+        let mark = Mark::new();
+        let script = format!("{} {} sleep 0.2; echo done", daemon(&mark), daemon(&mark));
+        let ran = run(&isolation, sh(script)).await;
+        assert_eq!(ran.stdout.text(), "done\n");
+        assert!(ran.ended.success());
+        assert_eq!(mark.alive(), 0);
+    }
+}
+
+// S1-92, S1-94
+#[tokio::test]
+async fn at_the_deadline_everything_ends_signals_ignored_or_not() {
+    for isolation in [isolation(), bare()] {
+        let mark = Mark::new();
+        let after = Duration::from_millis(300);
+        let script = format!(
+            "trap '' TERM INT HUP QUIT; {} echo begun; sleep {}",
+            daemon(&mark),
+            mark.seconds()
+        );
+        let ran = run(&isolation, sh(script).deadline(after)).await;
+        assert_eq!(ran.ended.because, Cause::Deadline(after));
+        assert_eq!(ran.ended.exit, Exit::Signal(9));
+        assert_eq!(ran.stdout.text(), "begun\n");
+        assert_eq!(mark.alive(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_is_dropped_ends() {
+    for isolation in [isolation(), bare()] {
+        let mark = Mark::new();
+        let script = format!("{} echo begun; sleep {}", daemon(&mark), mark.seconds());
+        let mut running = isolation.spawn(sh(script)).await.unwrap();
+        running.read(&mut [0; 64]).await.unwrap();
+        mark.wait_for(3);
+        drop(running);
+        mark.wait_for(0);
+    }
+}
+
+// S1-92
+#[tokio::test]
+async fn a_flood_ends_at_the_limit_and_keeps_head_and_tail() {
+    for isolation in [isolation(), bare()] {
+        let keep = Keep {
+            head: 8,
+            tail: 4,
+            limit: 6_000_000,
+        };
+        let ran = isolation.run(sh("yes 123"), keep).await.unwrap();
+        assert!(ran.too_much);
+        assert_eq!(ran.ended.because, Cause::Killed);
+        assert_eq!(ran.stdout.head, b"123\n123\n");
+        assert_eq!(ran.stdout.tail.len(), 4);
+        // What was in the pipe when it was killed is still counted.
+        assert!(ran.stdout.bytes < 7_000_000, "{}", ran.stdout.bytes);
+    }
+}

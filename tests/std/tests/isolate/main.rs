@@ -1,0 +1,7 @@
+//! Jobs through the helper: what they have, what they leave behind, who ends them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod ends;
+mod start;
+mod support;

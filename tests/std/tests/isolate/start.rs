@@ -1,0 +1,83 @@
+//! What a job has when it starts, and what is told of its end.
+
+use tokio::io::AsyncReadExt as _;
+use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Job, Keep};
+
+use crate::support::{bare, isolation, run, sh};
+
+#[tokio::test]
+async fn a_job_has_the_environment_that_it_was_given() {
+    for isolation in [isolation(), bare(), Isolation::GroupOnly] {
+        let ran = run(
+            &isolation,
+            Job::new("env").env("PATH", "/usr/bin:/bin").env("A", "1 2"),
+        )
+        .await;
+        assert_eq!(ran.stdout.text(), "A=1 2\nPATH=/usr/bin:/bin\n");
+        assert!(ran.ended.success());
+    }
+}
+
+#[tokio::test]
+async fn an_end_is_told_as_it_was() {
+    for isolation in [isolation(), bare(), Isolation::GroupOnly] {
+        let ran = run(&isolation, sh("echo out; echo err >&2; exit 7")).await;
+        assert_eq!(ran.ended.exit, Exit::Code(7));
+        assert_eq!(ran.ended.because, Cause::Itself);
+        assert_eq!(
+            (ran.stdout.text().as_str(), ran.stderr.text().as_str()),
+            ("out\n", "err\n")
+        );
+        let ran = run(&isolation, sh("kill -SEGV $$")).await;
+        assert_eq!(ran.ended.exit, Exit::Signal(11));
+    }
+}
+
+#[tokio::test]
+async fn a_missing_program_and_a_missing_directory_are_told_apart() {
+    for isolation in [isolation(), bare(), Isolation::GroupOnly] {
+        let job = Job::new("no-such-program").env("PATH", "/usr/bin");
+        let error = isolation.run(job, Keep::default()).await.unwrap_err();
+        assert!(matches!(error, IsolateError::NotFound { .. }), "{error}");
+        let error = isolation
+            .run(sh("true").cwd("/no/such"), Keep::default())
+            .await
+            .unwrap_err();
+        assert!(matches!(error, IsolateError::Refused { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_reads_what_it_is_fed_and_nothing_else() {
+    for isolation in [isolation(), bare(), Isolation::GroupOnly] {
+        let mut running = isolation.spawn(Job::new("/bin/cat").stdin()).await.unwrap();
+        running.feed(b"some text".to_vec());
+        let mut text = String::new();
+        running
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut text)
+            .await
+            .unwrap();
+        assert_eq!(text, "some text");
+        assert!(running.wait().await.unwrap().success());
+        assert_eq!(run(&isolation, Job::new("/bin/cat")).await.stdout.bytes, 0);
+    }
+}
+
+#[tokio::test]
+async fn without_its_line_in_main_there_is_no_helper() {
+    let error = Isolation::new()
+        .run(sh("true"), Keep::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, IsolateError::NoHelper), "{error}");
+    // A program that is none does not get to see the job.
+    let error = Isolation::new()
+        .helper("/bin/true")
+        .run(sh("true"), Keep::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, IsolateError::Helper(_)), "{error}");
+}

@@ -1,0 +1,56 @@
+//! Programs that run apart from the host: the ground of the packs `process`, `git` and of the crate `tool-code`.
+//!
+//! A job does not start from the host itself but from a *helper*: the host's own binary, run once more. The helper keeps hold of
+//! everything that descends from the job and ends all of it, to the last daemon, when the job ends, when its deadline passes, when the
+//! host asks for it and when the host dies. It takes away what the job does not need before the job's first instruction: files, TCP
+//! ports, privileges, environment. What the kernel offers of this is used, and [`Isolation::report`] says what that is here.
+//!
+//! The host's `main` begins with one line, before any runtime or thread is started:
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//!
+//! fn main() -> ExitCode {
+//!     tool_std::helper();
+//!     // … the host
+//!     ExitCode::SUCCESS
+//! }
+//! ```
+//!
+//! A host puts an [`Isolation`] into the context; tools start their jobs on it:
+//!
+//! ```no_run
+//! use tool_std::isolate::{Isolation, Job, Keep};
+//!
+//! # async fn demo() -> Result<(), tool_std::isolate::IsolateError> {
+//! let isolation = Isolation::new();
+//! let job = Job::new("git").args(["status", "--short"]).env("PATH", "/usr/bin:/bin").cwd("/srv/ws").reads("/srv/ws");
+//! let ran = isolation.run(job, Keep::default()).await?;
+//! assert!(ran.ended.success());
+//! println!("{}", String::from_utf8_lossy(&ran.stdout.head));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Without the helper (its line is missing in `main`, or the system is not Linux) jobs are refused, unless the host accepts
+//! [`Isolation::GroupOnly`] by name.
+
+mod error;
+mod group;
+mod isolation;
+mod job;
+#[cfg(target_os = "linux")]
+mod linux;
+mod modes;
+mod run;
+mod running;
+mod wire;
+
+pub use error::IsolateError;
+pub use isolation::{Helper, Isolation, Mechanism};
+pub use job::{Job, Limits, Network};
+#[doc(hidden)]
+pub use modes::TOOL_STD_0_1_MODES;
+pub use modes::{Mode, helper};
+pub use run::{Keep, Kept, Ran};
+pub use running::{Cause, Ended, Exit, Running, Stream};

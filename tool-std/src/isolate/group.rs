@@ -1,0 +1,174 @@
+//! Without the helper: a process group, started by the host and killed by it.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::process::Stdio;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
+
+use super::error::IsolateError;
+use super::job::{Job, Program};
+use super::modes::MODE;
+use super::running::{Cause, Ended, Exit, Hold, Running};
+use super::wire::{Held, InForce};
+
+/// A job in a process group. A task waits for it, so that its deadline holds whatever the host is doing.
+#[derive(Debug)]
+pub(super) struct Group {
+    ended: oneshot::Receiver<io::Result<Ended>>,
+    /// Dropped, it kills the group.
+    kill: Option<oneshot::Sender<()>>,
+    held: Box<InForce>,
+}
+
+pub(super) fn spawn(job: &Job) -> Result<Running, IsolateError> {
+    let mut command = match &job.program {
+        Program::Named(name) => Command::new(name),
+        Program::Mode(mode) => {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args([MODE, mode]);
+            command
+        }
+    };
+    let (stdout, out) = std::io::pipe()?;
+    let (stderr, err) = std::io::pipe()?;
+    command
+        .args(&job.args)
+        .env_clear()
+        .envs(job.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&job.cwd)
+        .process_group(0)
+        .stdout(out)
+        .stderr(err);
+    let mut stdin = None;
+    if job.stdin {
+        let (read, write) = std::io::pipe()?;
+        command.stdin(read);
+        stdin = Some(pipe::Sender::from_owned_fd(write.into())?);
+    } else {
+        command.stdin(Stdio::null());
+    }
+    let child = command.spawn().map_err(|error| failed(job, &error))?;
+    // The host's copies of the job's ends.
+    drop(command);
+    let no = |what: &str| Held::No(format!("{what}: `Isolation::GroupOnly` was accepted"));
+    let (kill, killed) = oneshot::channel();
+    let (tell, ended) = oneshot::channel();
+    let deadline = job.deadline;
+    tokio::spawn(async move { tell.send(watch(child, deadline, killed).await) });
+    let group = Group {
+        ended,
+        kill: Some(kill),
+        held: Box::new(InForce {
+            landlock: no("no Landlock"),
+            pid_namespace: no("no namespace"),
+            network_namespace: no("no namespace"),
+            proc_mount: no("no mount"),
+            capabilities: no("capabilities are kept"),
+            cgroup_kill: no("no cgroup"),
+            pids_cgroup: no("no cgroup"),
+            memory_cgroup: no("no cgroup"),
+            no_new_privs: no("setuid programs work"),
+            limits: no("no limits"),
+        }),
+    };
+    Ok(Running::new(
+        Hold::Group(group),
+        stdin,
+        pipe::Receiver::from_owned_fd(stdout.into())?,
+        pipe::Receiver::from_owned_fd(stderr.into())?,
+    ))
+}
+
+pub(super) fn failed(job: &Job, error: &std::io::Error) -> IsolateError {
+    let program = job.name();
+    match error.kind() {
+        // The directory may as well be what is missing.
+        std::io::ErrorKind::NotFound if job.cwd.is_dir() => IsolateError::NotFound { program },
+        _ => IsolateError::Refused {
+            program,
+            reason: error.to_string(),
+        },
+    }
+}
+
+/// Waits for the first of the job's end, its deadline and the host's word, and kills the group.
+async fn watch(
+    mut child: Child,
+    deadline: Option<Duration>,
+    mut killed: oneshot::Receiver<()>,
+) -> io::Result<Ended> {
+    let guard = child
+        .id()
+        .and_then(|id| Pid::from_raw(id.try_into().ok()?))
+        .map(Kill);
+    let mut sleep = pin!(async {
+        match deadline {
+            Some(after) => tokio::time::sleep(after).await,
+            None => std::future::pending().await,
+        }
+    });
+    let because = {
+        let mut wait = pin!(child.wait());
+        poll_fn(|cx| {
+            if wait.as_mut().poll(cx).is_ready() {
+                Poll::Ready(Cause::Itself)
+            } else if Pin::new(&mut killed).poll(cx).is_ready() {
+                Poll::Ready(Cause::Killed)
+            } else {
+                let after = deadline.unwrap_or_default();
+                sleep.as_mut().poll(cx).map(|()| Cause::Deadline(after))
+            }
+        })
+        .await
+    };
+    drop(guard);
+    // What was waited for once is remembered.
+    let status = child.wait().await?;
+    Ok(Ended {
+        exit: exit_of(status),
+        because,
+    })
+}
+
+/// Kills a group when it is dropped, also where a runtime ends.
+struct Kill(Pid);
+
+impl Drop for Kill {
+    fn drop(&mut self) {
+        // A group that is gone needs no signal.
+        let _ = kill_process_group(self.0, Signal::KILL);
+    }
+}
+
+impl Group {
+    /// Whether the job has ended: whoever still holds its pipes has left the group.
+    pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<Result<Ended, IsolateError>> {
+        Pin::new(&mut self.ended).poll(cx).map(|told| match told {
+            Ok(ended) => Ok(ended?),
+            Err(_) => Err(IsolateError::Lost(String::from("the runtime ends"))),
+        })
+    }
+
+    pub(super) fn kill(&mut self) {
+        self.kill = None;
+    }
+
+    pub(super) fn held(&self) -> &InForce {
+        &self.held
+    }
+}
+
+pub(super) fn exit_of(status: std::process::ExitStatus) -> Exit {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+    }
+}

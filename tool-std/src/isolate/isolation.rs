@@ -1,0 +1,169 @@
+//! How jobs are kept apart here.
+
+use std::path::PathBuf;
+
+use super::error::IsolateError;
+use super::job::Job;
+use super::modes::helper_is_called;
+use super::run::{Keep, Ran};
+use super::running::Running;
+use super::{group, wire};
+
+/// How jobs are kept apart from the host: put one into the context with `ToolContext::builder().with(isolation)`.
+///
+/// As a parameter of a tool it has the effect [`Effect::ALL`](tool_core::Effect::ALL), because a program may do anything that its job
+/// allows. A pack whose jobs do less has a host value of its own, with the smaller effect, and finds the isolation in the context there.
+///
+/// ```
+/// use tool_std::isolate::{Isolation, Mechanism};
+///
+/// // Everything that the kernel has, but for namespaces of processes.
+/// let isolation = Isolation::new().without(Mechanism::PidNamespace);
+/// // Jobs are refused where Landlock is not in force.
+/// let strict = Isolation::new().require(Mechanism::Landlock);
+/// # let _ = (isolation, strict);
+/// ```
+#[derive(Clone, Debug)]
+pub enum Isolation {
+    /// Jobs start through the helper.
+    Helper(Helper),
+    /// Jobs start from the host itself, each in a process group that is killed at its end. A daemon that leaves its group stays, a host that
+    /// dies leaves everything, and no file, port or privilege is taken away. Accept this by name where you must.
+    GroupOnly,
+}
+
+tool_core::host_value!(Isolation, tool_core::Effect::ALL);
+
+/// Which binary helps, and what it leaves out.
+#[derive(Clone, Debug, Default)]
+pub struct Helper {
+    path: Option<PathBuf>,
+    without: Vec<Mechanism>,
+    require: Vec<Mechanism>,
+}
+
+/// Something that the kernel may offer. All are used where they are there; a host turns one off, or insists on it, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mechanism {
+    /// Files, TCP ports, signals and tracing by Landlock.
+    Landlock,
+    /// A namespace of processes, whose end ends all in it at once.
+    PidNamespace,
+    /// A namespace of networks for jobs with [`Network::Off`](super::Network::Off).
+    NetworkNamespace,
+    /// Cgroups: `cgroup.kill`, and limits of the tree.
+    Cgroups,
+    /// No capabilities, for a host that has some.
+    Capabilities,
+}
+
+impl Default for Isolation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Isolation {
+    /// The host's own binary is the helper. Its `main` begins with [`tool_std::helper()`](crate::helper).
+    pub fn new() -> Self {
+        Self::Helper(Helper::default())
+    }
+
+    /// Another binary is the helper, whose `main` begins with [`tool_std::helper()`](crate::helper): for tests, whose `main` is not theirs.
+    #[must_use]
+    pub fn helper(self, path: impl Into<PathBuf>) -> Self {
+        self.change(|helper| helper.path = Some(path.into()))
+    }
+
+    /// Turns a mechanism off.
+    #[must_use]
+    pub fn without(self, mechanism: Mechanism) -> Self {
+        self.change(|helper| helper.without.push(mechanism))
+    }
+
+    /// Refuses jobs that this mechanism does not hold.
+    #[must_use]
+    pub fn require(self, mechanism: Mechanism) -> Self {
+        self.change(|helper| helper.require.push(mechanism))
+    }
+
+    fn change(mut self, change: impl FnOnce(&mut Helper)) -> Self {
+        if let Self::Helper(helper) = &mut self {
+            change(helper);
+        }
+        self
+    }
+
+    /// Starts a job, with its pipes in the caller's hands. Dropping what it gives ends the job and all that descends from it.
+    ///
+    /// # Errors
+    ///
+    /// There is no helper, no such program, it must not run, or a required mechanism is not in force.
+    pub async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
+        match self {
+            Self::GroupOnly => group::spawn(&job),
+            Self::Helper(helper) => helper.spawn(job).await,
+        }
+    }
+
+    /// Runs a job to its end and keeps the head and tail of what it writes.
+    ///
+    /// Dropping the future ends the job.
+    ///
+    /// # Errors
+    ///
+    /// As [`spawn`](Self::spawn), or the helper is lost. A job that fails, is killed or runs out of time is no error here.
+    pub async fn run(&self, job: Job, keep: Keep) -> Result<Ran, IsolateError> {
+        super::run::run(self.spawn(job).await?, keep).await
+    }
+}
+
+impl Helper {
+    #[cfg(not(target_os = "linux"))]
+    async fn spawn(&self, _: Job) -> Result<Running, IsolateError> {
+        Err(IsolateError::NoHelper)
+    }
+
+    #[cfg(target_os = "linux")]
+    async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
+        let path = match &self.path {
+            Some(path) => path.clone(),
+            // Without its line in `main`, the host would start a second host.
+            None if !helper_is_called() => return Err(IsolateError::NoHelper),
+            // The file that runs, also where another was put in its place.
+            None => PathBuf::from("/proc/self/exe"),
+        };
+        let mut running = super::linux::host::start(&path, &job, self).await?;
+        if let Some(missing) = self.missing(&running) {
+            running.kill();
+            running.wait().await?;
+            return Err(IsolateError::NotInForce(missing));
+        }
+        Ok(running)
+    }
+
+    pub(super) fn has(&self, mechanism: Mechanism) -> bool {
+        !self.without.contains(&mechanism)
+    }
+
+    /// What the host requires and the job does not have.
+    fn missing(&self, running: &Running) -> Option<String> {
+        let held = running.held();
+        self.require.iter().find_map(|mechanism| {
+            let one = match mechanism {
+                Mechanism::Landlock => &held.landlock,
+                Mechanism::PidNamespace => &held.pid_namespace,
+                Mechanism::NetworkNamespace => &held.network_namespace,
+                Mechanism::Cgroups => &held.cgroup_kill,
+                Mechanism::Capabilities => &held.capabilities,
+            };
+            match one {
+                wire::Held::Yes(_) => None,
+                wire::Held::No(reason) => Some(format!(
+                    "`{mechanism:?}` is required and not in force: {reason}"
+                )),
+            }
+        })
+    }
+}

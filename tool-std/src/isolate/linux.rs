@@ -1,0 +1,32 @@
+//! The helper, on Linux.
+//!
+//! ```text
+//! host ─starts─▶ helper ─unshares, starts─▶ supervisor, 1 in its namespace ─restricted thread─starts─▶ job
+//!      ◀─────────────── socket: the job and its pipes in, events out ────▶
+//! ```
+//!
+//! Where no namespace can be made, the helper is the supervisor. Where the socket ends, the host is gone or wants an end.
+
+pub(super) mod host;
+mod namespaces;
+mod restrict;
+mod supervise;
+
+use std::ffi::OsString;
+
+use namespaces::Namespaces;
+
+/// The helper: makes namespaces and starts the supervisor in them, or is the supervisor.
+pub(super) fn helper(asked: &[OsString]) -> u8 {
+    let made = Namespaces::make(asked);
+    if made.pid.is_yes() {
+        namespaces::start_inside(&made)
+    } else {
+        supervise::supervise(made)
+    }
+}
+
+/// The supervisor in namespaces that the helper has made.
+pub(super) fn inside(made: &[OsString]) -> u8 {
+    Namespaces::inherit(made).map_or(2, supervise::supervise)
+}

@@ -1,0 +1,238 @@
+//! The host's side: starts the helper, gives it the job and hears how it goes.
+
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream as StdStream;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::namespaces::{NET, PID};
+use crate::isolate::error::IsolateError;
+use crate::isolate::isolation::{Helper, Mechanism};
+use crate::isolate::job::{Job, Network};
+use crate::isolate::modes::HELPER;
+use crate::isolate::running::{Cause, Ended, Exit, Hold, Running};
+use crate::isolate::wire::{Because, Event, Failure, InForce, Spec, frame, take_frame};
+
+/// How long a helper may take to start a job: a machine under load is slow, a program that is no helper never answers.
+const START: Duration = Duration::from_secs(20);
+/// How long it may take to end one: a process in the kernel's hands dies when they let go.
+const END: Duration = Duration::from_secs(20);
+
+/// A job in a helper's hands.
+#[derive(Debug)]
+pub(in crate::isolate) struct Remote {
+    child: Child,
+    stream: UnixStream,
+    received: Vec<u8>,
+    held: InForce,
+    deadline: Option<Duration>,
+    /// Past this, the helper has failed to end the job.
+    latest: Option<Instant>,
+}
+
+pub(in crate::isolate) async fn start(
+    path: &Path,
+    job: &Job,
+    settings: &Helper,
+) -> Result<Running, IsolateError> {
+    let (ours, theirs) = StdStream::pair()?;
+    let child = helper(path, job, settings, theirs)
+        .map_err(|error| IsolateError::Helper(format!("`{}`: {error}", path.display())))?;
+    let (stdin, input) = stdin(job)?;
+    let (stdout, out) = io::pipe()?;
+    let (stderr, err) = io::pipe()?;
+    let spec = frame(&spec(job, settings))?;
+    send_first(&ours, &spec[..4], [input, out.into(), err.into()])?;
+    ours.set_nonblocking(true)?;
+    let mut remote = Remote {
+        child,
+        stream: UnixStream::from_std(ours)?,
+        received: Vec::new(),
+        held: InForce::default(),
+        deadline: job.deadline,
+        latest: None,
+    };
+    let first = timeout(START, async {
+        remote.stream.write_all(&spec[4..]).await?;
+        remote.next().await
+    });
+    remote.held = match first.await {
+        Ok(Ok(Some(Event::Started(held)))) => *held,
+        Ok(Ok(Some(Event::Failed(failure)))) => return Err(failed(job, failure)),
+        Ok(Ok(_)) => {
+            return Err(IsolateError::Helper(String::from(
+                "it is no helper, its `main` has to begin with `tool_std::helper();`",
+            )));
+        }
+        Ok(Err(error)) => return Err(IsolateError::Helper(error.to_string())),
+        Err(_) => {
+            let _ = remote.child.start_kill();
+            return Err(IsolateError::Helper(format!(
+                "no answer within {} s",
+                START.as_secs()
+            )));
+        }
+    };
+    remote.latest = job.deadline.map(|after| Instant::now() + after + END);
+    Ok(Running::new(
+        Hold::Remote(Box::new(remote)),
+        stdin,
+        pipe::Receiver::from_owned_fd(stdout.into())?,
+        pipe::Receiver::from_owned_fd(stderr.into())?,
+    ))
+}
+
+/// Starts the helper, with its end of the socket as standard input and nothing of the host's environment.
+fn helper(path: &Path, job: &Job, settings: &Helper, socket: StdStream) -> io::Result<Child> {
+    let mut command = Command::new(path);
+    command.arg(HELPER);
+    if settings.has(Mechanism::PidNamespace) {
+        command.arg(PID);
+    }
+    if settings.has(Mechanism::NetworkNamespace) && job.network == Network::Off {
+        command.arg(NET);
+    }
+    command
+        .env_clear()
+        .current_dir("/")
+        .stdin(OwnedFd::from(socket))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+fn stdin(job: &Job) -> io::Result<(Option<pipe::Sender>, OwnedFd)> {
+    if job.stdin {
+        let (read, write) = io::pipe()?;
+        Ok((
+            Some(pipe::Sender::from_owned_fd(write.into())?),
+            read.into(),
+        ))
+    } else {
+        Ok((None, std::fs::File::open("/dev/null")?.into()))
+    }
+}
+
+fn spec(job: &Job, settings: &Helper) -> Spec {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let paths =
+        |paths: &[std::path::PathBuf]| paths.iter().map(|path| path.clone().into()).collect();
+    Spec {
+        program: job.program.clone(),
+        args: job.args.clone(),
+        env: job.env.clone(),
+        cwd: job.cwd.clone().into(),
+        reads: paths(&job.reads),
+        writes: paths(&job.writes),
+        network: job.network.clone(),
+        limits: job.limits.clone(),
+        deadline_ms: job
+            .deadline
+            .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
+        landlock: settings.has(Mechanism::Landlock),
+        capabilities: settings.has(Mechanism::Capabilities),
+        cgroups: settings.has(Mechanism::Cgroups).then(|| {
+            format!(
+                "tool-std-{}-{}",
+                std::process::id(),
+                COUNT.fetch_add(1, Ordering::Relaxed)
+            )
+        }),
+    }
+}
+
+/// Sends the head of the first frame, and beside it the job's ends of its pipes. Into an empty socket, so it does not wait.
+fn send_first(socket: &StdStream, head: &[u8], files: [OwnedFd; 3]) -> io::Result<()> {
+    let borrowed = files.each_ref().map(OwnedFd::as_fd);
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    if !beside.push(SendAncillaryMessage::ScmRights(&borrowed)) {
+        return Err(io::Error::other("no room for three files"));
+    }
+    let sent = rustix::net::sendmsg(
+        socket,
+        &[IoSlice::new(head)],
+        &mut beside,
+        SendFlags::empty(),
+    )?;
+    // The job's ends are the helper's now; with a copy here, no pipe would end.
+    drop(files);
+    if sent == head.len() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::WriteZero.into())
+    }
+}
+
+fn failed(job: &Job, failure: Failure) -> IsolateError {
+    let program = job.name();
+    match failure {
+        Failure::NotFound => IsolateError::NotFound { program },
+        Failure::Refused(reason) => IsolateError::Refused { program, reason },
+        Failure::Helper(reason) => IsolateError::Helper(reason),
+    }
+}
+
+impl Remote {
+    /// The helper's next event, `None` where it has gone. Dropping the future loses nothing.
+    async fn next(&mut self) -> io::Result<Option<Event>> {
+        loop {
+            if let Some(event) = take_frame(&mut self.received)? {
+                return Ok(Some(event));
+            }
+            if self.stream.read_buf(&mut self.received).await? == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    pub(in crate::isolate) async fn wait(&mut self) -> Result<Ended, IsolateError> {
+        let latest = self
+            .latest
+            .unwrap_or_else(|| Instant::now() + Duration::from_hours(24 * 365));
+        let event = match timeout_at(latest, self.next()).await {
+            Ok(event) => event.map_err(|error| IsolateError::Lost(error.to_string()))?,
+            Err(_) => None,
+        };
+        // A namespace ends with its helper; once that is gone, so is everything in it.
+        if !matches!(event, Some(Event::Ended { .. })) {
+            let _ = self.child.start_kill();
+        }
+        let gone = timeout(END, self.child.wait()).await;
+        match event {
+            Some(Event::Ended { exit, because }) if gone.is_ok() => Ok(Ended {
+                exit: exit.unwrap_or(Exit::Signal(9)),
+                because: match because {
+                    Because::Itself => Cause::Itself,
+                    Because::Deadline => Cause::Deadline(self.deadline.unwrap_or_default()),
+                    Because::Host => Cause::Killed,
+                },
+            }),
+            _ => Err(IsolateError::Lost(String::from(
+                "it was killed, or something that it was to kill does not die",
+            ))),
+        }
+    }
+
+    /// Ends the host's side of the socket, which the helper takes as the host's end.
+    pub(in crate::isolate) fn kill(&mut self) {
+        let _ = rustix::net::shutdown(&self.stream, Shutdown::Write);
+        let soon = Instant::now() + END;
+        self.latest = Some(self.latest.map_or(soon, |latest| latest.min(soon)));
+    }
+
+    pub(in crate::isolate) fn held(&self) -> &InForce {
+        &self.held
+    }
+}

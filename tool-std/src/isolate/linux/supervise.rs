@@ -1,0 +1,220 @@
+//! The supervisor: starts one job, and ends when nothing of it is left.
+
+use std::fs;
+use std::io::{self, IoSliceMut, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process,
+    set_child_subreaper, set_dumpable_behavior, setsid, wait,
+};
+
+use super::namespaces::Namespaces;
+use super::restrict;
+use crate::isolate::running::Exit;
+use crate::isolate::wire::{Because, Event, Spec, frame, read_frame};
+
+/// What happens to a supervisor.
+enum Happening {
+    /// A child has ended.
+    Reaped(Pid, Exit),
+    /// There is no child left, so nothing that descends from one.
+    Alone,
+    /// The host wants an end, or has met its own.
+    HostGone,
+}
+
+/// Serves the host at the other end of standard input: one job.
+pub(super) fn supervise(namespaces: Namespaces) -> u8 {
+    let Ok(socket) = io::stdin().as_fd().try_clone_to_owned() else {
+        return 2;
+    };
+    let socket = UnixStream::from(socket);
+    // A session of its own: no terminal and none of its signals.
+    let _ = setsid();
+    // Its memory holds the job's environment; nobody else is to read it.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    if set_child_subreaper(Some(getpid())).is_err() {
+        return 2;
+    }
+    let Ok((spec, files)) = receive(&socket) else {
+        return 2;
+    };
+    let first = namespaces.is_first();
+    let deadline = spec.deadline_ms.map(Duration::from_millis);
+    let began = Instant::now();
+    let (job, held) = match restrict::start(spec, files, namespaces) {
+        Ok(started) => started,
+        Err(failure) => {
+            return u8::from(tell(&socket, &Event::Failed(failure)).is_err());
+        }
+    };
+    let (happens, happening) = mpsc::channel();
+    let mut listener = Listener {
+        happening,
+        exit: None,
+        job,
+        alone: false,
+    };
+    watch(&socket, happens);
+    let because = match tell(&socket, &Event::Started(Box::new(held))) {
+        Ok(()) => listener.until(deadline.map(|after| began + after)),
+        Err(_) => Because::Host,
+    };
+    // The first process of a namespace takes all others with it; their numbers outside are not those in here.
+    if !first {
+        listener.end_all();
+    }
+    let exit = listener.exit;
+    // The host may be gone; then nobody hears it.
+    let _ = tell(&socket, &Event::Ended { exit, because });
+    0
+}
+
+/// The job and its three files.
+fn receive(socket: &UnixStream) -> io::Result<(Spec, Vec<OwnedFd>)> {
+    let mut length = [0; 4];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut beside = RecvAncillaryBuffer::new(&mut space);
+    let got = rustix::net::recvmsg(
+        socket,
+        &mut [IoSliceMut::new(&mut length)],
+        &mut beside,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
+    let files: Vec<_> = beside
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(files) => Some(files),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    if got.bytes != length.len() || files.len() != 3 {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok((read_frame(length, socket)?, files))
+}
+
+fn tell(mut socket: &UnixStream, event: &Event) -> io::Result<()> {
+    socket.write_all(&frame(event)?)
+}
+
+/// Two threads that wait: for the end of children, and for the end of the host.
+fn watch(socket: &UnixStream, happens: Sender<Happening>) {
+    let heard = happens.clone();
+    if let Ok(socket) = socket.try_clone() {
+        std::thread::spawn(move || {
+            // The host says nothing any more: whatever is read, this is the end.
+            let _ = io::Read::read(&mut &socket, &mut [0]);
+            heard.send(Happening::HostGone)
+        });
+    }
+    std::thread::spawn(move || {
+        loop {
+            let happening = match wait(WaitOptions::empty()) {
+                Ok(Some((pid, status))) => match exit_of(status) {
+                    Some(exit) => Happening::Reaped(pid, exit),
+                    None => continue,
+                },
+                Ok(None) | Err(rustix::io::Errno::INTR) => continue,
+                Err(_) => Happening::Alone,
+            };
+            let alone = matches!(happening, Happening::Alone);
+            if happens.send(happening).is_err() || alone {
+                return;
+            }
+        }
+    });
+}
+
+fn exit_of(status: WaitStatus) -> Option<Exit> {
+    status
+        .exit_status()
+        .map(Exit::Code)
+        .or_else(|| status.terminating_signal().map(Exit::Signal))
+}
+
+struct Listener {
+    happening: Receiver<Happening>,
+    job: Pid,
+    exit: Option<Exit>,
+    alone: bool,
+}
+
+impl Listener {
+    /// Until the job has ended, its deadline has passed or the host wants an end.
+    fn until(&mut self, deadline: Option<Instant>) -> Because {
+        loop {
+            let happening = match deadline {
+                None => self
+                    .happening
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at) => self
+                    .happening
+                    .recv_timeout(at.saturating_duration_since(Instant::now())),
+            };
+            match happening {
+                Ok(Happening::HostGone) | Err(RecvTimeoutError::Disconnected) => {
+                    return Because::Host;
+                }
+                Ok(happening) => {
+                    self.note(&happening);
+                    if self.exit.is_some() {
+                        return Because::Itself;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return Because::Deadline,
+            }
+        }
+    }
+
+    fn note(&mut self, happening: &Happening) {
+        match happening {
+            Happening::Reaped(pid, exit) if *pid == self.job => self.exit = Some(*exit),
+            Happening::Reaped(..) | Happening::HostGone => {}
+            Happening::Alone => self.alone = true,
+        }
+    }
+
+    /// Kills children until there is none: what a child leaves behind becomes a child of this process, which is a subreaper.
+    fn end_all(&mut self) {
+        while !self.alone {
+            for child in children() {
+                // It may have ended meanwhile; it stays in the table until it is waited for, so nobody else has its number.
+                let _ = kill_process(child, Signal::KILL);
+            }
+            match self.happening.recv_timeout(Duration::from_millis(1)) {
+                Ok(happening) => self.note(&happening),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while let Ok(happening) = self.happening.try_recv() {
+                self.note(&happening);
+            }
+        }
+    }
+}
+
+/// The children of every thread of this process.
+fn children() -> Vec<Pid> {
+    let mut found = Vec::new();
+    for thread in fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let text = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        found.extend(
+            text.split_ascii_whitespace()
+                .filter_map(|pid| Pid::from_raw(pid.parse().ok()?)),
+        );
+    }
+    found
+}

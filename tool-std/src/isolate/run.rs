@@ -1,0 +1,147 @@
+//! A job run to its end, with the head and tail of its output.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use super::error::IsolateError;
+use super::running::{Ended, Running, Stream};
+
+/// How much of a job's output is kept, and how much it may write at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Bytes kept of the beginning of each stream.
+    pub head: usize,
+    /// Bytes kept of the end of each stream.
+    pub tail: usize,
+    /// Bytes that both streams together may have; a job that writes more is killed.
+    pub limit: u64,
+}
+
+impl Default for Keep {
+    /// 16 KiB of either end, 5 MB in all.
+    fn default() -> Self {
+        Self {
+            head: 16 << 10,
+            tail: 16 << 10,
+            limit: 5_000_000,
+        }
+    }
+}
+
+impl Keep {
+    /// Everything, up to a limit of both streams together.
+    pub fn all(limit: u32) -> Self {
+        Self {
+            head: limit as usize,
+            tail: 0,
+            limit: limit.into(),
+        }
+    }
+}
+
+/// What is kept of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// The beginning.
+    pub head: Vec<u8>,
+    /// The end, without what is in the head.
+    pub tail: VecDeque<u8>,
+    /// How many bytes there were.
+    pub bytes: u64,
+}
+
+impl Kept {
+    /// Takes the next bytes of the stream.
+    pub fn push(&mut self, bytes: &[u8], keep: Keep) {
+        self.bytes += bytes.len() as u64;
+        let room = keep.head.saturating_sub(self.head.len());
+        let (head, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(head);
+        let rest = &rest[rest.len().saturating_sub(keep.tail)..];
+        let over = (self.tail.len() + rest.len()).saturating_sub(keep.tail);
+        self.tail.drain(..over);
+        self.tail.extend(rest);
+    }
+
+    /// How many bytes between head and tail were left out.
+    pub fn left_out(&self) -> u64 {
+        self.bytes - (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// As text: what is no UTF-8 is replaced, and a line says how much was left out.
+    pub fn text(&self) -> String {
+        let (front, back) = self.tail.as_slices();
+        if self.left_out() == 0 {
+            return String::from_utf8_lossy(&[&self.head[..], front, back].concat()).into_owned();
+        }
+        // A character cut in two belongs to what is left out.
+        let head = self
+            .head
+            .utf8_chunks()
+            .fold(String::new(), |mut text, chunk| {
+                text.push_str(chunk.valid());
+                if !chunk.invalid().is_empty() && !is_cut(chunk.invalid(), &self.head) {
+                    text.push('\u{fffd}');
+                }
+                text
+            });
+        let tail = [front, back].concat();
+        let tail = &tail[tail
+            .iter()
+            .take(3)
+            .take_while(|byte| **byte & 0xc0 == 0x80)
+            .count()..];
+        format!(
+            "{head}\n… {} bytes left out …\n{}",
+            self.left_out(),
+            String::from_utf8_lossy(tail)
+        )
+    }
+}
+
+/// The last bytes of `all`, and the beginning of a character.
+fn is_cut(invalid: &[u8], all: &[u8]) -> bool {
+    all.ends_with(invalid)
+        && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none())
+}
+
+/// A job that has run.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it wrote to standard output.
+    pub stdout: Kept,
+    /// What it wrote to standard error.
+    pub stderr: Kept,
+    /// It wrote more than the limit and was killed for it.
+    pub too_much: bool,
+    /// From its start to its end.
+    pub took: Duration,
+}
+
+pub(super) async fn run(mut running: Running, keep: Keep) -> Result<Ran, IsolateError> {
+    let began = Instant::now();
+    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+    let mut too_much = false;
+    let mut buffer = vec![0; 64 << 10];
+    while let Some((stream, read)) = running.read(&mut buffer).await? {
+        let kept = match stream {
+            Stream::Stdout => &mut stdout,
+            Stream::Stderr => &mut stderr,
+        };
+        kept.push(&buffer[..read], keep);
+        if !too_much && stdout.bytes + stderr.bytes > keep.limit {
+            too_much = true;
+            running.kill();
+        }
+    }
+    let ended = running.wait().await?;
+    Ok(Ran {
+        ended,
+        stdout,
+        stderr,
+        too_much,
+        took: began.elapsed(),
+    })
+}
