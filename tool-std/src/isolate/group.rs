@@ -67,6 +67,10 @@ pub(super) fn spawn(job: &Job) -> Result<Running, IsolateError> {
         kill: Some(kill),
         held: Box::new(InForce {
             landlock: no("no Landlock"),
+            tcp: no("no Landlock"),
+            signals: no("no Landlock"),
+            abstract_sockets: no("no Landlock"),
+            path_sockets: no("no Landlock"),
             pid_namespace: no("no namespace"),
             network_namespace: no("no namespace"),
             proc_mount: no("no mount"),
@@ -134,6 +138,7 @@ async fn watch(
     Ok(Ended {
         exit: exit_of(status),
         because,
+        out_of_memory: false,
     })
 }
 

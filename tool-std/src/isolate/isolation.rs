@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::error::IsolateError;
 use super::job::Job;
 use super::modes::helper_is_called;
@@ -43,7 +45,7 @@ pub struct Helper {
 }
 
 /// Something that the kernel may offer. All are used where they are there; a host turns one off, or insists on it, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mechanism {
     /// Files, TCP ports, signals and tracing by Landlock.
@@ -52,10 +54,26 @@ pub enum Mechanism {
     PidNamespace,
     /// A namespace of networks for jobs with [`Network::Off`](super::Network::Off).
     NetworkNamespace,
-    /// Cgroups: `cgroup.kill`, and limits of the tree.
-    Cgroups,
+    /// A cgroup of version 2, which is killed at once.
+    CgroupKill,
+    /// A cgroup that limits the processes of the tree.
+    PidsCgroup,
+    /// A cgroup that limits the memory of the tree.
+    MemoryCgroup,
     /// No capabilities, for a host that has some.
     Capabilities,
+}
+
+impl Mechanism {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Landlock,
+        Self::PidNamespace,
+        Self::NetworkNamespace,
+        Self::CgroupKill,
+        Self::PidsCgroup,
+        Self::MemoryCgroup,
+        Self::Capabilities,
+    ];
 }
 
 impl Default for Isolation {
@@ -88,11 +106,14 @@ impl Isolation {
         self.change(|helper| helper.require.push(mechanism))
     }
 
-    fn change(mut self, change: impl FnOnce(&mut Helper)) -> Self {
-        if let Self::Helper(helper) = &mut self {
-            change(helper);
-        }
-        self
+    /// Who asks [`GroupOnly`](Self::GroupOnly) for something of the helper's asks for the helper.
+    fn change(self, change: impl FnOnce(&mut Helper)) -> Self {
+        let mut helper = match self {
+            Self::Helper(helper) => helper,
+            Self::GroupOnly => Helper::default(),
+        };
+        change(&mut helper);
+        Self::Helper(helper)
     }
 
     /// Starts a job, with its pipes in the caller's hands. Dropping what it gives ends the job and all that descends from it.
@@ -143,8 +164,11 @@ impl Helper {
         Ok(running)
     }
 
-    pub(super) fn has(&self, mechanism: Mechanism) -> bool {
-        !self.without.contains(&mechanism)
+    /// What the host has not turned off.
+    pub(super) fn mechanisms(&self) -> Vec<Mechanism> {
+        let mut left = Mechanism::ALL.to_vec();
+        left.retain(|mechanism| !self.without.contains(mechanism));
+        left
     }
 
     /// What the host requires and the job does not have.
@@ -155,7 +179,9 @@ impl Helper {
                 Mechanism::Landlock => &held.landlock,
                 Mechanism::PidNamespace => &held.pid_namespace,
                 Mechanism::NetworkNamespace => &held.network_namespace,
-                Mechanism::Cgroups => &held.cgroup_kill,
+                Mechanism::CgroupKill => &held.cgroup_kill,
+                Mechanism::PidsCgroup => &held.pids_cgroup,
+                Mechanism::MemoryCgroup => &held.memory_cgroup,
                 Mechanism::Capabilities => &held.capabilities,
             };
             match one {

@@ -7,9 +7,11 @@
 //!
 //! Where no namespace can be made, the helper is the supervisor. Where the socket ends, the host is gone or wants an end.
 
+mod cgroups;
 pub(super) mod host;
 mod namespaces;
 mod restrict;
+mod start;
 mod supervise;
 
 use std::ffi::OsString;

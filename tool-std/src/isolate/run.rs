@@ -131,9 +131,10 @@ pub(super) async fn run(mut running: Running, keep: Keep) -> Result<Ran, Isolate
             Stream::Stderr => &mut stderr,
         };
         kept.push(&buffer[..read], keep);
-        if !too_much && stdout.bytes + stderr.bytes > keep.limit {
+        if stdout.bytes + stderr.bytes > keep.limit {
             too_much = true;
             running.kill();
+            break;
         }
     }
     let ended = running.wait().await?;

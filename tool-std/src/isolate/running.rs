@@ -52,6 +52,8 @@ pub struct Ended {
     pub exit: Exit,
     /// Who ended it.
     pub because: Cause,
+    /// The kernel killed something of it because it had used up its memory. Not known without a memory cgroup.
+    pub out_of_memory: bool,
 }
 
 impl Ended {

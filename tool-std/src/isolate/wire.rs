@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
+use super::isolation::Mechanism;
 use super::job::{Limits, Network, Program};
 use super::running::Exit;
 
@@ -20,10 +21,16 @@ pub(super) struct Spec {
     pub(super) network: Network,
     pub(super) limits: Limits,
     pub(super) deadline_ms: Option<u64>,
-    pub(super) landlock: bool,
-    pub(super) capabilities: bool,
+    /// What the host has not turned off.
+    pub(super) mechanisms: Vec<Mechanism>,
     /// The name of the job's cgroups.
-    pub(super) cgroups: Option<String>,
+    pub(super) cgroups: String,
+}
+
+impl Spec {
+    pub(super) fn has(&self, mechanism: Mechanism) -> bool {
+        self.mechanisms.contains(&mechanism)
+    }
 }
 
 /// What the helper tells the host.
@@ -37,6 +44,7 @@ pub(super) enum Event {
     Ended {
         exit: Option<Exit>,
         because: Because,
+        out_of_memory: bool,
     },
 }
 
@@ -57,8 +65,11 @@ pub(super) enum Because {
 /// What holds a job: each mechanism, or why it is not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct InForce {
-    /// The number of Landlock's interface.
     pub(super) landlock: Held,
+    pub(super) tcp: Held,
+    pub(super) signals: Held,
+    pub(super) abstract_sockets: Held,
+    pub(super) path_sockets: Held,
     pub(super) pid_namespace: Held,
     pub(super) network_namespace: Held,
     pub(super) proc_mount: Held,

@@ -1,7 +1,12 @@
 //! Jobs through the helper: what they have, what they leave behind, who ends them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 mod ends;
+mod restrict;
 mod start;
 mod support;

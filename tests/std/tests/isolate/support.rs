@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use tool_std::isolate::{Isolation, Job, Keep, Mechanism, Ran};
+use tool_std::isolate::{IsolateError, Isolation, Job, Keep, Mechanism, Ran};
 
 /// Everything that the kernel has.
 pub(crate) fn isolation() -> Isolation {
@@ -16,7 +16,9 @@ pub(crate) fn bare() -> Isolation {
         Mechanism::Landlock,
         Mechanism::PidNamespace,
         Mechanism::NetworkNamespace,
-        Mechanism::Cgroups,
+        Mechanism::CgroupKill,
+        Mechanism::PidsCgroup,
+        Mechanism::MemoryCgroup,
         Mechanism::Capabilities,
     ]
     .into_iter()
@@ -28,6 +30,19 @@ pub(crate) fn sh(script: impl Into<String>) -> Job {
     Job::new("sh")
         .args([String::from("-c"), script.into()])
         .env("PATH", "/usr/bin:/bin")
+}
+
+/// Whether the kernel has it for this user; where not, the reason is printed and the test is skipped.
+pub(crate) async fn has(mechanism: Mechanism) -> bool {
+    let strict = isolation().require(mechanism);
+    match strict.run(Job::new("/bin/true"), Keep::default()).await {
+        Ok(_) => true,
+        Err(IsolateError::NotInForce(reason)) => {
+            println!("skipped: {reason}");
+            false
+        }
+        Err(error) => panic!("{error}"),
+    }
 }
 
 pub(crate) async fn run(isolation: &Isolation, job: Job) -> Ran {

@@ -16,6 +16,7 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::cgroups::Cgroups;
 use super::namespaces::{NET, PID};
 use crate::isolate::error::IsolateError;
 use crate::isolate::isolation::{Helper, Mechanism};
@@ -37,6 +38,8 @@ pub(in crate::isolate) struct Remote {
     received: Vec<u8>,
     held: InForce,
     deadline: Option<Duration>,
+    /// The name of its cgroups.
+    cgroups: String,
     /// Past this, the helper has failed to end the job.
     latest: Option<Instant>,
 }
@@ -47,12 +50,14 @@ pub(in crate::isolate) async fn start(
     settings: &Helper,
 ) -> Result<Running, IsolateError> {
     let (ours, theirs) = StdStream::pair()?;
-    let child = helper(path, job, settings, theirs)
+    let spec = spec(job, settings);
+    let child = helper(path, &spec, theirs)
         .map_err(|error| IsolateError::Helper(format!("`{}`: {error}", path.display())))?;
     let (stdin, input) = stdin(job)?;
     let (stdout, out) = io::pipe()?;
     let (stderr, err) = io::pipe()?;
-    let spec = frame(&spec(job, settings))?;
+    let cgroups = spec.cgroups.clone();
+    let spec = frame(&spec)?;
     send_first(&ours, &spec[..4], [input, out.into(), err.into()])?;
     ours.set_nonblocking(true)?;
     let mut remote = Remote {
@@ -61,6 +66,7 @@ pub(in crate::isolate) async fn start(
         received: Vec::new(),
         held: InForce::default(),
         deadline: job.deadline,
+        cgroups,
         latest: None,
     };
     let first = timeout(START, async {
@@ -94,13 +100,13 @@ pub(in crate::isolate) async fn start(
 }
 
 /// Starts the helper, with its end of the socket as standard input and nothing of the host's environment.
-fn helper(path: &Path, job: &Job, settings: &Helper, socket: StdStream) -> io::Result<Child> {
+fn helper(path: &Path, spec: &Spec, socket: StdStream) -> io::Result<Child> {
     let mut command = Command::new(path);
     command.arg(HELPER);
-    if settings.has(Mechanism::PidNamespace) {
+    if spec.has(Mechanism::PidNamespace) {
         command.arg(PID);
     }
-    if settings.has(Mechanism::NetworkNamespace) && job.network == Network::Off {
+    if spec.has(Mechanism::NetworkNamespace) && spec.network == Network::Off {
         command.arg(NET);
     }
     command
@@ -140,15 +146,12 @@ fn spec(job: &Job, settings: &Helper) -> Spec {
         deadline_ms: job
             .deadline
             .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
-        landlock: settings.has(Mechanism::Landlock),
-        capabilities: settings.has(Mechanism::Capabilities),
-        cgroups: settings.has(Mechanism::Cgroups).then(|| {
-            format!(
-                "tool-std-{}-{}",
-                std::process::id(),
-                COUNT.fetch_add(1, Ordering::Relaxed)
-            )
-        }),
+        mechanisms: settings.mechanisms(),
+        cgroups: format!(
+            "tool-std-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        ),
     }
 }
 
@@ -210,8 +213,16 @@ impl Remote {
             let _ = self.child.start_kill();
         }
         let gone = timeout(END, self.child.wait()).await;
+        if !matches!(event, Some(Event::Ended { .. })) {
+            self.clear().await;
+        }
         match event {
-            Some(Event::Ended { exit, because }) if gone.is_ok() => Ok(Ended {
+            Some(Event::Ended {
+                exit,
+                because,
+                out_of_memory,
+            }) if gone.is_ok() => Ok(Ended {
+                out_of_memory,
                 exit: exit.unwrap_or(Exit::Signal(9)),
                 because: match because {
                     Because::Itself => Cause::Itself,
@@ -222,6 +233,18 @@ impl Remote {
             _ => Err(IsolateError::Lost(String::from(
                 "it was killed, or something that it was to kill does not die",
             ))),
+        }
+    }
+
+    /// Kills what a lost helper has left in the job's cgroups, and removes them.
+    async fn clear(&self) {
+        let cgroups = Cgroups::left_behind(&self.cgroups);
+        cgroups.kill();
+        for _ in 0..100 {
+            if cgroups.remove() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 

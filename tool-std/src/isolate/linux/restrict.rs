@@ -1,84 +1,224 @@
-//! Starts a job without what it does not need.
+//! Takes away from a thread what the job that it starts does not need.
 
-use std::ffi::OsStr;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::fs;
+use std::path::Path;
 
-use rustix::process::Pid;
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus,
+    NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr as _, RulesetCreated,
+    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities,
+};
 
-use super::namespaces::Namespaces;
-use crate::isolate::job::Program;
-use crate::isolate::modes::MODE;
-use crate::isolate::wire::{Failure, InForce, Spec};
+use crate::isolate::job::{Limits, Network, Program};
+use crate::isolate::wire::{Held, InForce, Spec};
 
-/// Starts the job from a thread of its own, because what is taken away from a thread is taken away from what it starts.
-pub(super) fn start(
-    spec: Spec,
-    files: Vec<OwnedFd>,
-    namespaces: Namespaces,
-) -> Result<(Pid, InForce), Failure> {
-    let held = InForce {
-        pid_namespace: namespaces.pid,
-        network_namespace: namespaces.net,
-        proc_mount: namespaces.proc_mount,
-        ..InForce::default()
+/// The newest interface that this was written for. Kernels with less hold what they can.
+const INTERFACE: ABI = ABI::V9;
+
+/// What every job may read and execute: programs and libraries, and what name resolution, TLS, users, time and terminals need.
+const SYSTEM: [&str; 32] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/alternatives",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/certs",
+    "/etc/pki/ca-trust",
+    "/etc/ca-certificates",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/nsswitch.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/resolv.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/terminfo",
+    "/etc/mime.types",
+    "/etc/locale.alias",
+    "/etc/magic",
+];
+
+/// Devices without state that others could see.
+const DEVICES: [&str; 5] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+
+/// Files, TCP, signals and tracing, for this thread and what it starts. Grants that cannot be made are errors: a job would fail for them later,
+/// in words of its own.
+pub(super) fn landlock(spec: &Spec, held: &mut InForce) -> Result<(), String> {
+    let status = restrict_self(spec, held.proc_mount.is_yes())?;
+    let (LandlockStatus::Available { effective_abi, .. }, false) =
+        (status.0, status.1 == RulesetStatus::NotEnforced)
+    else {
+        held.landlock = Held::No(String::from(
+            "the kernel has no Landlock, or it is not started",
+        ));
+        return Ok(());
     };
-    let thread = std::thread::spawn(move || {
-        let child = job(&spec, files);
-        (child, held)
-    });
-    let (child, held) = thread
-        .join()
-        .map_err(|_| Failure::Helper(String::from("it panicked")))?;
-    let pid = Pid::from_child(&child?);
-    Ok((pid, held))
-}
-
-fn job(spec: &Spec, files: Vec<OwnedFd>) -> Result<Child, Failure> {
-    let mut command = match &spec.program {
-        Program::Named(name) => {
-            let mut command = Command::new(find(name, spec).ok_or(Failure::NotFound)?);
-            command.arg0(name);
-            command
-        }
-        Program::Mode(mode) => {
-            let mut command = Command::new("/proc/self/exe");
-            command.args([MODE, mode]);
-            command
+    let number = effective_abi as i32;
+    held.landlock = Held::Yes(format!("Landlock, interface {number}"));
+    let since = |least: ABI, what: &str| {
+        if effective_abi >= least {
+            Held::Yes(format!("Landlock, interface {number}"))
+        } else {
+            Held::No(format!(
+                "Landlock has {what} since interface {}",
+                least as i32
+            ))
         }
     };
-    let mut files = files.into_iter().map(Stdio::from);
-    command
-        .args(&spec.args)
-        .env_clear()
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .current_dir(&spec.cwd)
-        .process_group(0)
-        .stdin(files.next().unwrap_or_else(Stdio::null))
-        .stdout(files.next().unwrap_or_else(Stdio::null))
-        .stderr(files.next().unwrap_or_else(Stdio::null));
-    command.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound if Path::new(&spec.cwd).is_dir() => Failure::NotFound,
-        _ => Failure::Refused(error.to_string()),
-    })
-}
-
-/// Looks a name up in the job's own `PATH`.
-fn find(name: &OsStr, spec: &Spec) -> Option<PathBuf> {
-    if name.as_encoded_bytes().contains(&b'/') {
-        return Some(Path::new(&spec.cwd).join(name));
+    held.signals = since(ABI::V6, "signals");
+    held.abstract_sockets = since(ABI::V6, "abstract sockets");
+    held.path_sockets = since(ABI::V9, "sockets with a path");
+    if spec.network != Network::Open {
+        held.tcp = since(ABI::V4, "TCP");
     }
-    let path = spec.env.iter().find(|(known, _)| known == "PATH");
-    std::env::split_paths(path.map(|(_, path)| path.as_os_str())?)
-        .map(|directory| Path::new(&spec.cwd).join(directory).join(name))
-        .find(|file| is_program(file))
+    Ok(())
 }
 
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+fn restrict_self(spec: &Spec, own_proc: bool) -> Result<(LandlockStatus, RulesetStatus), String> {
+    let refused = |error: RulesetError| format!("Landlock: {error}");
+    let read = AccessFs::from_read(INTERFACE);
+    // A device made in a folder that may be written would be the whole disk.
+    let write = AccessFs::from_all(INTERFACE) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(INTERFACE))
+        .and_then(|rules| rules.scope(Scope::from_all(INTERFACE)))
+        .and_then(|rules| match spec.network {
+            Network::Open => Ok(rules),
+            Network::Off | Network::Tcp { .. } => {
+                rules.handle_access(AccessNet::from_all(INTERFACE))
+            }
+        })
+        .and_then(Ruleset::create)
+        .and_then(|rules| rules.add_rules(path_beneath_rules(SYSTEM, read)))
+        .and_then(|rules| {
+            let access = AccessFs::ReadFile | AccessFs::WriteFile;
+            rules.add_rules(path_beneath_rules(DEVICES, access))
+        })
+        .map_err(refused)?;
+    if own_proc {
+        rules = grant(rules, Path::new("/proc"), read)?;
+    }
+    if let Program::Mode(_) = spec.program {
+        rules = grant(rules, Path::new("/proc/self/exe"), read)?;
+    }
+    for path in &spec.reads {
+        rules = grant(rules, Path::new(path), read)?;
+    }
+    for path in &spec.writes {
+        rules = grant(rules, Path::new(path), write)?;
+    }
+    if let Network::Tcp { connect, bind } = &spec.network {
+        let connect = connect.iter().map(|port| (*port, AccessNet::ConnectTcp));
+        let bind = bind.iter().map(|port| (*port, AccessNet::BindTcp));
+        for (port, access) in connect.chain(bind) {
+            rules = rules
+                .add_rule(NetPort::new(port, access))
+                .map_err(refused)?;
+        }
+    }
+    let status = rules.restrict_self().map_err(refused)?;
+    Ok((status.landlock, status.ruleset))
+}
+
+fn grant(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, String> {
+    let refused = |error: &dyn std::fmt::Display| format!("`{}`: {error}", path.display());
+    let is_folder = fs::metadata(path)
+        .map_err(|error| refused(&error))?
+        .is_dir();
+    let access = if is_folder {
+        access
+    } else {
+        access & AccessFs::from_file(INTERFACE)
+    };
+    let file = PathFd::new(path).map_err(|error| refused(&error))?;
+    rules
+        .add_rule(PathBeneath::new(file, access))
+        .map_err(|error| refused(&error))
+}
+
+/// No capability survives the next program of this thread, whoever its user is.
+pub(super) fn drop_capabilities() -> Held {
+    let Ok(own) = capabilities(None) else {
+        return Held::No(String::from("they cannot be read"));
+    };
+    for capability in CapabilitySet::all().iter() {
+        // What the kernel does not know, nobody has. Without the right to drop there is nothing to drop, which is looked at below.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    let without = CapabilitySets {
+        inheritable: CapabilitySet::empty(),
+        ..own
+    };
+    let cleared = clear_ambient_capability_set().and_then(|()| set_capabilities(None, without));
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let bounded = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapBnd:"))
+        .is_some_and(|set| set.trim().bytes().all(|digit| digit == b'0'));
+    match cleared {
+        Ok(()) if bounded => Held::Yes(String::from("all are dropped")),
+        Ok(()) if own.permitted.is_empty() => Held::Yes(String::from("the host has none")),
+        Ok(()) => Held::No(String::from("this host may not drop them")),
+        Err(error) => Held::No(error.to_string()),
+    }
+}
+
+/// Limits of each process. They hold for the supervisor as well, which needs little.
+pub(super) fn limit(limits: &Limits) -> Held {
+    let wanted = [
+        (Resource::Core, Some(0)),
+        (
+            Resource::Data,
+            limits.memory.map(|bytes| bytes.max(32 << 20)),
+        ),
+        (
+            Resource::Nofile,
+            limits.open_files.map(|count| count.max(16)),
+        ),
+        (Resource::Fsize, limits.file_size),
+        (Resource::Cpu, limits.cpu_seconds),
+    ];
+    for (resource, limit) in wanted {
+        let Some(limit) = limit else { continue };
+        // Nobody without privileges can raise what the host itself is held to.
+        let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        let limit = Some(limit.min(most));
+        let limit = Rlimit {
+            current: limit,
+            maximum: limit,
+        };
+        if let Err(error) = setrlimit(resource, limit) {
+            return Held::No(format!("{resource:?}: {error}"));
+        }
+    }
+    Held::Yes(String::from("`setrlimit`, for each process"))
 }

@@ -14,10 +14,11 @@ use rustix::process::{
     set_child_subreaper, set_dumpable_behavior, setsid, wait,
 };
 
+use super::cgroups::Cgroups;
 use super::namespaces::Namespaces;
-use super::restrict;
+use super::start::start;
 use crate::isolate::running::Exit;
-use crate::isolate::wire::{Because, Event, Spec, frame, read_frame};
+use crate::isolate::wire::{Because, Event, InForce, Spec, frame, read_frame};
 
 /// What happens to a supervisor.
 enum Happening {
@@ -45,12 +46,16 @@ pub(super) fn supervise(namespaces: Namespaces) -> u8 {
     let Ok((spec, files)) = receive(&socket) else {
         return 2;
     };
-    let first = namespaces.is_first();
+    // Their numbers outside are not those in here, so without a `/proc` of its own the first process of a namespace ends, and all with it.
+    let only_ends = namespaces.is_first() && !namespaces.proc_mount.is_yes();
+    let mut held = InForce::default();
+    let cgroups = Cgroups::make(&spec, &mut held);
     let deadline = spec.deadline_ms.map(Duration::from_millis);
     let began = Instant::now();
-    let (job, held) = match restrict::start(spec, files, namespaces) {
+    let (job, held) = match start(&spec, files, namespaces, &cgroups, held) {
         Ok(started) => started,
         Err(failure) => {
+            cgroups.remove();
             return u8::from(tell(&socket, &Event::Failed(failure)).is_err());
         }
     };
@@ -66,13 +71,19 @@ pub(super) fn supervise(namespaces: Namespaces) -> u8 {
         Ok(()) => listener.until(deadline.map(|after| began + after)),
         Err(_) => Because::Host,
     };
-    // The first process of a namespace takes all others with it; their numbers outside are not those in here.
-    if !first {
+    cgroups.kill();
+    if !only_ends {
         listener.end_all();
     }
-    let exit = listener.exit;
+    let out_of_memory = cgroups.ran_out_of_memory();
+    cgroups.remove();
+    let ended = Event::Ended {
+        exit: listener.exit,
+        because,
+        out_of_memory,
+    };
     // The host may be gone; then nobody hears it.
-    let _ = tell(&socket, &Event::Ended { exit, because });
+    let _ = tell(&socket, &ended);
     0
 }
 

@@ -1,0 +1,250 @@
+//! What a job cannot do.
+
+use std::fs;
+
+use tempfile::tempdir;
+use tool_std::isolate::{Exit, IsolateError, Isolation, Job, Keep, Limits, Mechanism, Network};
+
+use crate::support::{has, isolation, run, sh};
+
+#[tokio::test]
+async fn a_job_reads_and_writes_where_it_may_and_nowhere_else() {
+    if !has(Mechanism::Landlock).await {
+        return;
+    }
+    let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
+    let (inside, outside) = (inside.path(), outside.path());
+    fs::write(outside.join("kept"), "kept").unwrap();
+    fs::write(inside.join("given"), "given").unwrap();
+    let script = format!(
+        "cat given; echo new > made && cat made; cat {0}/kept; echo x > {0}/kept; echo x > {0}/made; rm {0}/kept; ls {0}; ln {0}/kept got; true",
+        outside.display()
+    );
+    // Without namespaces as well, so that it is Landlock that holds.
+    for isolation in [isolation(), isolation().without(Mechanism::PidNamespace)] {
+        let ran = run(&isolation, sh(&script).cwd(inside).writes(inside)).await;
+        assert_eq!(ran.stdout.text(), "givennew\n", "{}", ran.stderr.text());
+        assert_eq!(fs::read_to_string(outside.join("kept")).unwrap(), "kept");
+        assert_eq!(fs::read_dir(outside).unwrap().count(), 1);
+        assert!(!inside.join("got").exists());
+        let ran = run(
+            &isolation,
+            sh("echo x > given; cat given").cwd(inside).reads(inside),
+        )
+        .await;
+        assert_eq!(ran.stdout.text(), "given");
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_is_not_there_cannot_be_granted() {
+    if !has(Mechanism::Landlock).await {
+        return;
+    }
+    let error = isolation()
+        .run(sh("true").reads("/no/such"), Keep::default())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&error, IsolateError::Helper(why) if why.contains("/no/such")),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn no_device_can_be_made_in_a_folder_that_may_be_written() {
+    let inside = tempdir().unwrap();
+    let job = sh("mknod disk b 1 0; mknod null c 1 3; ls")
+        .cwd(inside.path())
+        .writes(inside.path());
+    assert_eq!(run(&isolation(), job).await.stdout.text(), "");
+}
+
+// S1-82
+#[tokio::test]
+async fn no_other_process_shows_its_environment() {
+    if !has(Mechanism::Landlock).await {
+        return;
+    }
+    let own = std::process::id();
+    let script = format!(
+        "cat /proc/{own}/environ /proc/$PPID/environ /proc/1/environ /proc/{own}/cmdline; \
+         for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || cat $p/environ; done; true"
+    );
+    for isolation in [
+        isolation(),
+        isolation().without(Mechanism::PidNamespace),
+        isolation().without(Mechanism::Capabilities),
+    ] {
+        let ran = run(&isolation, sh(&script)).await;
+        let others = ran
+            .stdout
+            .text()
+            .replace("PATH=/usr/bin:/bin\0", "")
+            .replace("PWD=/\0", "");
+        assert_eq!(others, "");
+    }
+    // The supervisor is of the same user and holds the job's environment: it cannot be read without Landlock either.
+    let bare = isolation()
+        .without(Mechanism::Landlock)
+        .without(Mechanism::PidNamespace);
+    let ran = run(
+        &bare,
+        sh("cat /proc/$PPID/environ /proc/$PPID/mem").env("T", "x"),
+    )
+    .await;
+    assert_eq!(ran.stdout.bytes, 0);
+}
+
+#[tokio::test]
+async fn a_job_has_no_capability_and_gets_none() {
+    let ran = run(
+        &isolation().without(Mechanism::Landlock),
+        sh("grep -E 'Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs' /proc/self/status"),
+    )
+    .await;
+    for line in ran.stdout.text().lines() {
+        let (name, value) = line.split_once(':').unwrap();
+        assert_eq!(
+            u64::from_str_radix(value.trim(), 16).unwrap(),
+            u64::from(name == "NoNewPrivs"),
+            "{line}"
+        );
+    }
+    assert_eq!(ran.stdout.text().lines().count(), 5);
+}
+
+#[tokio::test]
+async fn a_job_signals_its_own_and_nobody_else() {
+    if !has(Mechanism::Landlock).await {
+        return;
+    }
+    let own = std::process::id();
+    let script = format!(
+        "kill -0 {own} && echo host; kill -9 $PPID && echo helper; sleep 60 & kill $! && echo own"
+    );
+    let ran = run(&isolation().without(Mechanism::PidNamespace), sh(script)).await;
+    assert_eq!(ran.stdout.text(), "own\n", "{}", ran.stderr.text());
+    assert!(ran.ended.success());
+}
+
+#[tokio::test]
+async fn limits_of_a_process_hold() {
+    let inside = tempdir().unwrap();
+    let limits = Limits::default()
+        .open_files(40)
+        .file_size(5000)
+        .cpu_seconds(1)
+        .memory(64 << 20);
+    let job = |script: &str| {
+        sh(script)
+            .cwd(inside.path())
+            .writes(inside.path())
+            .limits(limits.clone())
+    };
+    let ran = run(&isolation(), job("ulimit -n; ulimit -c; ulimit -d")).await;
+    assert_eq!(ran.stdout.text(), "40\n0\n65536\n");
+    let ran = run(&isolation(), job("head -c 9000 /dev/zero > big")).await;
+    assert_eq!(inside.path().join("big").metadata().unwrap().len(), 5000);
+    assert!(!ran.ended.success());
+    let ran = run(&isolation(), job("while :; do :; done")).await;
+    assert!(
+        matches!(ran.ended.exit, Exit::Signal(9 | 24)),
+        "{:?}",
+        ran.ended
+    );
+}
+
+// S1-96
+#[tokio::test]
+async fn one_gigabyte_is_not_to_be_had() {
+    let limits = Limits::default().memory(256 << 20);
+    let one = "python3 -c 'b = bytearray(1 << 30); print(len(b))'";
+    for isolation in [isolation(), isolation().without(Mechanism::MemoryCgroup)] {
+        let ran = run(&isolation, sh(one).limits(limits.clone())).await;
+        assert!(!ran.ended.success());
+        assert_eq!(ran.stdout.bytes, 0);
+    }
+    if !has(Mechanism::MemoryCgroup).await {
+        return;
+    }
+    // Many that each stay below: the tree is what counts.
+    let many = "for i in 1 2 3 4 5 6 7 8; do python3 -c 'import time; b = bytearray(128 << 20); time.sleep(1); print(1)' & done; wait";
+    let ran = run(&isolation(), sh(many).limits(limits)).await;
+    assert!(ran.stdout.bytes < 16, "{}", ran.stdout.text());
+    assert!(ran.ended.out_of_memory);
+}
+
+#[tokio::test]
+async fn a_fork_bomb_is_bounded_and_ends() {
+    if !has(Mechanism::PidsCgroup).await {
+        return;
+    }
+    let limits = Limits::default().processes(48);
+    for isolation in [isolation(), isolation().without(Mechanism::PidNamespace)] {
+        let job = sh("bomb() { bomb | bomb & }; bomb; sleep 1; echo over").limits(limits.clone());
+        let ran = run(&isolation, job.deadline(std::time::Duration::from_secs(3))).await;
+        assert!(ran.took.as_secs() < 20, "{:?}", ran.took);
+    }
+}
+
+#[tokio::test]
+async fn tcp_goes_where_the_rules_say() {
+    if !has(Mechanism::Landlock).await {
+        return;
+    }
+    let listeners = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let [open, shut] = listeners
+        .each_ref()
+        .map(|one| one.local_addr().unwrap().port());
+    let script = format!(
+        "python3 - <<'E'\nimport socket\nfor port in ({open}, {shut}):\n  try:\n    socket.create_connection(('127.0.0.1', port)).close(); print('yes')\n  except OSError as e: print(type(e).__name__)\nE\n"
+    );
+    let ask = async |network| {
+        run(&isolation(), sh(&script).network(network))
+            .await
+            .stdout
+            .text()
+    };
+    assert_eq!(ask(Network::tcp([open])).await, "yes\nPermissionError\n");
+    assert_eq!(ask(Network::Open).await, "yes\nyes\n");
+    let off = run(
+        &isolation().without(Mechanism::NetworkNamespace),
+        sh(&script),
+    )
+    .await;
+    assert_eq!(off.stdout.text(), "PermissionError\nPermissionError\n");
+}
+
+#[tokio::test]
+async fn without_a_network_not_even_udp_leaves() {
+    if !has(Mechanism::NetworkNamespace).await {
+        return;
+    }
+    let script = "python3 -c \"import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('192.0.2.1', 53))\"";
+    let ran = run(&isolation(), sh(script)).await;
+    assert!(
+        ran.stderr.text().contains("unreachable"),
+        "{}",
+        ran.stderr.text()
+    );
+}
+
+#[tokio::test]
+async fn what_is_required_and_not_there_refuses_the_job() {
+    let isolation = isolation()
+        .without(Mechanism::Landlock)
+        .require(Mechanism::Landlock);
+    let error = isolation
+        .run(Job::new("/bin/true"), Keep::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, IsolateError::NotInForce(_)), "{error}");
+    // Not ignored: who requires something of the helper's wants the helper.
+    let isolation = Isolation::GroupOnly.require(Mechanism::Landlock);
+    let error = isolation
+        .run(Job::new("/bin/true"), Keep::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, IsolateError::NoHelper), "{error}");
+}

@@ -1,0 +1,110 @@
+//! Starts a job without what it does not need.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::Pid;
+use rustix::thread::set_no_new_privs;
+
+use super::cgroups::Cgroups;
+use super::namespaces::Namespaces;
+use super::restrict::{drop_capabilities, landlock, limit};
+use crate::isolate::isolation::Mechanism;
+use crate::isolate::job::Program;
+use crate::isolate::modes::MODE;
+use crate::isolate::wire::{Failure, Held, InForce, Spec};
+
+/// Starts the job from a thread of its own, because what is taken away from a thread is taken away from what it starts, and from nothing else.
+pub(super) fn start(
+    spec: &Spec,
+    files: Vec<OwnedFd>,
+    namespaces: Namespaces,
+    cgroups: &Cgroups,
+    mut held: InForce,
+) -> Result<(Pid, InForce), Failure> {
+    held.pid_namespace = namespaces.pid;
+    held.network_namespace = namespaces.net;
+    held.proc_mount = namespaces.proc_mount;
+    held.limits = limit(&spec.limits);
+    cgroups.join().map_err(helper("cgroup"))?;
+    let child = std::thread::scope(|threads| {
+        let thread = threads.spawn(|| {
+            cgroups.join_thread().map_err(helper("cgroup"))?;
+            restrict(spec, &mut held)?;
+            job(spec, files)
+        });
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(Failure::Helper(String::from("it panicked"))))
+    });
+    let left = cgroups.leave().map_err(helper("cgroup"));
+    let child = child?;
+    left?;
+    Ok((Pid::from_child(&child), held))
+}
+
+fn helper<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Failure {
+    move |error| Failure::Helper(format!("{what}: {error}"))
+}
+
+fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
+    set_no_new_privs(true).map_err(helper("no-new-privs"))?;
+    held.no_new_privs = Held::Yes(String::from("`PR_SET_NO_NEW_PRIVS`"));
+    if spec.has(Mechanism::Capabilities) {
+        held.capabilities = drop_capabilities();
+    }
+    if spec.has(Mechanism::Landlock) {
+        landlock(spec, held).map_err(Failure::Helper)?;
+    }
+    Ok(())
+}
+
+fn job(spec: &Spec, files: Vec<OwnedFd>) -> Result<Child, Failure> {
+    let mut command = match &spec.program {
+        Program::Named(name) => {
+            let mut command = Command::new(find(name, spec).ok_or(Failure::NotFound)?);
+            command.arg0(name);
+            command
+        }
+        Program::Mode(mode) => {
+            let mut command = Command::new("/proc/self/exe");
+            command.args([MODE, mode]);
+            command
+        }
+    };
+    let mut files = files.into_iter().map(Stdio::from);
+    command
+        .args(&spec.args)
+        .env_clear()
+        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&spec.cwd)
+        .process_group(0)
+        .stdin(files.next().unwrap_or_else(Stdio::null))
+        .stdout(files.next().unwrap_or_else(Stdio::null))
+        .stderr(files.next().unwrap_or_else(Stdio::null));
+    command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if Path::new(&spec.cwd).is_dir() => Failure::NotFound,
+        _ => Failure::Refused(error.to_string()),
+    })
+}
+
+/// Looks a name up in the job's own `PATH`.
+fn find(name: &OsStr, spec: &Spec) -> Option<PathBuf> {
+    if name.as_encoded_bytes().contains(&b'/') {
+        return Some(Path::new(&spec.cwd).join(name));
+    }
+    let path = spec.env.iter().find(|(known, _)| known == "PATH");
+    std::env::split_paths(path.map(|(_, path)| path.as_os_str())?)
+        .map(|directory| Path::new(&spec.cwd).join(directory).join(name))
+        .find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
