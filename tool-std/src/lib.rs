@@ -5,11 +5,19 @@
 //!
 //! | feature | tools |
 //! |---|---|
+//! | `fs` (default) | `read_file`, `read_file_parts`, `write_file`, `edit_file`, `list_directory`, `find_files`, `search_files` |
 //! | `demo` | `log_hello_world`, `slow_count` |
 //! | `isolate` | none: how the tools of other packs start programs |
 
 #![forbid(unsafe_code)]
 
+#[cfg(all(feature = "workspace", not(unix)))]
+compile_error!(
+    "the packs that work on files need a Unix system: build tool-std without `fs`, `process` and `git`"
+);
+
+#[cfg(feature = "fs")]
+pub mod fs;
 #[cfg(feature = "workspace")]
 pub mod workspace;
 

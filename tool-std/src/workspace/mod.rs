@@ -45,12 +45,18 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 mod claim;
+#[cfg(feature = "fs")]
+mod facts;
 mod handle;
 mod name;
+mod path;
 mod remove;
 mod replace;
 
+#[cfg(feature = "fs")]
+pub(crate) use facts::{Facts, Kind, Place, Refused};
 pub use handle::{Reader, Writer};
+pub use path::{PathError, WorkspacePath};
 pub(crate) use replace::{Replace, replace, spare_name};
 
 /// Where workspaces lie when nothing else is said.

@@ -1,0 +1,15 @@
+//! The tools on files: what they promise, and that nothing outside a workspace is read, written or listed.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod place;
+
+mod contracts;
+mod listing;
+mod reading;
+mod searching;
+mod writing;

@@ -1,0 +1,502 @@
+//! `read_file` and `read_file_parts`.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tool_std::fs::Limits;
+
+use crate::place::Place;
+
+fn numbered(lines: usize) -> String {
+    (1..=lines).fold(String::new(), |mut text, n| {
+        let _ = writeln!(text, "line {n}");
+        text
+    })
+}
+
+// S1-73
+#[tokio::test]
+async fn an_empty_path_and_a_nul_are_refused_each_in_its_words() {
+    let place = Place::new();
+    place.put("a", "a");
+    let empty = place.fails("read_file", json!({"path": ""})).await;
+    let nul = place.fails("read_file", json!({"path": "a\0b"})).await;
+    assert_eq!(
+        empty,
+        "the path is empty, write `.` for the workspace itself"
+    );
+    assert_eq!(nul, "`a\\0b` holds a NUL character, leave it out");
+    for tool in ["list_directory", "find_files", "search_files"] {
+        let args = |path: &str| json!({"path": path, "pattern": "a"});
+        let args = |path: &str| match tool {
+            "list_directory" => json!({"path": path}),
+            _ => args(path),
+        };
+        assert_eq!(place.fails(tool, args("")).await, empty);
+        assert_eq!(place.fails(tool, args("a\0b")).await, nul);
+    }
+    for path in ["", "a\0b"] {
+        let told = place
+            .fails("write_file", json!({"path": path, "content": ""}))
+            .await;
+        assert_eq!(told, if path.is_empty() { &*empty } else { &*nul });
+    }
+}
+
+// S1-75, S1-79, readFile
+#[tokio::test]
+async fn a_whole_file_comes_with_its_size_and_lines() {
+    let place = Place::new();
+    place.put("b.txt", "one\ntwo\nthrée");
+    let out = place.ok("read_file", json!({"path": "a/.././b.txt"})).await;
+    let whole = json!({
+        "path": "b.txt", "content": "one\ntwo\nthrée", "size_bytes": 14, "lines": 3,
+        "start_line": 1, "end_line": 3, "truncated": false, "next_offset": null,
+    });
+    assert_eq!(out, whole);
+    for path in ["../b.txt", "a/../../b.txt", "..", "a/../..", "./.././b.txt"] {
+        let told = place.fails("read_file", json!({"path": path})).await;
+        assert!(
+            told.ends_with("leads out of the workspace, write a path that stays in it"),
+            "{told}"
+        );
+    }
+    place.put("empty", "");
+    let out = place.ok("read_file", json!({"path": "empty"})).await;
+    assert_eq!(
+        (&out["content"], &out["lines"], &out["truncated"]),
+        (&json!(""), &json!(0), &json!(false))
+    );
+}
+
+// S1-77
+#[tokio::test]
+async fn an_absolute_path_is_read_inside_and_nowhere_else() {
+    let place = Place::new();
+    place.put(".repos/o/r-1/README.md", "hello");
+    let base = place.path.display().to_string();
+    let out = place
+        .ok(
+            "read_file",
+            json!({"path": format!("{base}/.repos/o/r-1/README.md")}),
+        )
+        .await;
+    assert_eq!(
+        (&out["path"], &out["content"]),
+        (&json!(".repos/o/r-1/README.md"), &json!("hello"))
+    );
+    let out = place
+        .ok(
+            "read_file",
+            json!({"path": format!("{base}/.//.repos/x/../o/r-1/README.md")}),
+        )
+        .await;
+    assert_eq!(out["content"], "hello");
+
+    // A sibling, and one whose name begins with ours.
+    for sibling in ["conv2", "conv1x", "conv"] {
+        let folder = place.path.parent().unwrap().join(sibling);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("secret"), "canary").unwrap();
+        for path in [
+            format!("{}/secret", folder.display()),
+            format!("{base}/../{sibling}/secret"),
+        ] {
+            let told = place.fails("read_file", json!({"path": path})).await;
+            assert_eq!(
+                told,
+                format!(
+                    "`{path}` is outside the workspace, write the path from the workspace on, such as `notes/plan.md`"
+                )
+            );
+        }
+    }
+    let told = place
+        .fails("read_file", json!({"path": "/etc/passwd"}))
+        .await;
+    assert!(told.contains("is outside the workspace"), "{told}");
+}
+
+// S1-77
+#[cfg(unix)]
+#[tokio::test]
+async fn an_absolute_path_is_told_inside_where_the_root_is_behind_a_link() {
+    use tool_core::prelude::*;
+    use tool_std::workspace::Workspaces;
+
+    let place = Place::new();
+    let link = place.around().join("link");
+    std::os::unix::fs::symlink(place.around().join("ws"), &link).unwrap();
+    place.put("a", "text");
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .conversation("conv1")
+        .with(Workspaces::new(&link))
+        .build();
+    for base in [
+        link.join("acme/conversations/conv1"),
+        place.path.canonicalize().unwrap(),
+    ] {
+        let path = json!({"path": base.join("a")}).to_string();
+        let result = place
+            .tools
+            .call(ToolCall::new("c", "read_file", path), &cx)
+            .await;
+        assert!(
+            result.model_text().contains("text"),
+            "{}",
+            result.model_text()
+        );
+    }
+}
+
+// readFile: 500 lines, 512 KiB, and how to go on
+#[tokio::test]
+async fn a_long_file_is_read_on_from_where_the_result_ended() {
+    let place = Place::new();
+    let text = numbered(1234);
+    place.put("long", &text);
+    let (mut read, mut offset, mut results) = (String::new(), Some(0), Vec::new());
+    while let Some(at) = offset {
+        let out = place
+            .ok("read_file", json!({"path": "long", "offset": at}))
+            .await;
+        assert_eq!(
+            (&out["lines"], &out["size_bytes"]),
+            (&json!(1234), &json!(text.len()))
+        );
+        read.push_str(out["content"].as_str().unwrap());
+        results.push((
+            out["start_line"].as_u64().unwrap(),
+            out["end_line"].as_u64().unwrap(),
+            out["truncated"] == true,
+        ));
+        offset = out["next_offset"].as_u64();
+    }
+    assert_eq!(read, text);
+    assert_eq!(
+        results,
+        [(1, 500, true), (501, 1000, true), (1001, 1234, false)]
+    );
+
+    // Behind the end there is nothing, and nothing more.
+    let out = place
+        .ok(
+            "read_file",
+            json!({"path": "long", "offset": text.len() + 9}),
+        )
+        .await;
+    assert_eq!(
+        (&out["content"], &out["next_offset"]),
+        (&json!(""), &Value::Null)
+    );
+}
+
+// readFile
+#[tokio::test]
+async fn a_line_of_any_length_is_read_on_at_whole_characters() {
+    let place = Place::limited(Limits::default().bytes(10));
+    let text = "äöü€😀äöü€😀\nshort\näöü€😀äöü€😀x";
+    place.put("wide", text);
+    let (mut read, mut offset) = (String::new(), Some(0));
+    while let Some(at) = offset {
+        let out = place
+            .ok("read_file", json!({"path": "wide", "offset": at}))
+            .await;
+        let part = out["content"].as_str().unwrap();
+        assert!(!part.is_empty() && part.len() <= 10);
+        let before = text[..usize::try_from(at).unwrap()].matches('\n').count() + 1;
+        assert_eq!(out["start_line"], before);
+        read.push_str(part);
+        offset = out["next_offset"].as_u64();
+    }
+    assert_eq!(read, text);
+    let told = place
+        .fails("read_file", json!({"path": "wide", "offset": 1}))
+        .await;
+    assert!(
+        told.contains("an `offset` has to be a `next_offset`"),
+        "{told}"
+    );
+}
+
+// readFile: a file over 512 KB is refused by the source even with `tail`; here it is not
+#[tokio::test]
+async fn the_last_lines_come_from_a_file_of_any_length() {
+    let place = Place::new();
+    let text = numbered(900_000);
+    assert!(text.len() > (8 << 20), "{}", text.len());
+    place.put("log", &text);
+    for (tail, first, cut) in [
+        (1, 900_000, false),
+        (3, 899_998, false),
+        (500, 899_501, false),
+        (900_000, 899_501, true),
+    ] {
+        let out = place
+            .ok("read_file", json!({"path": "log", "tail": tail}))
+            .await;
+        let content = out["content"].as_str().unwrap();
+        assert!(
+            content.starts_with(&format!("line {first}\n")) && content.ends_with("line 900000\n"),
+            "{tail}"
+        );
+        assert_eq!(
+            (&out["start_line"], &out["end_line"]),
+            (&json!(first), &json!(900_000))
+        );
+        assert_eq!(
+            (&out["truncated"], &out["next_offset"]),
+            (&json!(cut), &Value::Null)
+        );
+        assert_eq!(out["lines"], 900_000);
+    }
+    // A window far behind the first piece that is read.
+    let at = text.find("line 700000\n").unwrap();
+    let out = place
+        .ok("read_file", json!({"path": "log", "offset": at}))
+        .await;
+    assert_eq!(
+        (&out["start_line"], &out["end_line"]),
+        (&json!(700_000), &json!(700_499))
+    );
+    assert!(
+        out["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("line 700000\n")
+    );
+
+    place.put("short", "a\nb");
+    let out = place
+        .ok("read_file", json!({"path": "short", "tail": 9}))
+        .await;
+    assert_eq!(
+        (&out["content"], &out["truncated"]),
+        (&json!("a\nb"), &json!(false))
+    );
+    let told = place
+        .fails(
+            "read_file",
+            json!({"path": "short", "tail": 1, "offset": 2}),
+        )
+        .await;
+    assert_eq!(
+        told,
+        "`tail` and `offset` exclude each other, leave one out"
+    );
+}
+
+// readFile
+#[tokio::test]
+async fn the_end_of_a_file_without_lines_fits_its_limit() {
+    let place = Place::limited(Limits::default().bytes(10));
+    place.put("one", "ä".repeat(100));
+    let out = place
+        .ok("read_file", json!({"path": "one", "tail": 1}))
+        .await;
+    assert_eq!(
+        (&out["content"], &out["truncated"]),
+        (&json!("äääää"), &json!(true))
+    );
+    place.put("two", format!("{}\nend\n", "x".repeat(50)));
+    let out = place
+        .ok("read_file", json!({"path": "two", "tail": 2}))
+        .await;
+    assert_eq!(
+        (&out["content"], &out["start_line"]),
+        (&json!("end\n"), &json!(2))
+    );
+}
+
+// readFile
+#[tokio::test]
+async fn what_is_no_text_is_told_apart() {
+    let place = Place::limited(Limits::default().file_bytes(9 << 20));
+    place.put("logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    place.put("latin1", b"caf\xe9 au lait");
+    place.put("cut", b"text\xe2\x82");
+    place.put("far", [&b"x".repeat(5 << 20)[..], b"\xff"].concat());
+    place.put("huge", "x".repeat((9 << 20) + 1));
+    for (path, told) in [
+        (
+            "logo.png",
+            "is a binary file (it holds a NUL byte), only text can be read",
+        ),
+        ("latin1", "is no UTF-8 text from byte 3 on"),
+        ("cut", "is no UTF-8 text from byte 4 on"),
+        ("far", "is no UTF-8 text from byte 5242880 on"),
+        (
+            "huge",
+            "is longer than the 9437184 bytes that are read of a file",
+        ),
+    ] {
+        let text = place.fails("read_file", json!({"path": path})).await;
+        assert!(text.contains(told), "{text}");
+        let parts = json!({"parts": [{"path": path, "start_line": 1, "end_line": 2}]});
+        assert_eq!(place.fails("read_file_parts", parts).await, text);
+    }
+    // A character that lies across two pieces is one.
+    let text = format!("{}€{}\n", "x".repeat((4 << 20) - 1), "y".repeat(10));
+    place.put("across", &text);
+    let out = place
+        .ok(
+            "read_file",
+            json!({"path": "across", "offset": (4 << 20) - 1}),
+        )
+        .await;
+    assert_eq!(out["content"], "€yyyyyyyyyy\n");
+    // Exactly one piece.
+    place.put("exact", "z\n".repeat(2 << 20));
+    let out = place
+        .ok("read_file", json!({"path": "exact", "tail": 2}))
+        .await;
+    assert_eq!(
+        (&out["content"], &out["lines"]),
+        (&json!("z\nz\n"), &json!(2 << 20))
+    );
+}
+
+// readFile
+#[tokio::test]
+async fn what_is_not_there_or_no_file_is_told_with_what_to_do() {
+    let place = Place::new();
+    place.put("src/main.rs", "");
+    let told = |path: &str| place.fails("read_file", json!({"path": path}));
+    assert_eq!(
+        told("nothing").await,
+        "`nothing` is not there, `list_directory` and `find_files` tell what is"
+    );
+    assert_eq!(
+        told("src").await,
+        "`src` is a folder, write the path of a file in it"
+    );
+    assert_eq!(
+        told(".").await,
+        "`.` is a folder, write the path of a file in it"
+    );
+    assert_eq!(
+        told("src/main.rs/x").await,
+        "`src/main.rs/x` goes through a file that is no folder"
+    );
+    assert_eq!(
+        told("src\\main.rs").await,
+        "`src\\main.rs` has a backslash, write `/` between folders"
+    );
+}
+
+// S2-37, readFileParts
+#[tokio::test]
+async fn parts_are_exact_ranges_and_what_is_not_there_is_clamped_and_flagged() {
+    let place = Place::new();
+    place.put(".repos/o/r-1/lib.rs", numbered(10));
+    place.put("b", "one\ntwo");
+    place.put("empty", "");
+    let part = |path: &str, start: u64, end: u64| json!({"path": path, "start_line": start, "end_line": end});
+    let lib = ".repos/o/r-1/lib.rs";
+    let parts = [
+        part(lib, 3, 5),
+        part(lib, 1, 1),
+        part(lib, 8, 99),
+        part(lib, 40, 50),
+        part("b", 2, 2),
+        part("empty", 1, 3),
+    ];
+    let result = place.call("read_file_parts", json!({"parts": parts})).await;
+    let out: Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
+    let told = |path: &str, start: u64, end: u64, lines: u64, text: &str, clamped: bool| {
+        json!({
+            "path": path, "start": start, "end": end, "total_lines": lines, "text": text,
+            "clamped": clamped, "truncated": false,
+        })
+    };
+    assert_eq!(
+        out["parts"],
+        json!([
+            told(lib, 3, 5, 10, "line 3\nline 4\nline 5\n", false),
+            told(lib, 1, 1, 10, "line 1\n", false),
+            told(lib, 8, 10, 10, "line 8\nline 9\nline 10\n", true),
+            told(lib, 10, 10, 10, "line 10\n", true),
+            told("b", 2, 2, 2, "two", false),
+            told("empty", 0, 0, 0, "", true),
+        ])
+    );
+    let cited: Vec<_> = result
+        .citations()
+        .iter()
+        .map(|citation| citation.source_id().to_owned())
+        .collect();
+    assert_eq!(cited[0], format!("{lib}#L3-L5"));
+
+    let told = place
+        .fails("read_file_parts", json!({"parts": [part(lib, 5, 3)]}))
+        .await;
+    assert_eq!(
+        told,
+        format!("`{lib}`: `end_line` 3 is before `start_line` 5, the range includes both")
+    );
+    for parts in [
+        json!([]),
+        json!(vec![part("b", 1, 1); 11]),
+        json!([part("b", 0, 1)]),
+    ] {
+        let told = place
+            .fails("read_file_parts", json!({"parts": parts}))
+            .await;
+        assert!(
+            told.starts_with("the arguments do not fit the schema"),
+            "{told}"
+        );
+    }
+}
+
+// S2-37, readFileParts: at most 400 lines each
+#[tokio::test]
+async fn a_part_that_is_too_long_is_cut_and_flagged() {
+    let place = Place::new();
+    place.put("long", numbered(1000));
+    let part = |start: u64, end: u64| json!({"path": "long", "start_line": start, "end_line": end});
+    let out = place
+        .ok(
+            "read_file_parts",
+            json!({"parts": [part(101, 900), part(501, 900)]}),
+        )
+        .await;
+    for (part, (start, end, cut)) in out["parts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip([(101, 500, true), (501, 900, false)])
+    {
+        assert_eq!((&part["start"], &part["end"]), (&json!(start), &json!(end)));
+        assert_eq!(
+            (&part["truncated"], &part["clamped"]),
+            (&json!(cut), &json!(false))
+        );
+        let text = part["text"].as_str().unwrap();
+        assert!(
+            text.starts_with(&format!("line {start}\n"))
+                && text.ends_with(&format!("line {end}\n"))
+        );
+    }
+
+    // All parts share the limit of one result.
+    let place = Place::limited(Limits::default().bytes(20));
+    place.put("long", numbered(9));
+    let out = place
+        .ok(
+            "read_file_parts",
+            json!({"parts": [part(1, 2), part(1, 2), part(5, 6)]}),
+        )
+        .await;
+    let told: Vec<_> = out["parts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| (part["text"].as_str().unwrap(), part["truncated"] == true))
+        .collect();
+    assert_eq!(
+        told,
+        [("line 1\nline 2\n", false), ("line 1", true), ("", true)]
+    );
+}

@@ -1,0 +1,380 @@
+//! `find_files` and `search_files`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tool_std::fs::Limits;
+
+use crate::place::Place;
+
+fn tree() -> Place {
+    let place = Place::new();
+    place.put("src/main.rs", "fn main() {\n    run();\n}\n");
+    place.put(
+        "src/run.rs",
+        "/// Runs.\npub fn run() {\n    todo(\"a.b\");\n}\n",
+    );
+    place.put("src/deep/er/x.rs", "fn x() {}\n");
+    place.put("tests/run.json", "{\"run\": 1}\n");
+    place.put("README.md", "# Run\nrun it\n");
+    place.put("target/out.rs", "fn run() {}\n");
+    place.put(".hidden/h.rs", "fn run() {}\n");
+    place.put(".git/config", "run = hook\n");
+    place.put("sub/.git/config.rs", "fn run() {}\n");
+    place.put(".gitignore", "target/\n*.log\n");
+    place.put("a.log", "run\n");
+    place
+}
+
+fn paths(out: &Value) -> Vec<&str> {
+    out["paths"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|path| path.as_str().unwrap())
+        .collect()
+}
+
+/// `path:line` of each line that matches.
+fn places(out: &Value) -> Vec<String> {
+    let files = out["files"].as_array().unwrap();
+    let lines = files.iter().flat_map(|file| {
+        let lines = file["lines"].as_array().unwrap().iter();
+        lines
+            .filter(|line| line["matched"] == true)
+            .map(move |line| format!("{}:{}", file["path"].as_str().unwrap(), line["line"]))
+    });
+    lines.collect()
+}
+
+// find_files
+#[tokio::test]
+async fn files_are_found_by_name_or_path() {
+    let place = tree();
+    for (arguments, found) in [
+        (
+            json!({"pattern": "*.rs"}),
+            vec!["src/deep/er/x.rs", "src/main.rs", "src/run.rs"],
+        ),
+        (
+            json!({"pattern": "./src/*.rs"}),
+            vec!["src/main.rs", "src/run.rs"],
+        ),
+        (
+            json!({"pattern": "**/run.*"}),
+            vec!["src/run.rs", "tests/run.json"],
+        ),
+        (
+            json!({"pattern": "*.{md,json}"}),
+            vec!["README.md", "tests/run.json"],
+        ),
+        (
+            json!({"pattern": "deep/**", "path": "src"}),
+            vec!["src/deep/er/x.rs"],
+        ),
+        (
+            json!({"pattern": "*", "path": "tests"}),
+            vec!["tests/run.json"],
+        ),
+        (
+            json!({"pattern": "main.rs", "path": "src/main.rs"}),
+            vec!["src/main.rs"],
+        ),
+        (json!({"pattern": "../*"}), vec![]),
+        (json!({"pattern": "/etc/*"}), vec![]),
+        (
+            json!({"pattern": "*.rs", "ignored": true, "path": "target"}),
+            vec!["target/out.rs"],
+        ),
+        (json!({"pattern": "*.log", "ignored": true}), vec!["a.log"]),
+        (
+            json!({"pattern": "h.rs", "hidden": true}),
+            vec![".hidden/h.rs"],
+        ),
+        (
+            json!({"pattern": "config*", "hidden": true, "ignored": true}),
+            vec![],
+        ),
+    ] {
+        let out = place.ok("find_files", arguments.clone()).await;
+        assert_eq!(paths(&out), found, "{arguments}");
+        assert_eq!(
+            (&out["total"], &out["truncated"]),
+            (&json!(found.len()), &json!(false))
+        );
+    }
+    let told = place.fails("find_files", json!({"pattern": "a[b"})).await;
+    assert!(
+        told.starts_with("`a[b` is no glob: ") && told.ends_with("write one such as `src/**/*.rs`"),
+        "{told}"
+    );
+    let told = place
+        .fails("find_files", json!({"pattern": "*", "path": "none"}))
+        .await;
+    assert_eq!(
+        told,
+        "`none` is not there, `list_directory` and `find_files` tell what is"
+    );
+}
+
+// find_files
+#[tokio::test]
+async fn many_files_are_found_on_and_in_order() {
+    let place = Place::new();
+    for n in 0..50 {
+        place.put(&format!("d{}/f{n:02}", n % 7), "");
+    }
+    let (mut all, mut offset) = (Vec::new(), Some(0));
+    while let Some(at) = offset {
+        let out = place
+            .ok(
+                "find_files",
+                json!({"pattern": "*", "limit": 20, "offset": at}),
+            )
+            .await;
+        assert_eq!(out["total"], 50);
+        all.extend(paths(&out).into_iter().map(str::to_owned));
+        offset = out["next_offset"].as_u64();
+    }
+    assert!(all.len() == 50 && all.is_sorted());
+
+    let place = Place::limited(Limits::default().walked(10));
+    for n in 0..50 {
+        place.put(&format!("f{n:02}"), "");
+    }
+    let out = place.ok("find_files", json!({"pattern": "*"})).await;
+    assert_eq!(
+        (&out["total"], &out["truncated"]),
+        (&json!(10), &json!(true))
+    );
+}
+
+// find_files, search_files: the rules of git, and none from above the workspace
+#[tokio::test]
+async fn ignore_files_count_in_the_workspace_and_not_above() {
+    let place = Place::new();
+    for above in [
+        place.path.parent().unwrap(),
+        place.around(),
+        &place.around().join("ws"),
+    ] {
+        fs::create_dir_all(above.join(".git")).unwrap();
+        fs::write(above.join(".gitignore"), "*\n").unwrap();
+        fs::write(above.join(".ignore"), "*\n").unwrap();
+    }
+    for path in [
+        "a.txt",
+        "b.tmp",
+        "keep.tmp",
+        "out/x",
+        "d/out/y",
+        "d/e/b.tmp",
+        "d/e/only",
+        "d/e/f/only",
+        "z/only",
+    ] {
+        place.put(path, "text\n");
+    }
+    place.put(".gitignore", "\u{feff}*.tmp\n!keep.tmp\n/out\n# none\n[\n");
+    place.put("d/e/.gitignore", "/only\n!b.tmp\n");
+    place.put("z/.gitignore", "only\n");
+    place.put("z/.ignore", "!only\n");
+    let all = [
+        "a.txt",
+        "d/e/b.tmp",
+        "d/e/f/only",
+        "d/out/y",
+        "keep.tmp",
+        "z/only",
+    ];
+    let out = place.ok("find_files", json!({"pattern": "*"})).await;
+    assert_eq!(paths(&out), all);
+    let out = place.ok("search_files", json!({"pattern": "text"})).await;
+    assert_eq!(places(&out), all.map(|path| format!("{path}:1")));
+    // Rules above the folder that is looked in count as well.
+    let out = place
+        .ok("find_files", json!({"pattern": "*", "path": "d/e/f"}))
+        .await;
+    assert_eq!(paths(&out), ["d/e/f/only"]);
+    place.put("d/e/f/c.tmp", "");
+    place.put("y/c.tmp", "");
+    assert_eq!(
+        paths(
+            &place
+                .ok("find_files", json!({"pattern": "*", "path": "y"}))
+                .await
+        ),
+        Vec::<&str>::new()
+    );
+    assert_eq!(
+        paths(
+            &place
+                .ok("find_files", json!({"pattern": "*", "path": "out"}))
+                .await
+        ),
+        ["out/x"]
+    );
+}
+
+// search_files
+#[tokio::test]
+async fn lines_are_found_with_their_numbers() {
+    let place = tree();
+    for (arguments, found) in [
+        (
+            json!({"pattern": "fn\\s+\\w+\\("}),
+            vec!["src/deep/er/x.rs:1", "src/main.rs:1", "src/run.rs:2"],
+        ),
+        (
+            json!({"pattern": "run"}),
+            vec![
+                "README.md:2",
+                "src/main.rs:2",
+                "src/run.rs:2",
+                "tests/run.json:1",
+            ],
+        ),
+        (
+            json!({"pattern": "RUN", "ignore_case": true, "glob": "*.md"}),
+            vec!["README.md:1", "README.md:2"],
+        ),
+        (json!({"pattern": "^# Run$"}), vec!["README.md:1"]),
+        (
+            json!({"pattern": "(\"a.b\")", "literal": true}),
+            vec!["src/run.rs:3"],
+        ),
+        (
+            json!({"pattern": "run", "glob": "src/*.rs"}),
+            vec!["src/main.rs:2", "src/run.rs:2"],
+        ),
+        (
+            json!({"pattern": "run", "path": "src", "glob": "run.rs"}),
+            vec!["src/run.rs:2"],
+        ),
+        (
+            json!({"pattern": "run", "path": "README.md"}),
+            vec!["README.md:2"],
+        ),
+        (
+            json!({"pattern": "run", "hidden": true, "ignored": true, "glob": "{h,out,config}.*"}),
+            vec![".hidden/h.rs:1", "target/out.rs:1"],
+        ),
+        (
+            json!({"pattern": "hook", "hidden": true, "ignored": true}),
+            vec![],
+        ),
+    ] {
+        let out = place.ok("search_files", arguments.clone()).await;
+        assert_eq!(places(&out), found, "{arguments}");
+        assert_eq!(
+            (&out["matches"], &out["truncated"]),
+            (&json!(found.len()), &json!(false))
+        );
+    }
+    let told = place.fails("search_files", json!({"pattern": "a("})).await;
+    assert!(
+        told.starts_with("`a(` is no regular expression")
+            && told.ends_with("set `literal` to take it as it is"),
+        "{told}"
+    );
+}
+
+// search_files
+#[tokio::test]
+async fn lines_around_a_match_come_with_it() {
+    let place = Place::new();
+    place.put("a", "1\n2\nhit\n4\nhit\n6\n7\n8\n9\nhit\n");
+    let shown = async |arguments: Value| -> Vec<(u64, bool)> {
+        let out = place.ok("search_files", arguments).await;
+        let lines = out["files"][0]["lines"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        lines
+            .iter()
+            .map(|line| (line["line"].as_u64().unwrap(), line["matched"] == true))
+            .collect()
+    };
+    let (hit, near) = (true, false);
+    assert_eq!(
+        shown(json!({"pattern": "hit", "context": 1})).await,
+        [
+            (2, near),
+            (3, hit),
+            (4, near),
+            (5, hit),
+            (6, near),
+            (9, near),
+            (10, hit)
+        ]
+    );
+    assert_eq!(
+        shown(json!({"pattern": "hit", "context": 1, "limit": 1})).await,
+        [(2, near), (3, hit), (4, near)]
+    );
+    assert_eq!(
+        shown(json!({"pattern": "hit", "context": 1, "limit": 1, "offset": 1})).await,
+        [(5, hit), (6, near)]
+    );
+    assert_eq!(
+        shown(json!({"pattern": "hit", "context": 2, "offset": 2})).await,
+        [(8, near), (9, near), (10, hit)]
+    );
+    assert_eq!(shown(json!({"pattern": "hit", "offset": 3})).await, []);
+}
+
+// search_files: the same matches whatever the threads do, and all of them in the end
+#[tokio::test]
+async fn many_matches_are_found_on_and_in_order() {
+    let place = Place::new();
+    for n in 0..200 {
+        place.put(
+            &format!("d{}/f{n:03}", n % 9),
+            "x\nhit\ny\nhit\n".repeat(1 + n % 3),
+        );
+    }
+    let all = places(
+        &place
+            .ok("search_files", json!({"pattern": "hit", "limit": 1000}))
+            .await,
+    );
+    assert_eq!(all.len(), 798);
+    for _ in 0..3 {
+        let (mut read, mut offset) = (Vec::new(), Some(0));
+        while let Some(at) = offset {
+            let out = place
+                .ok(
+                    "search_files",
+                    json!({"pattern": "hit", "limit": 100, "offset": at}),
+                )
+                .await;
+            assert_eq!(out["truncated"], !out["next_offset"].is_null());
+            read.extend(places(&out));
+            offset = out["next_offset"].as_u64();
+        }
+        assert_eq!(read, all);
+    }
+    let place = Place::limited(Limits::default().bytes(10));
+    place.put("f", "hit 1\nhit 2\nhit 3\nhit 4\n");
+    let out = place.ok("search_files", json!({"pattern": "hit"})).await;
+    assert_eq!((places(&out).len(), &out["next_offset"]), (3, &json!(3)));
+}
+
+// search_files
+#[tokio::test]
+async fn what_is_no_text_is_not_searched_and_long_lines_are_cut() {
+    let place = Place::new();
+    place.put("bin", b"hit\0hit\n");
+    place.put(
+        "wide",
+        format!("{}hit\nhit{}\n", "ä".repeat(400), "ö".repeat(400)),
+    );
+    place.put("latin1", b"hit caf\xe9\r\n");
+    place.put("huge", [&b"x".repeat(17 << 20)[..], b"hit\n"].concat());
+    let out = place.ok("search_files", json!({"pattern": "hit"})).await;
+    assert_eq!(places(&out), ["latin1:1", "wide:1", "wide:2"]);
+    assert_eq!(out["skipped"], 1);
+    assert_eq!(out["files"][0]["lines"][0]["text"], "hit caf\u{fffd}");
+    let text = out["files"][1]["lines"][0]["text"].as_str().unwrap();
+    assert_eq!(text, format!("{}…", "ä".repeat(250)));
+}

@@ -1,0 +1,276 @@
+//! `write_file` and `edit_file`.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use serde_json::json;
+use tool_std::fs::Limits;
+
+use crate::place::Place;
+
+// S1-75, S1-79, writeFile
+#[tokio::test]
+async fn a_file_is_written_with_the_folders_that_it_needs() {
+    let place = Place::new();
+    let out = place
+        .ok(
+            "write_file",
+            json!({"path": "x/../a/b/c.txt", "content": "größe"}),
+        )
+        .await;
+    assert_eq!(
+        out,
+        json!({"path": "a/b/c.txt", "size_bytes": 7, "created": true})
+    );
+    assert_eq!(place.holds("a/b/c.txt"), "größe");
+    assert!(!place.path.join("x").exists());
+    let out = place
+        .ok("write_file", json!({"path": "a/b/c.txt", "content": ""}))
+        .await;
+    assert_eq!(
+        out,
+        json!({"path": "a/b/c.txt", "size_bytes": 0, "created": false})
+    );
+    assert_eq!(place.holds("a/b/c.txt"), "");
+    let names: Vec<_> = fs::read_dir(place.path.join("a/b"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["c.txt"], "no spare file is left");
+}
+
+// S1-74
+#[tokio::test]
+async fn absolute_paths_are_refused() {
+    let place = Place::new();
+    let inside = place.path.join("a").display().to_string();
+    for path in [
+        "/etc/passwd",
+        "C:\\x",
+        "C:/x",
+        "c:x",
+        "\\x",
+        "\\\\host\\share\\x",
+        "//x",
+        &inside,
+    ] {
+        for (tool, arguments) in [
+            ("write_file", json!({"path": path, "content": "x"})),
+            (
+                "edit_file",
+                json!({"path": path, "old_text": "a", "new_text": "b"}),
+            ),
+        ] {
+            let told = place.fails(tool, arguments).await;
+            assert_eq!(
+                told,
+                format!(
+                    "`{path}` is absolute, write the path from the workspace on, such as `notes/plan.md`"
+                )
+            );
+        }
+    }
+    assert_eq!(fs::read_dir(&place.path).unwrap().count(), 0);
+}
+
+// writeFile: atomic create-new when overwrite is false
+#[tokio::test]
+async fn without_overwrite_a_file_that_is_there_stays() {
+    let place = Place::new();
+    let write = |content: &str| json!({"path": "once", "content": content, "overwrite": false});
+    let out = place.ok("write_file", write("first")).await;
+    assert_eq!(out["created"], true);
+    let told = place.fails("write_file", write("second")).await;
+    assert_eq!(
+        told,
+        "`once` is there already: set `overwrite` to true to replace it, or change a part of it with `edit_file`"
+    );
+    assert_eq!(place.holds("once"), "first");
+}
+
+// writeFile: atomic create-new when overwrite is false
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_that_create_one_file_at_the_same_time_one_does() {
+    let place = Place::new();
+    for round in 0..20 {
+        let path = format!("{round}");
+        let calls = (0..8).map(|n| {
+            let content = n.to_string().repeat(100_000);
+            place.call(
+                "write_file",
+                json!({"path": path, "content": content, "overwrite": false}),
+            )
+        });
+        let results = futures::future::join_all(calls).await;
+        let made: Vec<usize> = results
+            .iter()
+            .enumerate()
+            .filter(|(_, result)| !result.is_error())
+            .map(|(n, _)| n)
+            .collect();
+        assert_eq!(made.len(), 1);
+        assert_eq!(place.holds(&path), made[0].to_string().repeat(100_000));
+    }
+}
+
+// writeFile: a reader sees the old file or the new one
+#[tokio::test]
+async fn a_file_is_replaced_in_one_step_and_keeps_its_mode() {
+    let place = Place::new();
+    place.put("run.sh", "old");
+    let path = place.path.join("run.sh");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
+    let before = fs::metadata(&path).unwrap();
+    let old = fs::File::open(&path).unwrap();
+    place
+        .ok("write_file", json!({"path": "run.sh", "content": "new"}))
+        .await;
+    let after = fs::metadata(&path).unwrap();
+    assert_ne!(before.ino(), after.ino());
+    assert_eq!(after.mode() & 0o7777, 0o750);
+    assert_eq!(std::io::read_to_string(old).unwrap(), "old");
+    place
+        .ok(
+            "edit_file",
+            json!({"path": "run.sh", "old_text": "new", "new_text": "newer"}),
+        )
+        .await;
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o750);
+}
+
+// writeFile
+#[tokio::test]
+async fn what_cannot_be_written_is_told_with_what_to_do() {
+    let place = Place::limited(Limits::default().written_bytes(10));
+    place.put("file", "text");
+    place.put("folder/file", "text");
+    for (path, told) in [
+        (".", "`.` is the workspace itself, write the path of a file"),
+        (
+            "new/",
+            "`new` is written as a folder, write the path of a file",
+        ),
+        (
+            "new/..",
+            "`.` is written as a folder, write the path of a file",
+        ),
+        (
+            "folder",
+            "`folder` is a folder, write the path of a file in it",
+        ),
+        ("file/x", "`file/x` goes through a file that is no folder"),
+    ] {
+        assert_eq!(
+            place
+                .fails("write_file", json!({"path": path, "content": "x"}))
+                .await,
+            told
+        );
+    }
+    let told = place
+        .fails(
+            "write_file",
+            json!({"path": "new", "content": "12345678901"}),
+        )
+        .await;
+    assert!(
+        told.contains("would have 11 bytes, more than the 10"),
+        "{told}"
+    );
+    let told = place
+        .fails(
+            "edit_file",
+            json!({"path": "file", "old_text": "t", "new_text": "12345", "replace_all": true}),
+        )
+        .await;
+    assert!(
+        told.contains("would have 12 bytes, more than the 10"),
+        "{told}"
+    );
+    assert_eq!(place.holds("file"), "text");
+    assert!(!place.path.join("new").exists());
+}
+
+// edit_file
+#[tokio::test]
+async fn an_edit_replaces_exact_text_that_is_there_once() {
+    let place = Place::new();
+    place.put("a", "one\ntwo\nthree\ntwo\n");
+    let edit = |old: &str, new: &str, all: bool| json!({"path": "a", "old_text": old, "new_text": new, "replace_all": all});
+    let out = place.ok("edit_file", edit("one\ntwo", "1\n2", false)).await;
+    assert_eq!(
+        out,
+        json!({"path": "a", "size_bytes": 14, "replacements": 1, "line": 1})
+    );
+    assert_eq!(place.holds("a"), "1\n2\nthree\ntwo\n");
+    let out = place.ok("edit_file", edit("three\n", "", false)).await;
+    assert_eq!(
+        (&out["line"], place.holds("a").as_str()),
+        (&json!(3), "1\n2\ntwo\n")
+    );
+    place.put("a", "two two\nx\ntwo\n");
+    let told = place.fails("edit_file", edit("two", "2", false)).await;
+    assert_eq!(
+        told,
+        "`old_text` is in `a` 3 times (lines 1, 1, 3): add lines around it that make it unique, or set `replace_all`"
+    );
+    assert_eq!(place.holds("a"), "two two\nx\ntwo\n");
+    let out = place.ok("edit_file", edit("two", "2", true)).await;
+    assert_eq!(
+        (&out["replacements"], place.holds("a").as_str()),
+        (&json!(3), "2 2\nx\n2\n")
+    );
+}
+
+// edit_file
+#[tokio::test]
+async fn a_text_that_is_not_there_is_told_with_a_guess() {
+    let place = Place::new();
+    place.put("a", "fn  main() {\r\n\tlet x = 1;\r\n}\r\n");
+    let told = async |old: &str| {
+        place
+            .fails(
+                "edit_file",
+                json!({"path": "a", "old_text": old, "new_text": "y"}),
+            )
+            .await
+    };
+    assert!(
+        told("{\n\tlet x")
+            .await
+            .ends_with("the file ends its lines with `\\r\\n`, write these in `old_text` as well")
+    );
+    assert!(
+        told("fn main() {")
+            .await
+            .ends_with("it is there with other white space, copy it exactly from `read_file`")
+    );
+    assert!(
+        told("let z")
+            .await
+            .ends_with("read the file again and copy the text exactly")
+    );
+    let same = json!({"path": "a", "old_text": "x", "new_text": "x"});
+    assert_eq!(
+        place.fails("edit_file", same).await,
+        "`old_text` and `new_text` are the same, nothing would change"
+    );
+    let none = json!({"path": "b", "old_text": "x", "new_text": "y"});
+    assert_eq!(
+        place.fails("edit_file", none).await,
+        "`b` is not there, `list_directory` and `find_files` tell what is"
+    );
+    assert!(
+        told("")
+            .await
+            .starts_with("the arguments do not fit the schema")
+    );
+    place.put("bin", b"\0\x01");
+    let binary = json!({"path": "bin", "old_text": "x", "new_text": "y"});
+    assert!(
+        place
+            .fails("edit_file", binary)
+            .await
+            .contains("is a binary file")
+    );
+}

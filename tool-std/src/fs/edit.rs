@@ -1,0 +1,114 @@
+//! `edit_file`.
+
+use memchr::memmem;
+use tool_core::prelude::*;
+
+use super::limits::Limits;
+use super::open::Home;
+use super::read::unreadable;
+use super::text::Text;
+use super::write::{file_path, put, too_long};
+use crate::workspace::{WorkspacePath, Writer};
+
+/// A file that was changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Edited {
+    /// The file, from the workspace on.
+    pub path: String,
+    /// Its bytes now.
+    pub size_bytes: u64,
+    /// How many times the text was replaced.
+    pub replacements: u64,
+    /// Number of the line in which the first replacement begins.
+    pub line: u64,
+}
+
+/// Replaces exact text in a file of the workspace, in one step. `old_text` has to be in the file exactly once, unless `replace_all` is
+/// true: copy it with its white space from `read_file`, with as many lines around it as make it unique.
+#[tool(
+    category = "files",
+    example("One line", { "path": "src/main.rs", "old_text": "let retries = 3;", "new_text": "let retries = 5;" }),
+    example("Every place", { "path": "README.md", "old_text": "foo", "new_text": "bar", "replace_all": true }),
+)]
+pub fn edit_file(
+    cx: &ToolContext,
+    writer: &Writer,
+    limits: &Limits,
+    /// The file, from the workspace on.
+    path: String,
+    /// The text to replace, exactly as it is in the file.
+    #[arg(length = 1..=1_000_000)]
+    old_text: String,
+    /// What stands there afterwards; empty to remove it.
+    new_text: String,
+    /// Replace the text wherever it is, not only once.
+    #[arg(default = false)]
+    replace_all: bool,
+) -> Result<Edited, ToolError> {
+    let path = file_path(&path)?;
+    if old_text == new_text {
+        return Err(ToolError::new(
+            "`old_text` and `new_text` are the same, nothing would change",
+        ));
+    }
+    let home = Home::of(writer)?;
+    let slot = home.slot(&path, false)?;
+    let (file, before) = home.in_slot(&path, &slot)?;
+    let text = Text::read(file, before.size, limits.written_bytes as u64, || {
+        cx.is_cancelled()
+    })
+    .and_then(Text::into_string)
+    .map_err(|fault| unreadable(&path, fault))?;
+    let places: Vec<usize> = memmem::find_iter(text.as_bytes(), &old_text).collect();
+    let line_of = |at: usize| memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count() as u64 + 1;
+    let first = match places.as_slice() {
+        [] => return Err(absent(&path, &text, &old_text)),
+        [_, _, ..] if !replace_all => {
+            let lines: Vec<String> = places
+                .iter()
+                .take(10)
+                .map(|at| line_of(*at).to_string())
+                .collect();
+            let more = if places.len() > lines.len() {
+                ", …"
+            } else {
+                ""
+            };
+            return Err(ToolError::new(format!(
+                "`old_text` is in `{path}` {} times (lines {}{more}): add lines around it that make it unique, or set `replace_all`",
+                places.len(),
+                lines.join(", "),
+            )));
+        }
+        [first, ..] => line_of(*first),
+    };
+    let changed = text.replace(&old_text, &new_text);
+    too_long(&path, changed.len(), limits)?;
+    // What was read has to be what is replaced.
+    if home.present(&path, &slot)?.as_ref() != Some(&before) {
+        return Err(ToolError::new(format!(
+            "`{path}` was changed by somebody else meanwhile, read it again"
+        )));
+    }
+    put(&path, &slot, &changed, Some(&before))?;
+    Ok(Edited {
+        path: path.to_string(),
+        size_bytes: changed.len() as u64,
+        replacements: places.len() as u64,
+        line: first,
+    })
+}
+
+/// Why a text is not found, as far as that can be told.
+fn absent(path: &WorkspacePath, text: &str, old_text: &str) -> ToolError {
+    let windows = text.contains("\r\n") && !old_text.contains('\r');
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = if windows && text.contains(&old_text.replace('\n', "\r\n")) {
+        "the file ends its lines with `\\r\\n`, write these in `old_text` as well"
+    } else if squeezed(text).contains(&squeezed(old_text)) {
+        "it is there with other white space, copy it exactly from `read_file`"
+    } else {
+        "read the file again and copy the text exactly"
+    };
+    ToolError::new(format!("`old_text` is not in `{path}`: {why}"))
+}

@@ -1,0 +1,100 @@
+//! How much one call reads, lists and writes.
+
+use tool_core::{Effect, FromContext, ToolContext, ToolError};
+
+/// How much one call reads, lists and writes. A host that wants other numbers puts them into the context; a result that was cut says
+/// so and says how to go on.
+///
+/// ```
+/// use tool_core::ToolContext;
+/// use tool_std::fs::Limits;
+///
+/// let cx = ToolContext::builder().with(Limits::default().lines(2000)).build();
+/// assert_eq!(cx.get::<Limits>().unwrap(), Limits::default().lines(2000));
+/// assert_eq!(ToolContext::anonymous().get::<Limits>().unwrap(), Limits::default());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub(super) lines: usize,
+    pub(super) bytes: usize,
+    pub(super) part_lines: u64,
+    pub(super) file_bytes: u64,
+    pub(super) written_bytes: usize,
+    pub(super) entries: usize,
+    pub(super) walked: usize,
+}
+
+impl Default for Limits {
+    /// 500 lines and 512 KiB of text a result, 400 lines a part, files of up to 256 MiB read and of up to 10 MiB written, 200 entries
+    /// of a folder, a million names walked.
+    fn default() -> Self {
+        Self {
+            lines: 500,
+            bytes: 512 << 10,
+            part_lines: 400,
+            file_bytes: 256 << 20,
+            written_bytes: 10 << 20,
+            entries: 200,
+            walked: 1_000_000,
+        }
+    }
+}
+
+impl Limits {
+    /// Most lines that `read_file` returns.
+    #[must_use]
+    pub fn lines(mut self, most: usize) -> Self {
+        self.lines = most.max(1);
+        self
+    }
+
+    /// Most bytes of text that one result holds, at least 4: the longest character.
+    #[must_use]
+    pub fn bytes(mut self, most: usize) -> Self {
+        self.bytes = most.max(4);
+        self
+    }
+
+    /// Most lines of each part that `read_file_parts` returns.
+    #[must_use]
+    pub fn part_lines(mut self, most: u64) -> Self {
+        self.part_lines = most.max(1);
+        self
+    }
+
+    /// Most bytes of a file that is read: all of it is looked at, because its lines are counted.
+    #[must_use]
+    pub fn file_bytes(mut self, most: u64) -> Self {
+        self.file_bytes = most;
+        self
+    }
+
+    /// Most bytes that are written to a file.
+    #[must_use]
+    pub fn written_bytes(mut self, most: usize) -> Self {
+        self.written_bytes = most;
+        self
+    }
+
+    /// Most entries that `list_directory` returns.
+    #[must_use]
+    pub fn entries(mut self, most: usize) -> Self {
+        self.entries = most.max(1);
+        self
+    }
+
+    /// Most files that `find_files` and `search_files` look at.
+    #[must_use]
+    pub fn walked(mut self, most: usize) -> Self {
+        self.walked = most;
+        self
+    }
+}
+
+impl FromContext for Limits {
+    const EFFECT: Effect = Effect::NONE;
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(cx.extension().unwrap_or_default())
+    }
+}

@@ -1,0 +1,77 @@
+//! Files of the caller's workspace: read, written, listed, found and searched, and nothing outside of it.
+//!
+//! | tool | what it does | effect |
+//! |---|---|---|
+//! | [`read_file`](fn@read_file) | text of a file, from an offset or its last lines | read |
+//! | [`read_file_parts`](fn@read_file_parts) | ranges of lines of several files | read |
+//! | [`list_directory`](fn@list_directory) | what is in a folder | read |
+//! | [`find_files`](fn@find_files) | files by their names | read |
+//! | [`search_files`](fn@search_files) | lines by a regular expression | read |
+//! | [`write_file`](fn@write_file) | a whole file | read, write, destroy |
+//! | [`edit_file`](fn@edit_file) | exact text in a file | read, write |
+//!
+//! The host puts [`Workspaces`](crate::workspace::Workspaces) into the context, and [`Limits`] where it wants others:
+//!
+//! ```
+//! use tool_core::prelude::*;
+//! use tool_std::fs::{read_file, write_file};
+//! use tool_std::workspace::Workspaces;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! # let root = tempfile::tempdir().unwrap();
+//! # let root = root.path();
+//! let tools = Registry::builder().tool::<read_file>().tool::<write_file>().build().unwrap().open();
+//! let cx = ToolContext::builder().workspace("acme").conversation("c-1").with(Workspaces::new(root)).build();
+//!
+//! let call = ToolCall::new("1", "write_file", r##"{"path": "notes/plan.md", "content": "# Plan\n1. Begin\n"}"##);
+//! let result = tools.call(call, &cx).await;
+//! assert_eq!(result.model_text(), r#"{"path":"notes/plan.md","size_bytes":16,"created":true}"#);
+//!
+//! let result = tools.call(ToolCall::new("2", "read_file", r#"{"path": "notes/../notes/plan.md", "tail": 1}"#), &cx).await;
+//! assert_eq!(
+//!     result.model_text(),
+//!     r#"{"path":"notes/plan.md","content":"1. Begin\n","size_bytes":16,"lines":2,"start_line":2,"end_line":2,"truncated":false,"next_offset":null}"#
+//! );
+//!
+//! let result = tools.call(ToolCall::new("3", "read_file", r#"{"path": "../other/secret"}"#), &cx).await;
+//! assert_eq!(result.error().unwrap().model_text(), "`../other/secret` leads out of the workspace, write a path that stays in it");
+//! # }
+//! ```
+//!
+//! # What holds
+//!
+//! - Everything is opened below the workspace's handle (on Linux by `openat2`, which the kernel keeps beneath it), so no path, link or
+//!   race leads out. Reading follows links that stay inside; writing follows none and says where they lead.
+//! - Only regular files are opened, without waiting: pipes, sockets and devices are told apart and refused. So are files with more than
+//!   one hard link and whatever lies on another file system, bind mounts included, unless the host allows them by
+//!   [`allow_hard_links`](crate::workspace::Workspaces::allow_hard_links) and
+//!   [`allow_other_devices`](crate::workspace::Workspaces::allow_other_devices).
+//! - A file is written under a spare name and renamed: nobody sees half of it. With `overwrite` false it appears only if nothing has
+//!   its name. Nothing is written in a `.git`, in any spelling that some file system takes for it.
+//! - Ignore files are read in the workspace only, never above it, and neither git's global one nor `.git/info/exclude`.
+//! - Text is UTF-8. A file with a NUL byte at its beginning is told to be binary, one in another encoding where that shows. Names that
+//!   are no UTF-8 are shown in lists and found by no tool.
+//!
+//! # What it costs
+//!
+//! 38 crates beside those of `tool-core` without features: cap-std and ripgrep's own parts. `tool-std` builds nothing else by default.
+
+mod edit;
+mod find;
+mod limits;
+mod list;
+mod open;
+mod read;
+mod search;
+mod text;
+mod walk;
+mod write;
+
+pub use edit::{Edited, edit_file};
+pub use find::{Found, find_files};
+pub use limits::Limits;
+pub use list::{Entry, EntryKind, Listing, list_directory};
+pub use read::{FileText, Part, PartText, PartTexts, read_file, read_file_parts};
+pub use search::{FileMatches, Line, Matches, search_files};
+pub use write::{Written, write_file};

@@ -1,0 +1,256 @@
+//! Opening below a workspace's handle, and what a model reads where that fails.
+
+use std::fs::File;
+use std::io;
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{Dir, OpenOptions};
+use tool_core::ToolError;
+
+use crate::workspace::{Facts, Kind, Place, Refused, Workspace, WorkspacePath};
+
+/// A workspace whose folder is open.
+pub(super) struct Home<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) dir: &'a Dir,
+    pub(super) place: Place,
+}
+
+/// A folder below a workspace's, and a name in it.
+pub(super) struct Slot<'a> {
+    pub(super) dir: Dir,
+    pub(super) name: &'a str,
+}
+
+impl<'a> Home<'a> {
+    pub(super) fn of(workspace: &'a Workspace) -> Result<Self, ToolError> {
+        let opened = workspace.dir().and_then(|dir| Ok((dir, Facts::of(dir)?)));
+        let (dir, facts) = opened.map_err(|error| {
+            ToolError::new("the workspace cannot be opened, the operator knows why")
+                .operator(format!("`{}`: {error}", workspace.path().display()))
+        })?;
+        Ok(Self {
+            workspace,
+            dir,
+            place: facts.place,
+        })
+    }
+
+    /// A regular file, to read. Links are followed as long as they stay inside.
+    pub(super) fn file(&self, path: &WorkspacePath) -> Result<(File, Facts), ToolError> {
+        let told = |error| told(path, &error);
+        let file = self.dir.open_with(path, &reading()).map_err(told)?;
+        let facts = Facts::of(&file).map_err(told)?;
+        self.admit(path, &facts, Kind::File)?;
+        Ok((file.into_std(), facts))
+    }
+
+    /// A folder, to list. Links are followed as long as they stay inside.
+    pub(super) fn folder(&self, path: &WorkspacePath) -> Result<Dir, ToolError> {
+        let told = |error| told(path, &error);
+        let dir = self.dir.open_dir(path).map_err(told)?;
+        self.admit(path, &Facts::of(&dir).map_err(told)?, Kind::Folder)?;
+        Ok(dir)
+    }
+
+    /// The folder that a file is to be written in. No link is followed on the way, so that what is checked is what is written in;
+    /// with `make`, folders that are not there are made.
+    pub(super) fn slot<'p>(
+        &self,
+        path: &'p WorkspacePath,
+        make: bool,
+    ) -> Result<Slot<'p>, ToolError> {
+        let Some((_, name)) = path.split() else {
+            return Err(ToolError::new(
+                "`.` is the workspace itself, write the path of a file",
+            ));
+        };
+        if path.names().any(is_git) {
+            return Err(ToolError::new(format!(
+                "`{path}` is inside a `.git`, which only git writes: use the tools for git"
+            )));
+        }
+        let told = |error| told(path, &error);
+        let mut dir = self.dir.try_clone().map_err(told)?;
+        let mut names = path.names().peekable();
+        while let Some(part) = names.next() {
+            if names.peek().is_none() {
+                break;
+            }
+            let next = match dir.open_dir_nofollow(part) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && make => {
+                    match dir.create_dir(part) {
+                        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                            return Err(told(error));
+                        }
+                        _ => dir.open_dir_nofollow(part),
+                    }
+                }
+                opened => opened,
+            };
+            let next = next.map_err(|error| match Facts::at(&dir, part) {
+                Ok(facts) if facts.kind == Kind::Link => link(path, &dir, part),
+                _ => told(error),
+            })?;
+            self.admit(path, &Facts::of(&next).map_err(told)?, Kind::Folder)?;
+            dir = next;
+        }
+        Ok(Slot { dir, name })
+    }
+
+    /// What has a slot's name already: a regular file that may be replaced, or nothing.
+    pub(super) fn present(
+        &self,
+        path: &WorkspacePath,
+        slot: &Slot<'_>,
+    ) -> Result<Option<Facts>, ToolError> {
+        match Facts::at(&slot.dir, slot.name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(told(path, &error)),
+            Ok(facts) if facts.kind == Kind::Link => Err(link(path, &slot.dir, slot.name)),
+            Ok(facts) => {
+                self.admit(path, &facts, Kind::File)?;
+                Ok(Some(facts))
+            }
+        }
+    }
+
+    /// A slot's file, to read. It may not be a link.
+    pub(super) fn in_slot(
+        &self,
+        path: &WorkspacePath,
+        slot: &Slot<'_>,
+    ) -> Result<(File, Facts), ToolError> {
+        if self.present(path, slot)?.is_none() {
+            return Err(told(path, &io::ErrorKind::NotFound.into()));
+        }
+        let told = |error| told(path, &error);
+        let mut options = reading();
+        options.follow(FollowSymlinks::No);
+        let file = slot.dir.open_with(slot.name, &options).map_err(told)?;
+        let facts = Facts::of(&file).map_err(told)?;
+        self.admit(path, &facts, Kind::File)?;
+        Ok((file.into_std(), facts))
+    }
+
+    fn admit(&self, path: &WorkspacePath, facts: &Facts, wanted: Kind) -> Result<(), ToolError> {
+        if facts.kind != wanted {
+            let text = match (facts.kind, wanted) {
+                (Kind::Folder, _) => {
+                    format!("`{path}` is a folder, write the path of a file in it")
+                }
+                (Kind::File, _) => format!("`{path}` is a file, write the path of a folder"),
+                _ => format!("`{path}` is neither a file nor a folder, and cannot be opened"),
+            };
+            return Err(ToolError::new(text));
+        }
+        let admitted = facts.admit(self.place, self.workspace.trust());
+        admitted.map_err(|refused| {
+            ToolError::new(match refused {
+                Refused::HardLinks => format!(
+                    "`{path}` has a second name (a hard link), which may be outside the workspace: make a copy and use that"
+                ),
+                Refused::OtherDevice => format!(
+                    "`{path}` is on another file system than the workspace, which the host does not allow"
+                ),
+            })
+        })
+    }
+}
+
+fn link(path: &WorkspacePath, dir: &Dir, name: &str) -> ToolError {
+    let target = dir.read_link_contents(name).unwrap_or_default();
+    ToolError::new(format!(
+        "`{path}`: `{name}` is a link to `{}`, write the path that it leads to",
+        target.display()
+    ))
+}
+
+/// What a model reads of an error of the system's.
+pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
+    use io::ErrorKind as Kind;
+
+    let text = match error.kind() {
+        Kind::NotFound => "is not there, `list_directory` and `find_files` tell what is",
+        // What cap-std says of a way out; the system's own have a number.
+        Kind::PermissionDenied if error.raw_os_error().is_none() => {
+            "leads out of the workspace, write the path of a file in it"
+        }
+        Kind::PermissionDenied => "cannot be opened: permission denied",
+        Kind::NotADirectory => "goes through a file that is no folder",
+        Kind::IsADirectory => "is a folder, write the path of a file in it",
+        Kind::AlreadyExists => "is there already",
+        _ if rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP) => {
+            "is a link that leads nowhere, or may not be followed here"
+        }
+        Kind::InvalidFilename => "has a name that is too long",
+        Kind::StorageFull | Kind::QuotaExceeded => "cannot be written: no space is left",
+        Kind::ReadOnlyFilesystem => "cannot be written: the file system is read-only",
+        _ => "cannot be opened or written, the operator knows why",
+    };
+    ToolError::new(format!("`{path}` {text}")).operator(error.to_string())
+}
+
+fn reading() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    // A pipe is opened, told apart and closed; nobody waits for its other end.
+    options.read(true).nonblock(true);
+    options
+}
+
+/// A file that is walked to, without following a link at its end; `None` where it is not what the walk saw.
+pub(super) fn walked(home: &Home<'_>, path: &str) -> io::Result<Option<(File, Facts)>> {
+    let mut options = reading();
+    options.follow(FollowSymlinks::No);
+    let file = home.dir.open_with(path, &options)?;
+    let facts = Facts::of(&file)?;
+    let admitted =
+        facts.kind == Kind::File && facts.admit(home.place, home.workspace.trust()).is_ok();
+    Ok(admitted.then(|| (file.into_std(), facts)))
+}
+
+/// A name that some file system or git takes for `.git`: in any case, with characters that are ignored, with what Windows drops at
+/// the end, or as the short name it gives.
+fn is_git(name: &str) -> bool {
+    let ignored = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{200b}');
+    let plain: String = name.chars().filter(ignored).collect();
+    let stem = plain.split(':').next().unwrap_or_default();
+    let stem = stem.trim_end_matches(['.', ' ']);
+    stem.eq_ignore_ascii_case(".git") || stem.eq_ignore_ascii_case("git~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_git;
+
+    // S1-78
+    #[test]
+    fn a_name_that_passes_for_git_is_told() {
+        for name in [
+            ".git",
+            ".GIT",
+            ".Git",
+            ".git.",
+            ".git ",
+            ".git. .",
+            "git~1",
+            "GIT~1",
+            ".g\u{200c}it",
+            "\u{feff}.git",
+            ".git::$INDEX_ALLOCATION",
+        ] {
+            assert!(is_git(name), "{name:?}");
+        }
+        for name in [
+            ".gitignore",
+            "git",
+            ".github",
+            ".git2",
+            "git~2",
+            "a.git",
+            ".gi",
+        ] {
+            assert!(!is_git(name), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! `read_file` and `read_file_parts`.
+
+use tool_core::prelude::*;
+
+use super::limits::Limits;
+use super::open::{self, Home};
+use super::text::{Text, Unreadable};
+use crate::workspace::{Reader, WorkspacePath};
+
+/// Text of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct FileText {
+    /// The file, from the workspace on.
+    pub path: String,
+    /// Its text, or the part of it that this result holds.
+    pub content: String,
+    /// Bytes of the whole file.
+    pub size_bytes: u64,
+    /// Lines of the whole file.
+    pub lines: u64,
+    /// Number of the line that `content` begins in.
+    pub start_line: u64,
+    /// Number of the line that `content` ends in.
+    pub end_line: u64,
+    /// Whether something that was asked for is missing.
+    pub truncated: bool,
+    /// Where the file goes on after `content`: the `offset` of the next call.
+    pub next_offset: Option<u64>,
+}
+
+/// Reads a text file of the workspace: from its beginning, from an offset, or its last lines. A result has at most 500 lines and
+/// 512 KiB; `next_offset` is the `offset` to go on with. Use `read_file_parts` for lines whose numbers are known.
+#[tool(
+    category = "files",
+    example("A whole file", { "path": "src/main.rs" }),
+    example("The last 20 lines of a log", { "path": "logs/build.log", "tail": 20 }),
+    example("On from where the result before ended", { "path": "data/large.csv", "offset": 524288 }),
+)]
+pub fn read_file(
+    cx: &ToolContext,
+    reader: &Reader,
+    limits: &Limits,
+    /// The file, from the workspace on, or absolute and inside the workspace.
+    path: String,
+    /// Only this many lines at the end.
+    #[arg(range = 1..=1_000_000)]
+    tail: Option<u32>,
+    /// Where to begin, in bytes: `next_offset` of the result before.
+    #[arg(default = 0)]
+    offset: u64,
+) -> Result<FileText, ToolError> {
+    if tail.is_some() && offset > 0 {
+        return Err(ToolError::new(
+            "`tail` and `offset` exclude each other, leave one out",
+        ));
+    }
+    let path = reader.resolve(&path).map_err(ToolError::shown)?;
+    let home = Home::of(reader)?;
+    let mut text = open(&home, &path, limits, cx)?;
+    let told = |fault| unreadable(&path, fault);
+    let (start, short) = match tail {
+        Some(tail) => tail_from(&mut text, tail as usize, limits).map_err(told)?,
+        None => (offset.min(text.size), false),
+    };
+    let start_line = text.line_at(start).map_err(told)?.min(text.lines);
+    let (size_bytes, lines) = (text.size, text.lines);
+    let content = if start == 0 && size_bytes <= limits.bytes as u64 && lines <= limits.lines as u64
+    {
+        text.into_string()
+    } else {
+        text.window(start, limits.lines, limits.bytes)
+    };
+    let content = content.map_err(told)?;
+    let end = start + content.len() as u64;
+    let more = end < size_bytes;
+    cx.cite(Citation::new("workspace", path.as_str()));
+    Ok(FileText {
+        path: path.to_string(),
+        size_bytes,
+        lines,
+        start_line,
+        end_line: start_line + newlines_within(&content),
+        truncated: short || more,
+        next_offset: more.then_some(end),
+        content,
+    })
+}
+
+/// Where the last lines begin, and whether they are fewer than were asked for.
+fn tail_from(text: &mut Text, tail: usize, limits: &Limits) -> Result<(u64, bool), Unreadable> {
+    let wanted = text.lines.min(tail as u64);
+    let lines = wanted.min(limits.lines as u64);
+    let mut start = text.start_of(text.lines - lines + 1)?;
+    let mut short = lines < wanted;
+    if text.size - start > limits.bytes as u64 {
+        short = true;
+        start = text.line_within(text.size - limits.bytes as u64)?;
+    }
+    Ok((start, short))
+}
+
+/// Line ends that something follows.
+fn newlines_within(content: &str) -> u64 {
+    let inner = content.strip_suffix('\n').unwrap_or(content);
+    memchr::memchr_iter(b'\n', inner.as_bytes()).count() as u64
+}
+
+/// Some lines of a file, to be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Part {
+    /// The file, from the workspace on, or absolute and inside the workspace.
+    pub path: String,
+    /// The first line, counted from 1.
+    #[schema(range = 1..=4_294_967_295)]
+    pub start_line: u64,
+    /// The last line, which is read as well.
+    #[schema(range = 1..=4_294_967_295)]
+    pub end_line: u64,
+}
+
+/// Some lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct PartText {
+    /// The file, from the workspace on.
+    pub path: String,
+    /// The first line that `text` holds; 0 for an empty file.
+    pub start: u64,
+    /// The last line that `text` holds; 0 for an empty file.
+    pub end: u64,
+    /// Lines of the whole file.
+    pub total_lines: u64,
+    /// The lines, each with its line end.
+    pub text: String,
+    /// The file does not have all the lines that were asked for: `start` and `end` are the nearest that it has.
+    pub clamped: bool,
+    /// The lines were too many or too long for one result: ask for those behind `end`.
+    pub truncated: bool,
+}
+
+/// Parts of files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct PartTexts {
+    /// The parts, in the order in which they were asked for.
+    pub parts: Vec<PartText>,
+}
+
+/// Reads ranges of lines from up to 10 text files of the workspace at once, at most 400 lines each. Use it with the line numbers that
+/// `search_files` found.
+#[tool(
+    category = "files",
+    example("Lines 10 to 40 of one file", { "parts": [{ "path": "src/main.rs", "start_line": 10, "end_line": 40 }] }),
+    example("A declaration and its test", { "parts": [
+        { "path": "src/lib.rs", "start_line": 1, "end_line": 25 },
+        { "path": "tests/lib.rs", "start_line": 80, "end_line": 120 },
+    ] }),
+)]
+pub fn read_file_parts(
+    cx: &ToolContext,
+    reader: &Reader,
+    limits: &Limits,
+    /// The parts to read.
+    #[arg(min_items = 1, max_items = 10)]
+    parts: Vec<Part>,
+) -> Result<PartTexts, ToolError> {
+    let home = Home::of(reader)?;
+    let mut left = limits.bytes;
+    let mut texts = Vec::with_capacity(parts.len());
+    for part in parts {
+        let text = read_part(cx, &home, limits, &part, left)?;
+        left = left.saturating_sub(text.text.len());
+        texts.push(text);
+    }
+    Ok(PartTexts { parts: texts })
+}
+
+fn read_part(
+    cx: &ToolContext,
+    home: &Home<'_>,
+    limits: &Limits,
+    part: &Part,
+    most: usize,
+) -> Result<PartText, ToolError> {
+    let path = home
+        .workspace
+        .resolve(&part.path)
+        .map_err(ToolError::shown)?;
+    if part.end_line < part.start_line {
+        return Err(ToolError::new(format!(
+            "`{path}`: `end_line` {} is before `start_line` {}, the range includes both",
+            part.end_line, part.start_line
+        )));
+    }
+    let mut text = open(home, &path, limits, cx)?;
+    let told = |fault| unreadable(&path, fault);
+    let total_lines = text.lines;
+    let start = part.start_line.min(total_lines);
+    let last = part.end_line.min(total_lines);
+    let end = last.min(start.saturating_add(limits.part_lines - 1));
+    let lines = usize::try_from(end + 1 - start).unwrap_or(usize::MAX);
+    let from = text.start_of(start).map_err(told)?;
+    // Nothing fits any more: the part is told as cut before its first line.
+    let (window, end) = if total_lines == 0 || most == 0 {
+        (
+            String::new(),
+            start.saturating_sub(u64::from(total_lines > 0)),
+        )
+    } else {
+        let window = text.window(from, lines, most).map_err(told)?;
+        let got = start + newlines_within(&window);
+        (window, got)
+    };
+    let whole = text.start_of(last + 1).map_err(told)? - from == window.len() as u64;
+    cx.cite(Citation::new(
+        "workspace",
+        format!("{path}#L{start}-L{end}"),
+    ));
+    Ok(PartText {
+        path: path.to_string(),
+        start,
+        end,
+        total_lines,
+        truncated: total_lines > 0 && !whole,
+        clamped: (start, last) != (part.start_line, part.end_line),
+        text: window,
+    })
+}
+
+fn open(
+    home: &Home<'_>,
+    path: &WorkspacePath,
+    limits: &Limits,
+    cx: &ToolContext,
+) -> Result<Text, ToolError> {
+    let (file, facts) = home.file(path)?;
+    Text::read(file, facts.size, limits.file_bytes, || cx.is_cancelled())
+        .map_err(|fault| unreadable(path, fault))
+}
+
+pub(super) fn unreadable(path: &WorkspacePath, fault: Unreadable) -> ToolError {
+    match fault {
+        Unreadable::Io(error) => open::told(path, &error),
+        Unreadable::Binary => ToolError::new(format!(
+            "`{path}` is a binary file (it holds a NUL byte), only text can be read"
+        )),
+        Unreadable::Encoding(at) => ToolError::new(format!(
+            "`{path}` is no UTF-8 text from byte {at} on: it is binary or in another encoding; an `offset` has to be a `next_offset`"
+        )),
+        Unreadable::Long(most) => ToolError::new(format!(
+            "`{path}` is longer than the {most} bytes that are read of a file, `search_files` finds lines in it"
+        )),
+        Unreadable::Cancelled => {
+            ToolError::of(tool_core::ErrorKind::Cancelled, "the call was cancelled")
+        }
+    }
+}

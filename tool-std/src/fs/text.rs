@@ -1,0 +1,248 @@
+//! The text of a file, and windows of it.
+//!
+//! A file is read once from its beginning to its end, in pieces, and checked as it goes: that it is text, where its lines are. What fits
+//! into one piece is kept; of a longer file only the window is read again.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+
+use memchr::{memchr_iter, memrchr_iter};
+
+/// How much is read at once.
+const PIECE: usize = 4 << 20;
+
+/// How far a NUL is looked for: text has none, and what is not text has one early.
+const LOOKED_AT: usize = 8 << 10;
+
+/// A file that was looked at from its beginning to its end.
+pub(super) struct Text {
+    file: File,
+    /// The bytes from `held_at` on.
+    held: Vec<u8>,
+    held_at: u64,
+    /// Where each piece begins, and how many lines end before it.
+    pieces: Vec<(u64, u64)>,
+    /// Its bytes.
+    pub(super) size: u64,
+    /// Its lines. What stands behind the last line end is one as well.
+    pub(super) lines: u64,
+}
+
+/// Why there is no text.
+pub(super) enum Unreadable {
+    Io(io::Error),
+    /// It holds a NUL byte.
+    Binary,
+    /// It is no UTF-8; where that shows.
+    Encoding(u64),
+    /// It is longer than this.
+    Long(u64),
+    /// The call was given up.
+    Cancelled,
+}
+
+impl From<io::Error> for Unreadable {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl Text {
+    /// Reads all of it.
+    pub(super) fn read(
+        mut file: File,
+        expected: u64,
+        most: u64,
+        cancelled: impl Fn() -> bool,
+    ) -> Result<Self, Unreadable> {
+        if expected > most {
+            return Err(Unreadable::Long(most));
+        }
+        let room = usize::try_from(expected).map_or(PIECE, |size| size.min(PIECE));
+        // One byte more, so that the end of the file shows without growing.
+        let mut held = Vec::with_capacity(room + 1);
+        let (mut held_at, mut size, mut lines) = (0, 0, 0);
+        let mut pieces = Vec::new();
+        let mut ended = true;
+        loop {
+            let carried = held.len();
+            let read = (&mut file).take(PIECE as u64).read_to_end(&mut held)?;
+            if read == 0 {
+                if carried > 0 {
+                    return Err(Unreadable::Encoding(size - carried as u64));
+                }
+                break;
+            }
+            size += read as u64;
+            if size > most {
+                return Err(Unreadable::Long(most));
+            }
+            if pieces.is_empty() && memchr::memchr(0, &held[..held.len().min(LOOKED_AT)]).is_some()
+            {
+                return Err(Unreadable::Binary);
+            }
+            let whole = whole_characters(&held).map_err(|at| Unreadable::Encoding(held_at + at))?;
+            pieces.push((held_at, lines));
+            lines += memchr_iter(b'\n', &held[..whole]).count() as u64;
+            ended = held[..whole].last() == Some(&b'\n');
+            // A short read is the end, and what is held is the last of it.
+            if read < PIECE && whole == held.len() {
+                break;
+            }
+            held.drain(..whole);
+            held_at += whole as u64;
+            if cancelled() {
+                return Err(Unreadable::Cancelled);
+            }
+        }
+        if !ended {
+            lines += 1;
+        }
+        Ok(Self {
+            file,
+            held,
+            held_at,
+            pieces,
+            size,
+            lines,
+        })
+    }
+
+    /// All of it, where it is held.
+    pub(super) fn into_string(mut self) -> Result<String, Unreadable> {
+        if self.held_at != 0 || self.held.len() as u64 != self.size {
+            let length =
+                usize::try_from(self.size).map_err(|_| Unreadable::Long(usize::MAX as u64))?;
+            self.hold(0, length)?;
+        }
+        String::from_utf8(self.held).map_err(|_| Unreadable::Encoding(0))
+    }
+
+    /// The number of the line that the byte at `offset` is in.
+    pub(super) fn line_at(&mut self, offset: u64) -> Result<u64, Unreadable> {
+        let offset = offset.min(self.size);
+        let piece = self.pieces.partition_point(|(at, _)| *at <= offset);
+        let Some(&(at, before)) = piece
+            .checked_sub(1)
+            .and_then(|piece| self.pieces.get(piece))
+        else {
+            return Ok(1);
+        };
+        let bytes = self.bytes(at, as_length(offset - at))?;
+        Ok(before + memchr_iter(b'\n', bytes).count() as u64 + 1)
+    }
+
+    /// Where a line begins, counted from 1; the end of the file for a line that it does not have.
+    pub(super) fn start_of(&mut self, line: u64) -> Result<u64, Unreadable> {
+        let before = line.saturating_sub(1);
+        if before == 0 {
+            return Ok(0);
+        }
+        if line > self.lines {
+            return Ok(self.size);
+        }
+        let piece = self.pieces.partition_point(|(_, lines)| *lines < before);
+        let Some(&(at, lines)) = piece
+            .checked_sub(1)
+            .and_then(|piece| self.pieces.get(piece))
+        else {
+            return Ok(0);
+        };
+        let end = self.pieces.get(piece).map_or(self.size, |(at, _)| *at);
+        let nth = as_length(before - lines - 1);
+        let bytes = self.bytes(at, as_length(end - at))?;
+        let newline = memchr_iter(b'\n', bytes).nth(nth);
+        Ok(newline.map_or(self.size, |newline| at + newline as u64 + 1))
+    }
+
+    /// Where the first line begins that begins at `offset` or behind it; where there is none, the first character.
+    pub(super) fn line_within(&mut self, offset: u64) -> Result<u64, Unreadable> {
+        let rest = as_length(self.size - offset);
+        let bytes = self.bytes(offset.saturating_sub(1), rest + 1)?;
+        let skipped = match memchr::memchr(b'\n', bytes) {
+            Some(newline) if newline + 1 < bytes.len() => newline,
+            _ => bytes
+                .iter()
+                .skip(1)
+                .take_while(|byte| is_inside(**byte))
+                .count(),
+        };
+        Ok(offset + skipped as u64)
+    }
+
+    /// Whole characters from `offset` on, up to `lines` lines and `most` bytes. A line that does not fit is left for the next window,
+    /// unless it is the first one.
+    pub(super) fn window(
+        &mut self,
+        offset: u64,
+        lines: usize,
+        most: usize,
+    ) -> Result<String, Unreadable> {
+        let size = self.size;
+        let bytes = self.bytes(offset, most)?;
+        if bytes.first().is_some_and(|byte| is_inside(*byte)) {
+            return Err(Unreadable::Encoding(offset));
+        }
+        let end = match memchr_iter(b'\n', bytes).nth(lines - 1) {
+            Some(newline) => newline + 1,
+            None if offset + bytes.len() as u64 >= size => bytes.len(),
+            None => match memrchr_iter(b'\n', bytes).next() {
+                Some(newline) => newline + 1,
+                None => bytes.len() - cut_character(bytes),
+            },
+        };
+        let window = bytes[..end].to_vec();
+        String::from_utf8(window).map_err(|_| Unreadable::Encoding(offset))
+    }
+
+    fn bytes(&mut self, offset: u64, length: usize) -> Result<&[u8], Unreadable> {
+        let held_to = self.held_at + self.held.len() as u64;
+        let wanted = length.min(as_length(self.size.saturating_sub(offset)));
+        if offset < self.held_at || offset + wanted as u64 > held_to {
+            self.hold(offset, wanted)?;
+        }
+        let from = as_length(offset.min(self.size) - self.held_at);
+        Ok(&self.held[from..from + wanted])
+    }
+
+    fn hold(&mut self, offset: u64, length: usize) -> Result<(), Unreadable> {
+        self.file.seek(SeekFrom::Start(offset))?;
+        self.held.clear();
+        self.held_at = offset;
+        let read = (&mut self.file)
+            .take(length as u64)
+            .read_to_end(&mut self.held)?;
+        if read < length {
+            // Somebody made it shorter meanwhile.
+            return Err(Unreadable::Io(io::ErrorKind::UnexpectedEof.into()));
+        }
+        Ok(())
+    }
+}
+
+/// A length in memory; no file that is read is longer than memory can be.
+fn as_length(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// How many bytes are whole characters: all, or all but a beginning of one at the end. An error is where something else stands.
+fn whole_characters(bytes: &[u8]) -> Result<usize, u64> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.len()),
+        Err(error) if error.error_len().is_none() => Ok(error.valid_up_to()),
+        Err(error) => Err(error.valid_up_to() as u64),
+    }
+}
+
+/// Whether a byte continues a character.
+fn is_inside(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+/// How many bytes at the end are the beginning of a character.
+fn cut_character(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => 0,
+        Err(error) => bytes.len() - error.valid_up_to(),
+    }
+}

@@ -1,0 +1,318 @@
+//! The files below a folder.
+//!
+//! Each folder is opened below the workspace's handle, so the walk goes nowhere else even where folders are exchanged for links while it
+//! runs; a walk by paths, as `ignore`'s own, could list a folder outside before anybody looks. Its rules are `ignore`'s.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use tool_core::{ErrorKind, ToolError};
+
+use super::open::{self, Home, walked};
+use crate::workspace::{Facts, Kind, WorkspacePath};
+
+/// Longest file of rules that is read.
+const RULES: u64 = 1 << 20;
+
+/// What to walk.
+pub(super) struct Walk<'a> {
+    pub(super) home: &'a Home<'a>,
+    /// Take names that begin with a dot; `.git` is never taken.
+    pub(super) hidden: bool,
+    /// Take what `.gitignore` and `.ignore` leave out.
+    pub(super) ignored: bool,
+    /// Most files.
+    pub(super) most: usize,
+    pub(super) cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// The files that a walk found.
+pub(super) struct Files {
+    /// Their paths from the workspace on, sorted.
+    pub(super) paths: Vec<String>,
+    /// Whether there are more than were to be taken.
+    pub(super) more: bool,
+}
+
+/// The rules of one file, and those of the folders above.
+struct Rules {
+    above: Option<Arc<Rules>>,
+    /// Bytes of a path before what the rules are about.
+    skip: usize,
+    list: Gitignore,
+}
+
+/// A folder that is still to be looked into; its path is empty for the workspace.
+struct Task {
+    path: String,
+    rules: Option<Arc<Rules>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    tasks: Vec<Task>,
+    busy: usize,
+}
+
+struct Shared<'a> {
+    walk: &'a Walk<'a>,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    found: AtomicUsize,
+}
+
+/// How many threads a walk or a search uses.
+pub(super) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |threads| threads.get().min(8))
+}
+
+impl Walk<'_> {
+    /// The regular files below `start`, or `start` itself where it is one.
+    pub(super) fn files(&self, start: &WorkspacePath) -> Result<Files, ToolError> {
+        let told = |error| open::told(start, &error);
+        if self.home.dir.metadata(start).map_err(told)?.is_file() {
+            self.home.file(start)?;
+            return Ok(Files {
+                paths: vec![start.to_string()],
+                more: false,
+            });
+        }
+        self.home.folder(start)?;
+        let first = Task {
+            rules: self.rules_above(start),
+            path: start.names().collect::<Vec<_>>().join("/"),
+        };
+        let shared = Shared {
+            walk: self,
+            queue: Mutex::new(Queue {
+                tasks: vec![first],
+                busy: 0,
+            }),
+            changed: Condvar::new(),
+            found: AtomicUsize::new(0),
+        };
+        let mut paths = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads())
+                .map(|_| scope.spawn(|| shared.work()))
+                .collect();
+            let mut paths = shared.work();
+            for other in others {
+                // A thread that panicked has found nothing.
+                paths.append(&mut other.join().unwrap_or_default());
+            }
+            paths
+        });
+        if (self.cancelled)() {
+            return Err(ToolError::of(
+                ErrorKind::Cancelled,
+                "the call was cancelled",
+            ));
+        }
+        paths.sort_unstable();
+        let more = paths.len() > self.most;
+        paths.truncate(self.most);
+        Ok(Files { paths, more })
+    }
+
+    /// The rules of the folders from the workspace down to the one above `start`.
+    fn rules_above(&self, start: &WorkspacePath) -> Option<Arc<Rules>> {
+        let mut rules = None;
+        let mut path = String::new();
+        for name in start.names() {
+            if let Ok(dir) = self.folder(&path) {
+                rules = self.with_rules(&dir, &path, rules, [true, true]);
+            }
+            path = below(&path, name);
+        }
+        rules
+    }
+
+    fn folder(&self, path: &str) -> std::io::Result<Dir> {
+        let dir = if path.is_empty() {
+            self.home.dir.try_clone()?
+        } else {
+            self.home.dir.open_dir_nofollow(path)?
+        };
+        let facts = Facts::of(&dir)?;
+        match facts.admit(self.home.place, self.home.workspace.trust()) {
+            Ok(()) => Ok(dir),
+            Err(_) => Err(std::io::ErrorKind::CrossesDevices.into()),
+        }
+    }
+
+    /// The rules above and those of this folder; `.ignore` has the last word. `there` says which of the files to look for.
+    fn with_rules(
+        &self,
+        dir: &Dir,
+        path: &str,
+        above: Option<Arc<Rules>>,
+        there: [bool; 2],
+    ) -> Option<Arc<Rules>> {
+        let mut rules = above;
+        for (name, _) in RULE_FILES.iter().zip(there).filter(|(_, there)| *there) {
+            if self.ignored || Facts::at(dir, name).is_err() {
+                continue;
+            }
+            let Some(list) = self.read_rules(&below(path, name)) else {
+                continue;
+            };
+            rules = Some(Arc::new(Rules {
+                above: rules,
+                skip: if path.is_empty() { 0 } else { path.len() + 1 },
+                list,
+            }));
+        }
+        rules
+    }
+
+    fn read_rules(&self, path: &str) -> Option<Gitignore> {
+        use std::io::Read as _;
+
+        let (file, facts) = walked(self.home, path).ok()??;
+        if facts.size > RULES {
+            return None;
+        }
+        let mut text = Vec::new();
+        file.take(RULES).read_to_end(&mut text).ok()?;
+        let mut builder = GitignoreBuilder::new("");
+        for line in String::from_utf8_lossy(&text)
+            .trim_start_matches('\u{feff}')
+            .lines()
+        {
+            // A line that is no pattern is skipped, as git does.
+            let _ = builder.add_line(None, line);
+        }
+        builder.build().ok().filter(|list| !list.is_empty())
+    }
+}
+
+/// In this order: the later ones have the last word.
+const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+impl Rules {
+    fn leaves_out(&self, path: &str, is_folder: bool) -> bool {
+        let mut rules = Some(self);
+        while let Some(here) = rules {
+            match here.list.matched(&path[here.skip..], is_folder) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => rules = here.above.as_deref(),
+            }
+        }
+        false
+    }
+}
+
+impl Shared<'_> {
+    /// Looks into folders until none is left; what it found.
+    fn work(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        while let Some(task) = self.next() {
+            let busy = Busy(self);
+            let folders = self.look(&task, &mut found);
+            self.lock().tasks.extend(folders);
+            drop(busy);
+        }
+        found
+    }
+
+    /// The next folder; waits while somebody else may still find one.
+    fn next(&self) -> Option<Task> {
+        let mut queue = self.lock();
+        loop {
+            if (self.walk.cancelled)() || self.found.load(Ordering::Relaxed) > self.walk.most {
+                queue.tasks.clear();
+            }
+            if let Some(task) = queue.tasks.pop() {
+                queue.busy += 1;
+                return Some(task);
+            }
+            if queue.busy == 0 {
+                return None;
+            }
+            queue = self
+                .changed
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files of a folder into `found`, and the folders in it. A folder that cannot be read, or is one no more, has nothing.
+    fn look(&self, task: &Task, found: &mut Vec<String>) -> Vec<Task> {
+        let walk = self.walk;
+        let Ok(dir) = walk.folder(&task.path) else {
+            return Vec::new();
+        };
+        let Ok(entries) = dir.entries() else {
+            return Vec::new();
+        };
+        let mut seen = Vec::new();
+        let mut there = [false; 2];
+        for entry in entries.flatten() {
+            let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
+                continue;
+            };
+            for (rules, there) in RULE_FILES.iter().zip(&mut there) {
+                *there |= name == *rules;
+            }
+            if kind.is_dir() || kind.is_file() {
+                seen.push((name, kind.is_dir()));
+            } else if !kind.is_symlink()
+                && Facts::at(&dir, &name).is_ok_and(|facts| facts.kind == Kind::File)
+            {
+                // A file system that does not tell kinds in its lists.
+                seen.push((name, false));
+            }
+        }
+        let rules = walk.with_rules(&dir, &task.path, task.rules.clone(), there);
+        let mut folders = Vec::new();
+        for (name, is_folder) in seen {
+            if name == ".git" || (name.starts_with('.') && !walk.hidden) {
+                continue;
+            }
+            let path = below(&task.path, &name);
+            if rules
+                .as_ref()
+                .is_some_and(|rules| rules.leaves_out(&path, is_folder))
+            {
+                continue;
+            }
+            if is_folder {
+                folders.push(Task {
+                    path,
+                    rules: rules.clone(),
+                });
+            } else {
+                self.found.fetch_add(1, Ordering::Relaxed);
+                found.push(path);
+            }
+        }
+        folders
+    }
+}
+
+/// Somebody looks into a folder. Given back also where that panics, so that nobody waits for ever.
+struct Busy<'a>(&'a Shared<'a>);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.lock().busy -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}/{name}")
+    }
+}

@@ -1,0 +1,205 @@
+//! Names of files as a model writes them.
+
+use std::fmt;
+use std::path::Path;
+
+use super::Workspace;
+
+/// Most bytes of a name and of a path, as file systems have them.
+const NAME: usize = 255;
+const PATH: usize = 4096;
+
+/// A path in a workspace: relative, with `/` between its parts and neither `.` nor `..` among them. The workspace itself is `.`.
+///
+/// It says nothing about what is there; only opening it below the workspace's handle does.
+///
+/// ```
+/// use tool_std::workspace::WorkspacePath;
+///
+/// assert_eq!(WorkspacePath::relative("a/../b//c")?.as_str(), "b/c");
+/// assert_eq!(WorkspacePath::relative("./")?.as_str(), ".");
+/// assert!(WorkspacePath::relative("a/../../b").is_err());
+/// assert!(WorkspacePath::relative("/etc/passwd").is_err());
+/// # Ok::<(), tool_std::workspace::PathError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkspacePath(String);
+
+impl WorkspacePath {
+    /// A path as it is written, which has to be relative.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`], whose text tells a model what to write instead.
+    pub fn relative(text: &str) -> Result<Self, PathError> {
+        let fault = |fault| Err(PathError(shown(text), fault));
+        if text.is_empty() {
+            return fault(Fault::Empty);
+        }
+        if text.contains('\0') {
+            return fault(Fault::Nul);
+        }
+        if text.starts_with(['/', '\\']) || has_drive(text) {
+            return fault(Fault::Absolute);
+        }
+        if text.contains('\\') {
+            return fault(Fault::Backslash);
+        }
+        if text.len() > PATH {
+            return fault(Fault::Long);
+        }
+        let mut path = String::with_capacity(text.len());
+        for part in text.split('/') {
+            match part {
+                "" | "." => {}
+                ".." if path.is_empty() => return fault(Fault::Leaves),
+                ".." => path.truncate(path.rfind('/').unwrap_or(0)),
+                _ if part.len() > NAME => return fault(Fault::Long),
+                _ => {
+                    if !path.is_empty() {
+                        path.push('/');
+                    }
+                    path.push_str(part);
+                }
+            }
+        }
+        if path.is_empty() {
+            path.push('.');
+        }
+        Ok(Self(path))
+    }
+
+    /// The path as text; `.` for the workspace.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The folder that it is in and its last name; `None` for the workspace itself.
+    pub fn split(&self) -> Option<(&str, &str)> {
+        match self.0.as_str() {
+            "." => None,
+            path => Some(path.rsplit_once('/').unwrap_or((".", path))),
+        }
+    }
+
+    /// Its names, from the workspace on; none for the workspace itself.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').filter(|name| *name != ".")
+    }
+}
+
+impl fmt::Display for WorkspacePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AsRef<Path> for WorkspacePath {
+    fn as_ref(&self) -> &Path {
+        Path::new(&self.0)
+    }
+}
+
+impl Workspace {
+    /// A path as a model writes it: relative, or absolute and inside this workspace, as tools that make folders return them.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`], whose text tells a model what to write instead.
+    ///
+    /// ```
+    /// # let root = tempfile::tempdir()?;
+    /// # let root = root.path();
+    /// let workspace = tool_std::workspace::Workspaces::new(root).open("acme", "conv1")?;
+    /// let inside = format!("{}/a/../b", workspace.path().display());
+    /// assert_eq!(workspace.resolve(&inside)?.as_str(), "b");
+    /// let beside = format!("{}x/b", workspace.path().display());
+    /// assert!(workspace.resolve(&beside).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
+        let path = Path::new(text);
+        if !path.is_absolute() || text.contains('\0') {
+            return WorkspacePath::relative(text);
+        }
+        // Whole names are compared, so `/ws/conv1x` is not below `/ws/conv1`.
+        let below = |base: &Path| {
+            let rest = path.strip_prefix(base).ok()?.to_str()?;
+            Some(WorkspacePath::relative(if rest.is_empty() {
+                "."
+            } else {
+                rest
+            }))
+        };
+        // The second form is what a program in there sees where a part of the root is a link.
+        let inside = below(self.path()).or_else(|| below(&self.path().canonicalize().ok()?));
+        let outside = PathError(shown(text), Fault::Outside);
+        inside
+            .ok_or(outside.clone())?
+            .map_err(|error| match error.1 {
+                Fault::Leaves => outside,
+                fault => PathError(shown(text), fault),
+            })
+    }
+}
+
+/// Why a text is no path in a workspace. Its text is for the model that wrote the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathError(String, Fault);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Empty,
+    Nul,
+    Absolute,
+    Backslash,
+    Long,
+    Leaves,
+    Outside,
+}
+
+impl std::error::Error for PathError {}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(path, fault) = self;
+        match fault {
+            Fault::Empty => f.write_str("the path is empty, write `.` for the workspace itself"),
+            Fault::Nul => write!(f, "`{path}` holds a NUL character, leave it out"),
+            Fault::Absolute => write!(
+                f,
+                "`{path}` is absolute, write the path from the workspace on, such as `notes/plan.md`"
+            ),
+            Fault::Backslash => write!(f, "`{path}` has a backslash, write `/` between folders"),
+            Fault::Long => write!(
+                f,
+                "`{path}` is too long: a name has at most {NAME} bytes, a path {PATH}"
+            ),
+            Fault::Leaves => write!(
+                f,
+                "`{path}` leads out of the workspace, write a path that stays in it"
+            ),
+            Fault::Outside => write!(
+                f,
+                "`{path}` is outside the workspace, write the path from the workspace on, such as `notes/plan.md`"
+            ),
+        }
+    }
+}
+
+/// `C:\`, `C:/` and `C:name`.
+fn has_drive(text: &str) -> bool {
+    matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+/// The path as a message shows it.
+fn shown(text: &str) -> String {
+    let most = 200;
+    let short: String = text.chars().take(most).collect();
+    let more = if text.chars().nth(most).is_some() {
+        "…"
+    } else {
+        ""
+    };
+    short.replace('\0', "\\0") + more
+}
