@@ -8,6 +8,7 @@
 //! | `fs` (default) | `read_file`, `read_file_parts`, `write_file`, `edit_file`, `list_directory`, `find_files`, `search_files` |
 //! | `demo` | `log_hello_world`, `slow_count` |
 //! | `isolate` | none: how the tools of other packs start programs |
+//! | `http` | `http_get`, `http_request` |
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,8 @@ pub mod workspace;
 
 #[cfg(feature = "demo")]
 pub mod demo;
+#[cfg(feature = "http")]
+pub mod http;
 #[cfg(all(feature = "isolate", unix))]
 pub mod isolate;
 

@@ -1,0 +1,445 @@
+//! Where a request may go, before any redirect.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use tool_core::ErrorKind;
+use tool_std::http::{Guard, Http, Resolver as _, SystemResolver, special_range};
+
+use super::support::{Names, PRIVATE, PUBLIC, Server, client, get, guard, output, policy, text};
+
+/// Odd spellings of hosts that are not public, and whole URLs that no request may have.
+const HOSTILE: &[&str] = &[
+    // Loopback: parts left out, octal, hexadecimal, one number, mixed, padded.
+    "http://127.1/",
+    "http://127.0.1/",
+    "http://127.0.0.1/",
+    "http://127.0.0.1./",
+    "http://127.0.0.1:80/",
+    "http://127.255.255.254/",
+    "http://0x7f.1/",
+    "http://0x7f.0.0.1/",
+    "http://0x7f.0x0.0x0.0x1/",
+    "http://0X7F.0X0.0X0.0X1/",
+    "http://0x7f000001/",
+    "http://0x7f000001./",
+    "http://0177.0.0.1/",
+    "http://0177.1/",
+    "http://017700000001/",
+    "http://0000177.0.0.1/",
+    "http://2130706433/",
+    "http://02130706433.0/",
+    "http://127.0x0.0.01/",
+    "http://127.0.0.0x1/",
+    "http://0/",
+    "http://0.0.0.0/",
+    "http://0x0/",
+    "http://00000/",
+    // Digits and dots of other scripts, and percent-encoding.
+    "http://１２７.０.０.１/",
+    "http://①②⑦.⓪.⓪.①/",
+    "http://１２７。０。０。１/",
+    "http://127｡0｡0｡1/",
+    "http://𝟏𝟐𝟕.𝟎.𝟎.𝟏/",
+    "http://%31%32%37.0.0.1/",
+    "http://127%2E0%2E0%2E1/",
+    "http://0%78%37f.1/",
+    "http://127.0.0.1%2f@example.com/",
+    "http://%6c%6f%63%61%6c%68%6f%73%74/",
+    "http://ｌｏｃａｌｈｏｓｔ/",
+    "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/",
+    "http://lo\u{ad}calhost/",
+    // Private networks, link-local and the metadata services behind it.
+    "http://10.0.0.1/",
+    "http://10.1/",
+    "http://167772161/",
+    "http://0x0a000001/",
+    "http://172.16.0.1/",
+    "http://172.31.255.255/",
+    "http://192.168.0.1/",
+    "http://192.168.1/",
+    "http://3232235777/",
+    "http://100.64.0.1/",
+    "http://100.100.100.200/latest/meta-data/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://169.254.169.254./",
+    "http://169.254.43518/",
+    "http://0xa9.0xfe.0xa9.0xfe/",
+    "http://0251.0376.0251.0376/",
+    "http://0xA9FEA9FE/",
+    "http://2852039166/",
+    "http://169.254.170.2/v2/credentials/",
+    "http://192.0.0.192/",
+    "http://198.18.0.1/",
+    "http://224.0.0.1/",
+    "http://239.255.255.250/",
+    "http://240.0.0.1/",
+    "http://255.255.255.255/",
+    "http://4294967295/",
+    // IPv6: loopback, unspecified, mapped, compatible, translated, tunnelled, local.
+    "http://[::1]/",
+    "http://[0:0:0:0:0:0:0:1]/",
+    "http://[0000:0000:0000:0000:0000:0000:0000:0001]/",
+    "http://[::0.0.0.1]/",
+    "http://[::]/",
+    "http://[::]:80/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[::ffff:7f00:1]/",
+    "http://[::FFFF:7F00:0001]/",
+    "http://[0:0:0:0:0:ffff:127.0.0.1]/",
+    "http://[::ffff:10.0.0.1]/",
+    "http://[::ffff:a9fe:a9fe]/",
+    "http://[::ffff:8.8.8.8]/",
+    "http://[::127.0.0.1]/",
+    "http://[::ffff:0:127.0.0.1]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[64:ff9b::169.254.169.254]/",
+    "http://[64:ff9b:1::a00:1]/",
+    "http://[2002:7f00:1::]/",
+    "http://[2002:a9fe:a9fe::1]/",
+    "http://[2001:0:7f00:1::]/",
+    "http://[2001:0:5ef5:79fd:0:59d:a6ee:5601]/",
+    "http://[2001:db8::1]/",
+    "http://[3fff::1]/",
+    "http://[5f00::1]/",
+    "http://[100::1]/",
+    "http://[fc00::1]/",
+    "http://[fd00:ec2::254]/latest/meta-data/",
+    "http://[fd20:ce::254]/",
+    "http://[fe80::1]/",
+    "http://[fe80::1%25eth0]/",
+    "http://[fec0::1]/",
+    "http://[ff02::1]/",
+    "http://[::1%25lo]/",
+    "http://[::1]./",
+    // Names that are not of the internet.
+    "http://localhost/",
+    "http://localhost./",
+    "http://LOCALHOST/",
+    "http://a.localhost/",
+    "http://localhost.localdomain/",
+    "http://metadata/",
+    "http://metadata.google.internal/computeMetadata/v1/",
+    "http://METADATA.google.INTERNAL./",
+    "http://metadata.goog/",
+    "http://instance-data.ec2.internal/",
+    "http://instance-data/latest/",
+    "http://metadata.tencentyun.com/",
+    "http://kubernetes.default.svc/",
+    "http://kubernetes.default.svc.cluster.local/",
+    "http://host.docker.internal/",
+    "http://printer.local/",
+    "http://router.home.arpa/",
+    "http://nas.lan/",
+    "http://intranet/",
+    "http://something.onion/",
+    "http://1.0.0.127.in-addr.arpa/",
+    // Other schemes, users, ports and things that are no URL.
+    "file:///etc/passwd",
+    "file://localhost/etc/passwd",
+    "ftp://example.com/",
+    "gopher://127.0.0.1:6379/_FLUSHALL",
+    "dict://127.0.0.1:11211/stat",
+    "ldap://example.com/",
+    "ws://example.com/",
+    "jar:http://example.com!/",
+    "data:text/plain,hello",
+    "javascript:alert(1)",
+    "unix:/var/run/docker.sock",
+    "http://user@example.com/",
+    "http://user:password@example.com/",
+    "http://example.com@127.0.0.1/",
+    "http://127.0.0.1:80@example.com/",
+    "http://example.com:22/",
+    "http://example.com:6379/",
+    "http://example.com:65536/",
+    "http://example.com\\@127.0.0.1/",
+    "http:\\\\127.0.0.1\\",
+    "http://127.0.0.1\t/",
+    "http://exam\nple.com/",
+    " http://127.0.0.1/",
+    "http://",
+    "http:///",
+    "http://.../",
+    "http://256.256.256.256/",
+    "http://1.2.3.4.5/",
+    "http://[::1/",
+    "http://exa mple.com/",
+    "//127.0.0.1/",
+    "127.0.0.1",
+    "/etc/passwd",
+    "",
+];
+
+// S1-102: AT 127.1, [::1], 169.254.169.254
+#[tokio::test]
+async fn no_odd_spelling_gets_past_the_guard() {
+    assert!(HOSTILE.len() >= 120, "{}", HOSTILE.len());
+    let names = Names::new();
+    let http = Http::default().guard(Guard::default().resolver(names.clone()));
+    for url in HOSTILE {
+        assert!(
+            Guard::default().url(url).is_err(),
+            "{url:?} got past the guard"
+        );
+        if url.is_empty() {
+            continue; // its schema keeps it from the tool
+        }
+        let result = get(http.clone(), url).await;
+        let error = result
+            .error()
+            .unwrap_or_else(|| panic!("{url:?} was requested"));
+        let kind = error.kind();
+        assert!(
+            matches!(kind, ErrorKind::Denied | ErrorKind::Failed),
+            "{url:?}: {kind:?}"
+        );
+        assert!(
+            !error.model_text().contains("could not be looked up"),
+            "{url:?} was looked up"
+        );
+    }
+    assert_eq!(names.asked(), [""; 0], "a literal host was looked up");
+}
+
+/// The first and the last address of each range of IANA's registries, and of multicast.
+const RANGES: &[(&str, &str)] = &[
+    ("0.0.0.0", "0.255.255.255"),
+    ("10.0.0.0", "10.255.255.255"),
+    ("100.64.0.0", "100.127.255.255"),
+    ("127.0.0.0", "127.255.255.255"),
+    ("169.254.0.0", "169.254.255.255"),
+    ("172.16.0.0", "172.31.255.255"),
+    ("192.0.0.0", "192.0.0.255"),
+    ("192.0.2.0", "192.0.2.255"),
+    ("192.31.196.0", "192.31.196.255"),
+    ("192.52.193.0", "192.52.193.255"),
+    ("192.88.99.0", "192.88.99.255"),
+    ("192.168.0.0", "192.168.255.255"),
+    ("192.175.48.0", "192.175.48.255"),
+    ("198.18.0.0", "198.19.255.255"),
+    ("198.51.100.0", "198.51.100.255"),
+    ("203.0.113.0", "203.0.113.255"),
+    ("224.0.0.0", "255.255.255.255"),
+    ("::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff"),
+    ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+];
+
+fn step(address: IpAddr, up: bool) -> Option<IpAddr> {
+    match address {
+        IpAddr::V4(address) => {
+            let bits = address.to_bits();
+            let next = if up {
+                bits.checked_add(1)
+            } else {
+                bits.checked_sub(1)
+            };
+            next.map(|bits| Ipv4Addr::from_bits(bits).into())
+        }
+        IpAddr::V6(address) => {
+            let bits = address.to_bits();
+            let next = if up {
+                bits.checked_add(1)
+            } else {
+                bits.checked_sub(1)
+            };
+            next.map(|bits| Ipv6Addr::from_bits(bits).into())
+        }
+    }
+}
+
+// S1-102
+#[tokio::test]
+async fn a_name_leads_to_no_special_range() {
+    for (first, last) in RANGES {
+        let (first, last): (IpAddr, IpAddr) = (first.parse().unwrap(), last.parse().unwrap());
+        for address in [first, last] {
+            assert!(
+                special_range(address).is_some(),
+                "{address} is called public"
+            );
+            // Alone, and behind a public address: all that a name has are judged.
+            for addresses in [vec![address], vec![[8, 8, 8, 8].into(), address]] {
+                let names = Names::new().with("name.example", addresses);
+                let http = Http::default().guard(Guard::default().resolver(names.clone()));
+                let result = get(http, "http://name.example/").await;
+                let error = result.error().unwrap();
+                assert_eq!(error.kind(), ErrorKind::Denied, "{address}");
+                assert!(
+                    !error.model_text().contains(&address.to_string()),
+                    "told: {address}"
+                );
+                assert!(error.operator_text().contains(&address.to_string()));
+                assert_eq!(names.asked(), ["name.example"]);
+            }
+        }
+        // Just outside is public, unless another range begins there.
+        let inside = |address: IpAddr| {
+            RANGES.iter().any(|(first, last)| {
+                let (first, last): (IpAddr, IpAddr) =
+                    (first.parse().unwrap(), last.parse().unwrap());
+                first.is_ipv4() == address.is_ipv4() && first <= address && address <= last
+            })
+        };
+        for outside in [step(first, false), step(last, true)].into_iter().flatten() {
+            assert_eq!(
+                special_range(outside).is_some(),
+                inside(outside),
+                "{outside}"
+            );
+        }
+    }
+}
+
+// S1-102
+#[test]
+fn public_hosts_pass_in_every_spelling() {
+    let guard = Guard::default();
+    for (url, read_as) in [
+        ("https://example.com", "https://example.com/"),
+        ("http://example.com:80/a?b#c", "http://example.com/a?b#c"),
+        ("https://example.com:443/", "https://example.com/"),
+        ("https://example.com./", "https://example.com./"),
+        ("https://EXAMPLE.com/", "https://example.com/"),
+        ("https://bücher.example/", "https://xn--bcher-kva.example/"),
+        ("http://8.8.8.8/", "http://8.8.8.8/"),
+        ("http://134744072/", "http://8.8.8.8/"),
+        ("http://[2606:4700::1111]/", "http://[2606:4700::1111]/"),
+        (
+            "https://localhost.example.com/",
+            "https://localhost.example.com/",
+        ),
+        (
+            "https://example.com/http://127.0.0.1/",
+            "https://example.com/http://127.0.0.1/",
+        ),
+    ] {
+        assert_eq!(guard.url(url).unwrap().as_str(), read_as);
+    }
+}
+
+// S1-102: fail closed on DNS failure
+#[tokio::test]
+async fn a_name_that_cannot_be_looked_up_is_refused() {
+    let nobody: [IpAddr; 0] = [];
+    let names = Names::new().with("empty.example", nobody);
+    let http = Http::default().guard(guard().resolver(names));
+    for name in ["unknown.example", "empty.example"] {
+        let result = get(http.clone(), &format!("http://{name}/")).await;
+        let error = result.error().unwrap();
+        assert_eq!(
+            error.model_text(),
+            format!("`{name}` could not be looked up, check its spelling")
+        );
+    }
+}
+
+// S1-102: connection pinned to the checked address
+#[tokio::test]
+async fn a_name_that_changes_its_address_is_not_asked_twice() {
+    let public = Server::start(PUBLIC, |_| text("public")).await;
+    let private = Server::at((PRIVATE, public.port()).into(), |_| text("private")).await;
+    let names = Names::default()
+        .with("rebind.example", [PUBLIC])
+        .with("rebind.example", [PRIVATE]);
+    let http = Http::default().guard(guard().resolver(names.clone()));
+
+    let result = get(http.clone(), &public.url("rebind.example", "/")).await;
+    assert_eq!(output(&result)["body"], "public");
+    assert_eq!(names.asked(), ["rebind.example"]);
+
+    // The next request looks it up again, and is refused.
+    let result = get(http, &public.url("rebind.example", "/")).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
+    assert_eq!(public.seen().len(), 1);
+    assert_eq!(private.seen().len(), 0);
+}
+
+// S1-102: connection pinned to the checked address
+#[tokio::test]
+async fn a_connection_goes_to_the_addresses_that_were_judged() {
+    let server = Server::start(PUBLIC, |_| text("here")).await;
+    // Nobody listens at the first one.
+    let names = Names::default().with("two.example", [super::support::OTHER, PUBLIC]);
+    let http = Http::default().guard(guard().resolver(names));
+    let result = get(http, &server.url("two.example", "/")).await;
+    assert_eq!(output(&result)["body"], "here");
+    // Virtual hosts are told apart by the name, not by the address.
+    assert_eq!(
+        server.seen()[0].header("host"),
+        Some(&*format!("two.example:{}", server.port()))
+    );
+}
+
+// S1-102
+#[tokio::test]
+async fn only_what_the_host_allows_can_be_reached() {
+    let server = Server::start(PUBLIC, |_| text("hello")).await;
+    let http = client().guard(guard().allow(["public.example", "private.example", "127.0.0.2"]));
+    for (host, passes) in [
+        ("public.example", true),
+        ("api.public.example", true),
+        ("public.example.", true),
+        ("127.0.0.2", true),
+        ("0x7f.2", true),
+        ("evilpublic.example", false),
+        ("other.example", false),
+        ("127.0.0.3", false),
+        ("private.example", false), // allowed, and not public
+    ] {
+        let result = get(http.clone(), &server.url(host, "/")).await;
+        assert_eq!(
+            !result.is_error(),
+            passes,
+            "{host}: {}",
+            result.model_text()
+        );
+    }
+    // An empty list allows nothing, which is not the same as no list.
+    let nothing: [&str; 0] = [];
+    let result = get(
+        client().guard(guard().allow(nothing)),
+        &server.url("public.example", "/"),
+    )
+    .await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
+    // What is blocked stays so wherever else it stands.
+    let both = guard()
+        .allow(["public.example"])
+        .block(["api.public.example"]);
+    let result = get(client().guard(both), &server.url("api.public.example", "/")).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
+    let other_port = guard().ports([80]);
+    let result = get(
+        client().guard(other_port),
+        &server.url("public.example", "/"),
+    )
+    .await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
+}
+
+// S1-102: the policy of the tests is no more than that
+#[tokio::test]
+async fn what_the_policy_calls_private_stays_so() {
+    let private = Server::start(PRIVATE, |_| text("private")).await;
+    assert_eq!(policy(PRIVATE.into()), Some("loopback (RFC 1122)"));
+    for host in ["127.0.0.1", "private.example", "[::ffff:127.0.0.2]"] {
+        let result = get(client(), &private.url(host, "/")).await;
+        assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied, "{host}");
+    }
+    assert_eq!(private.seen().len(), 0);
+}
+
+// S1-102: what a host has where it says nothing
+#[tokio::test]
+async fn the_systems_resolver_answers() {
+    let found = SystemResolver.resolve("localhost").await.unwrap();
+    assert!(
+        !found.is_empty() && found.iter().all(IpAddr::is_loopback),
+        "{found:?}"
+    );
+}

@@ -1,0 +1,301 @@
+//! Bodies: how much of them, unpacked, in which charset.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use futures::FutureExt as _;
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
+use tool_core::ErrorKind;
+
+use super::support::{PUBLIC, Server, call, client, get, output, response, text};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+async fn body_of(headers: &'static [(&'static str, &'static str)], body: Vec<u8>) -> Value {
+    let server = Server::start(PUBLIC, move |_| response(200, headers, &body)).await;
+    output(&get(client(), &server.url("public.example", "/")).await)
+}
+
+// The contracts of httpRequest and curl: body (json or text)
+#[tokio::test]
+async fn json_is_json_and_text_is_text() {
+    const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
+    const PROBLEM: &[(&str, &str)] = &[("content-type", "application/problem+json; charset=utf-8")];
+    const TEXT: &[(&str, &str)] = &[("content-type", "text/plain")];
+    // Digits and order of keys stay as the server wrote them.
+    let server = Server::start(PUBLIC, |_| {
+        response(200, JSON, r#"{"b": 1.10, "a": 12345678901234567890123}"#)
+    })
+    .await;
+    let result = get(client(), &server.url("public.example", "/")).await;
+    let written = result.output().unwrap().get();
+    assert!(
+        written.contains(r#""body":{"b": 1.10, "a": 12345678901234567890123}"#),
+        "{written}"
+    );
+
+    assert_eq!(
+        body_of(PROBLEM, b"[1,null]".to_vec()).await["body"],
+        json!([1, null])
+    );
+    // What calls itself JSON and is not stays text, and so does what no client could read.
+    assert_eq!(body_of(JSON, b"{oops".to_vec()).await["body"], "{oops");
+    let deep = "[".repeat(5_000) + &"]".repeat(5_000);
+    assert_eq!(body_of(JSON, deep.clone().into()).await["body"], deep);
+    assert_eq!(body_of(TEXT, b"{}".to_vec()).await["body"], "{}");
+    assert_eq!(body_of(&[], b"plain".to_vec()).await["body"], "plain");
+    assert_eq!(body_of(TEXT, Vec::new()).await["body"], Value::Null);
+}
+
+// The contracts of httpRequest and curl: what is no text is told apart
+#[tokio::test]
+async fn what_is_no_text_is_left_out_and_said() {
+    const PNG: &[(&str, &str)] = &[("content-type", "image/png")];
+    for (headers, bytes) in [
+        (PNG, b"plain".to_vec()),
+        (&[][..], b"\x89PNG\r\n\x1a\n\0\0\0".to_vec()),
+        (
+            &[("content-type", "application/octet-stream")][..],
+            vec![0; 100],
+        ),
+    ] {
+        let result = body_of(headers, bytes).await;
+        assert_eq!(result["body"], Value::Null);
+        assert_eq!(result["status"], 200);
+        assert!(
+            result["note"]
+                .as_str()
+                .unwrap()
+                .starts_with("the body is no text")
+        );
+    }
+}
+
+// The contracts of httpRequest and curl: charset decoding
+#[tokio::test]
+async fn texts_are_read_in_their_charset() {
+    const UTF8: &[(&str, &str)] = &[("content-type", "text/plain; charset=utf-8")];
+    const LATIN: &[(&str, &str)] = &[("content-type", "text/plain; charset=ISO-8859-1")];
+    const JAPANESE: &[(&str, &str)] = &[("content-type", "text/plain; charset=\"Shift_JIS\"")];
+    const NONE: &[(&str, &str)] = &[("content-type", "text/plain")];
+    const UNKNOWN: &[(&str, &str)] = &[("content-type", "text/plain; charset=klingon")];
+    for (headers, bytes, text) in [
+        (UTF8, "Grüße, 世界".as_bytes().to_vec(), "Grüße, 世界"),
+        (LATIN, b"Gr\xfc\xdfe".to_vec(), "Grüße"),
+        (JAPANESE, b"\x90\xa2\x8aE".to_vec(), "世界"),
+        (NONE, "Grüße".as_bytes().to_vec(), "Grüße"),
+        (NONE, b"Gr\xfc\xdfe".to_vec(), "Grüße"),
+        (UNKNOWN, "Grüße".as_bytes().to_vec(), "Grüße"),
+        (LATIN, b"\xff\xfeG\0r\0\xfc\0".to_vec(), "Grü"), // a mark at the beginning decides
+        (NONE, b"\xfe\xff\0G\0r\0\xfc".to_vec(), "Grü"),
+    ] {
+        assert_eq!(body_of(headers, bytes).await["body"], text, "{headers:?}");
+    }
+}
+
+// The contracts of httpRequest and curl: 16 384 chars
+#[tokio::test]
+async fn a_long_body_is_cut_at_a_character() {
+    let long = "é€𝄞x".repeat(10_000);
+    let sent = long.clone();
+    let server = Server::start(PUBLIC, move |_| text(&sent)).await;
+    let url = server.url("public.example", "/");
+    for (http, wanted, chars) in [
+        (client(), None, 16_384),
+        (client(), Some(10), 10),
+        (client(), Some(0), 0),
+        (client(), Some(10_000_000), 16_384), // the host's limit
+        (client().max_chars(100), None, 100),
+        (client().max_chars(1_000_000), None, 40_000),
+    ] {
+        let result = call(
+            http,
+            "http_get",
+            json!({"url": url, "max_body_size": wanted}),
+        )
+        .await;
+        let result = output(&result);
+        let body = result["body"].as_str().unwrap_or("");
+        assert_eq!(body.chars().count(), chars);
+        assert!(long.starts_with(body));
+        assert_eq!(result["truncated"], chars < 40_000);
+    }
+}
+
+// The contracts of httpRequest and curl: body caps after decompression
+#[tokio::test]
+async fn packed_bodies_are_unpacked() {
+    const PLAIN: &[u8] = b"the quick brown fox";
+    const GZIP: &[(&str, &str)] = &[("content-encoding", "gzip")];
+    const DEFLATE: &[(&str, &str)] = &[("content-encoding", "Deflate")];
+    let (mut zlib, mut raw) = (
+        ZlibEncoder::new(Vec::new(), Compression::best()),
+        DeflateEncoder::new(Vec::new(), Compression::best()),
+    );
+    zlib.write_all(PLAIN).unwrap();
+    raw.write_all(PLAIN).unwrap();
+    let twice = [gzip(&PLAIN[..9]), gzip(&PLAIN[9..])].concat();
+    for (headers, packed) in [
+        (GZIP, gzip(PLAIN)),
+        (GZIP, twice),
+        (DEFLATE, zlib.finish().unwrap()),
+        (DEFLATE, raw.finish().unwrap()),
+        (&[("content-encoding", "identity")][..], PLAIN.to_vec()),
+    ] {
+        assert_eq!(
+            body_of(headers, packed).await["body"],
+            "the quick brown fox",
+            "{headers:?}"
+        );
+    }
+    // A status is told even where the body is not what it says.
+    let mut broken = gzip(PLAIN);
+    broken.truncate(20);
+    for (headers, packed, note) in [
+        (GZIP, broken, "the body could not be unpacked"),
+        (GZIP, PLAIN.to_vec(), "the body could not be unpacked"),
+        (
+            &[("content-encoding", "br")][..],
+            PLAIN.to_vec(),
+            "the body is packed as `br`",
+        ),
+        (
+            &[("content-encoding", "gzip, gzip")][..],
+            gzip(&gzip(PLAIN)),
+            "the body is packed as `gzip, gzip`",
+        ),
+        (
+            &[("content-encoding", "gzip"), ("content-encoding", "gzip")][..],
+            gzip(&gzip(PLAIN)),
+            "the body is packed as `gzip`",
+        ),
+    ] {
+        let result = body_of(headers, packed).await;
+        assert_eq!(
+            (&result["status"], &result["body"]),
+            (&json!(200), &Value::Null)
+        );
+        assert!(
+            result["note"].as_str().unwrap().starts_with(note),
+            "{}",
+            result["note"]
+        );
+    }
+}
+
+/// Sends `head`, then `chunk` until nobody listens, and counts the chunks.
+async fn endless(head: &'static str, chunk: Vec<u8>) -> (Server, Arc<AtomicUsize>) {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&sent);
+    let server = Server::serve((PUBLIC, 0).into(), move |mut socket, _| {
+        let (chunk, counted) = (chunk.clone(), Arc::clone(&counted));
+        async move {
+            if socket.write_all(head.as_bytes()).await.is_ok() {
+                while socket.write_all(&chunk).await.is_ok() {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+        .boxed()
+    })
+    .await;
+    (server, sent)
+}
+
+// The contracts of httpRequest and curl: a body without end, and one that grows when it is unpacked
+#[tokio::test]
+async fn no_more_is_read_than_is_wanted() {
+    const MB: usize = 1 << 20;
+    let plain = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n";
+    let packed = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip\r\n\r\n";
+    // 64 MB of zeros in each chunk; unpacked chunk by chunk it would be gigabytes before a socket is full.
+    let bomb = gzip(&vec![b'0'; 64 * MB]);
+    assert!(bomb.len() < MB);
+    // Members that hold nothing: they grow on the wire and not in the body.
+    let nothing = gzip(b"").repeat(1_000);
+    for (head, chunk, chars) in [
+        (plain, vec![b'a'; 64 * 1024], 16_384),
+        (packed, bomb.clone(), 16_384),
+        (packed, nothing.clone(), 0),
+    ] {
+        let size = chunk.len();
+        let (server, sent) = endless(head, chunk).await;
+        let result = output(&get(client(), &server.url("public.example", "/")).await);
+        assert_eq!(result["truncated"], true);
+        assert_eq!(result["body"].as_str().unwrap_or("").len(), chars);
+        // What fits into the buffers of two sockets, and no more.
+        assert!(sent.load(Ordering::Relaxed) * size < 64 * MB);
+    }
+}
+
+// The contracts of httpRequest and curl: header caps
+#[tokio::test]
+async fn floods_of_headers_are_refused() {
+    let many: Vec<_> = (0..200)
+        .map(|i| {
+            format!(
+                "x-{i}: 1
+"
+            )
+        })
+        .collect();
+    let long = format!("x-long: {}\r\n", "a".repeat(1 << 20));
+    for flood in [many.concat(), long] {
+        let bytes = format!("HTTP/1.1 200 OK\r\n{flood}content-length: 0\r\n\r\n").into_bytes();
+        let server = Server::start(PUBLIC, move |_| bytes.clone()).await;
+        let result = get(client(), &server.url("public.example", "/")).await;
+        assert!(
+            result
+                .model_text()
+                .contains("did not answer as HTTP has it"),
+            "{}",
+            result.model_text()
+        );
+    }
+    let (server, _) = endless("HTTP/1.1 200 OK\r\n", b"x-more: 1\r\n".repeat(1_000)).await;
+    let result = get(client(), &server.url("public.example", "/")).await;
+    assert!(
+        result
+            .model_text()
+            .contains("did not answer as HTTP has it"),
+        "{}",
+        result.model_text()
+    );
+    // What is told of a long value is short.
+    let server = Server::start(PUBLIC, |_| {
+        response(200, &[("etag", &"e".repeat(30_000))], "")
+    })
+    .await;
+    let result = output(&get(client(), &server.url("public.example", "/")).await);
+    assert_eq!(result["headers"][1]["value"].as_str().unwrap().len(), 1024);
+}
+
+// The contracts of httpRequest and curl
+#[tokio::test]
+async fn what_is_no_http_is_an_error_that_says_so() {
+    for bytes in [
+        &b"SSH-2.0-OpenSSH_9.9\r\n"[..],
+        b"",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort",
+        b"\x15\x03\x01",
+    ] {
+        let server = Server::start(PUBLIC, move |_| bytes.to_vec()).await;
+        let result = get(client(), &server.url("public.example", "/")).await;
+        let error = result.error().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Failed);
+        let said = error.model_text();
+        assert!(
+            said.contains("did not answer as HTTP has it")
+                || said.starts_with("the answer broke off"),
+            "{said}"
+        );
+    }
+}

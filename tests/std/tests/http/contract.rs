@@ -1,0 +1,312 @@
+//! The tools as a model and a client see them.
+
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::testing::{assert_kept, violations};
+use tool_core::{Dialects, ErrorKind, Hints, ToolDef};
+use tool_std::http::{Http, HttpRead, Method, Request, http_get, http_request};
+
+use super::support::{PUBLIC, Server, call, client, get, output, response, text};
+
+// S1-30, the contracts of httpRequest and curl: strict in all dialects, two examples at least
+#[test]
+fn the_tools_keep_their_word() {
+    let tools = [http_get::DEF, http_request::DEF];
+    assert_kept(&tools, &violations);
+    for tool in &tools {
+        assert!(tool.examples().len() >= 2);
+        assert_eq!(tool.providers(), Dialects::ALL);
+        assert!(tool.output_schema().unwrap().contains("duration_ms"));
+    }
+}
+
+// The contracts of httpRequest and curl: the methods' effects
+#[tokio::test]
+async fn reading_is_told_apart_from_changing() {
+    let hints = |def: ToolDef| def.hints();
+    assert_eq!(
+        hints(http_get::DEF),
+        Hints {
+            read_only: true,
+            destructive: false,
+            idempotent: true,
+            open_world: true
+        }
+    );
+    assert_eq!(
+        hints(http_request::DEF),
+        Hints {
+            read_only: false,
+            destructive: true,
+            idempotent: false,
+            open_world: true
+        }
+    );
+    // The handle of a tool that reads sends nothing else.
+    let server = Server::start(PUBLIC, |_| text("ok")).await;
+    let cx = ToolContext::builder().with(client()).build();
+    let read = cx.get::<HttpRead>().unwrap();
+    let url = server.url("public.example", "/");
+    assert!(read.send(Request::new(Method::Get, &url)).await.is_ok());
+    assert!(read.send(Request::new(Method::Head, &url)).await.is_ok());
+    for method in [Method::Post, Method::Put, Method::Patch, Method::Delete] {
+        let error = read.send(Request::new(method, &url)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied);
+    }
+    assert_eq!(server.seen().len(), 2);
+}
+
+// The contract of httpRequest
+#[tokio::test]
+async fn a_request_arrives_as_it_was_asked_for() {
+    let server = Server::start(PUBLIC, |_| {
+        response(
+            201,
+            &[
+                ("content-type", "application/json"),
+                ("x-request-id", "r-1"),
+                ("x-ratelimit-remaining", "9"),
+                ("set-cookie", "a=1"),
+                ("server", "x"),
+            ],
+            r#"{"id":17}"#,
+        )
+    })
+    .await;
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+        let arguments = json!({
+            "url": server.url("public.example", "/items?a=1#part"),
+            "method": method,
+            "body": r#"{"name": "Lamp"}"#,
+            "headers": [{"name": "Prefer", "value": "return=representation"}],
+            "query": [{"name": "dry run", "value": "yes & no"}]
+        });
+        let result = output(&call(client(), "http_request", arguments).await);
+        let took = result["duration_ms"].clone();
+        assert!(took.is_u64());
+        assert_eq!(
+            result,
+            json!({
+                "status": 201,
+                "url": server.url("public.example", "/items?a=1&dry+run=yes+%26+no"),
+                "headers": [
+                    {"name": "content-length", "value": "9"},
+                    {"name": "content-type", "value": "application/json"},
+                    {"name": "x-request-id", "value": "r-1"},
+                    {"name": "x-ratelimit-remaining", "value": "9"}
+                ],
+                "body": {"id": 17},
+                "truncated": false,
+                "duration_ms": took
+            })
+        );
+        let seen = server.seen().pop().unwrap();
+        assert_eq!(
+            seen.line,
+            format!("{method} /items?a=1&dry+run=yes+%26+no HTTP/1.1")
+        );
+        assert_eq!(seen.body, r#"{"name": "Lamp"}"#);
+        assert_eq!(seen.header("content-type"), Some("application/json"));
+        assert_eq!(seen.header("prefer"), Some("return=representation"));
+        assert_eq!(
+            seen.header("user-agent"),
+            Some(&*format!("tool-std/{}", env!("CARGO_PKG_VERSION")))
+        );
+    }
+}
+
+// The contract of curl
+#[tokio::test]
+async fn a_get_sends_no_body_and_a_head_gets_none() {
+    let server = Server::start(PUBLIC, |seen| match seen.method() {
+        "HEAD" => {
+            b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\ncontent-type: text/plain\r\n\r\n".to_vec()
+        }
+        _ => text("hello"),
+    })
+    .await;
+    let url = server.url("public.example", "/");
+    assert_eq!(output(&get(client(), &url).await)["body"], "hello");
+    let result = output(
+        &call(
+            client(),
+            "http_request",
+            json!({"url": url, "method": "HEAD"}),
+        )
+        .await,
+    );
+    assert_eq!(
+        (&result["body"], &result["truncated"]),
+        (&Value::Null, &json!(false))
+    );
+    let result = call(
+        client(),
+        "http_request",
+        json!({"url": url, "method": "GET", "body": "{}"}),
+    )
+    .await;
+    assert_eq!(result.error().unwrap().issues()[0].pointer, "/body");
+    assert_eq!(server.seen().len(), 2);
+}
+
+// The contract of httpRequest: body (JSON string); S1-31
+#[tokio::test]
+async fn a_body_has_to_be_what_it_is_sent_as() {
+    let server = Server::start(PUBLIC, |_| text("ok")).await;
+    let url = server.url("public.example", "/");
+    let result = call(
+        client(),
+        "http_request",
+        json!({"url": url, "method": "POST", "body": "{name: 1}"}),
+    )
+    .await;
+    let error = result.error().unwrap();
+    assert_eq!(error.kind(), ErrorKind::InvalidArguments);
+    assert_eq!(
+        error.issues()[0].expected,
+        "JSON text, or another `content-type` among the headers"
+    );
+    assert_eq!(server.seen().len(), 0);
+    let form = json!([{"name": "Content-Type", "value": "application/x-www-form-urlencoded"}]);
+    let arguments = json!({"url": url, "method": "POST", "body": "name=1", "headers": form});
+    assert!(!call(client(), "http_request", arguments).await.is_error());
+    assert_eq!(server.seen()[0].body, "name=1");
+}
+
+// S1-31: a bad URL is an error that lets the model repair its call
+#[tokio::test]
+async fn a_bad_url_says_what_to_write() {
+    for (url, said) in [
+        (
+            "example.com/a",
+            "`url` cannot be read: it is not whole, write `https://host/path`",
+        ),
+        (
+            "ftp://example.com",
+            "`url` has the scheme `ftp`, only `https` and `http` are possible",
+        ),
+        (
+            "http://u:p@example.com",
+            "`url` has a user or a password before its host, leave that out",
+        ),
+        (
+            "http://example.com:99999",
+            "`url` cannot be read: its port is no number from 0 to 65535",
+        ),
+        (
+            "http://example.com:22",
+            "port 22 is not allowed here, use a URL without a port",
+        ),
+        (
+            "http://intranet/",
+            "`intranet` is no public host, use the name that it has on the internet",
+        ),
+        (
+            "http://10.0.0.1/",
+            "`10.0.0.1` is not at a public address, only hosts on the internet can be reached",
+        ),
+    ] {
+        assert_eq!(
+            get(Http::default(), url)
+                .await
+                .error()
+                .unwrap()
+                .model_text(),
+            said
+        );
+    }
+}
+
+// The contracts of httpRequest and curl: Retry-After, and a status is no error
+#[tokio::test]
+async fn how_long_to_wait_is_told() {
+    for (value, wait) in [
+        ("120", json!(120)),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", json!(0)),
+        ("soon", Value::Null),
+        ("-1", Value::Null),
+    ] {
+        let server = Server::start(PUBLIC, move |_| {
+            response(429, &[("retry-after", value)], "slow down")
+        })
+        .await;
+        let result = output(&get(client(), &server.url("public.example", "/")).await);
+        assert_eq!(result["status"], 429);
+        assert_eq!(result["body"], "slow down");
+        assert_eq!(result["retry_after_seconds"], wait, "{value}");
+    }
+    let far = "Fri, 31 Dec 9999 23:59:59 GMT";
+    let server = Server::start(PUBLIC, move |_| response(503, &[("retry-after", far)], "")).await;
+    let result = output(&get(client(), &server.url("public.example", "/")).await);
+    assert!(result["retry_after_seconds"].as_u64().unwrap() > 1_000_000_000);
+}
+
+// The contracts of httpRequest and curl: timeoutMs
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_given_up() {
+    let silent = Server::serve((PUBLIC, 0).into(), |socket, _| {
+        async move {
+            std::future::pending::<()>().await;
+            drop(socket);
+        }
+        .boxed()
+    })
+    .await;
+    let url = silent.url("public.example", "/");
+    let result = call(client(), "http_get", json!({"url": url, "timeout_ms": 50})).await;
+    let error = result.error().unwrap();
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    assert_eq!(error.model_text(), "there was no whole answer within 50 ms");
+    // What a model asks for does not go beyond the host's own.
+    let http = client().timeout(Duration::from_millis(60));
+    let result = call(http, "http_get", json!({"url": url, "timeout_ms": 600_000})).await;
+    assert_eq!(
+        result.error().unwrap().model_text(),
+        "there was no whole answer within 60 ms"
+    );
+}
+
+// The contracts of httpRequest and curl: a body that never ends slowly
+#[tokio::test]
+async fn a_server_that_drips_is_given_up() {
+    use tokio::io::AsyncWriteExt as _;
+    let server = Server::serve((PUBLIC, 0).into(), |mut socket, _| {
+        async move {
+            let _ = socket
+                .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n")
+                .await;
+            while socket.write_all(b".").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+        .boxed()
+    })
+    .await;
+    let arguments = json!({"url": server.url("public.example", "/"), "timeout_ms": 100});
+    let result = call(client(), "http_get", arguments).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
+}
+
+// The contract of httpRequest: authStyle "none" is no style
+#[tokio::test]
+async fn a_style_that_says_nothing_is_none() {
+    let server = Server::start(PUBLIC, |_| text("ok")).await;
+    let url = server.url("public.example", "/");
+    for style in [json!(null), json!("none")] {
+        let result = call(
+            client(),
+            "http_get",
+            json!({"url": url, "auth_style": style}),
+        )
+        .await;
+        assert!(!result.is_error(), "{style}: {}", result.model_text());
+    }
+    let result = call(client(), "http_get", json!({"url": url, "auth_style": ""})).await;
+    assert_eq!(
+        result.error().unwrap().issues()[0].expected,
+        "one of `bearer`, `api-key` or `none`"
+    );
+}

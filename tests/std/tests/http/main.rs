@@ -1,0 +1,16 @@
+//! `http_get` and `http_request`, and the guard before them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod addresses;
+mod bodies;
+mod contract;
+mod proxy;
+mod redirects;
+mod secrets;
+mod support;
+mod tls;

@@ -1,0 +1,44 @@
+//! Proxies of the environment.
+
+use super::support::{PRIVATE, PUBLIC, Server, client, get, output, text};
+
+/// Where the run of this test in a process of its own finds its server.
+const URL: &str = "STD_TESTS_URL_BEHIND_NO_PROXY";
+
+// S1-102: the client has no proxy
+#[tokio::test]
+async fn no_variable_puts_a_proxy_between() {
+    if let Ok(url) = std::env::var(URL) {
+        assert_eq!(output(&get(client(), &url).await)["body"], "direct");
+        return;
+    }
+    let server = Server::start(PUBLIC, |_| text("direct")).await;
+    let proxy = Server::start(PRIVATE, |_| text("through a proxy")).await;
+    // Variables belong to a process, so this test runs itself again.
+    let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
+    again.args([
+        "--exact",
+        "proxy::no_variable_puts_a_proxy_between",
+        "--nocapture",
+    ]);
+    for name in ["http_proxy", "https_proxy", "all_proxy"] {
+        for name in [name.to_owned(), name.to_uppercase()] {
+            again.env(name, format!("http://{}", proxy.address));
+        }
+    }
+    again
+        .env("REQUEST_METHOD", "")
+        .env("NO_PROXY", "")
+        .env("no_proxy", "");
+    let done = again
+        .env(URL, server.url("public.example", "/"))
+        .output()
+        .await
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stdout)
+    );
+    assert_eq!((server.seen().len(), proxy.seen().len()), (1, 0));
+}

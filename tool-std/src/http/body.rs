@@ -1,0 +1,252 @@
+//! Bodies: no more of them than was asked for, unpacked, as text where they are text.
+
+use std::io::{self, Write};
+
+use encoding_rs::Encoding;
+use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+
+/// How far a body may be longer on the wire than it is when unpacked: what a packed body of nothing has.
+const FRAMING: usize = 64 * 1024;
+
+/// What we can unpack, for `Accept-Encoding`.
+pub(super) const ENCODINGS: &str = "gzip, deflate";
+
+/// A body, as far as it was read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Body {
+    pub(super) bytes: Vec<u8>,
+    /// There was more.
+    pub(super) cut: bool,
+}
+
+/// Why there is no body.
+#[derive(Debug)]
+pub(super) enum BodyError {
+    /// It broke off.
+    Broken(hyper::Error),
+    /// It is packed in a way that was not asked for.
+    Encoding(String),
+    /// It is not what its encoding says.
+    Packed(io::Error),
+}
+
+/// Keeps the first bytes and refuses the rest, which stops the one who writes.
+struct Capped {
+    bytes: Vec<u8>,
+    most: usize,
+    cut: bool,
+}
+
+impl Write for Capped {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        let room = self.most - self.bytes.len();
+        let taken = more.len().min(room);
+        self.bytes.extend_from_slice(&more[..taken]);
+        if taken < more.len() {
+            self.cut = true;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Unpacks what is written to it.
+enum Unpack {
+    Plain(Capped),
+    Gzip(MultiGzDecoder<Capped>),
+    /// `deflate` of the standard has a header, that of some servers has none. The first byte tells.
+    Deflate(Option<Capped>),
+    Zlib(ZlibDecoder<Capped>),
+    Raw(DeflateDecoder<Capped>),
+}
+
+impl Unpack {
+    fn new(headers: &HeaderMap, most: usize) -> Result<Self, BodyError> {
+        let sink = Capped {
+            bytes: Vec::new(),
+            most,
+            cut: false,
+        };
+        let mut all = headers.get_all(CONTENT_ENCODING).iter();
+        let (first, more) = (all.next(), all.next().is_some());
+        let coding = first.map_or("", |value| value.to_str().unwrap_or("?").trim());
+        match coding.to_ascii_lowercase().as_str() {
+            "" | "identity" if !more => Ok(Self::Plain(sink)),
+            "gzip" | "x-gzip" if !more => Ok(Self::Gzip(MultiGzDecoder::new(sink))),
+            "deflate" if !more => Ok(Self::Deflate(Some(sink))),
+            _ => Err(BodyError::Encoding(coding.chars().take(64).collect())),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let (Self::Deflate(sink), Some(first)) = (&mut *self, bytes.first())
+            && let Some(sink) = sink.take()
+        {
+            // RFC 1950: the low four bits name the method, 8.
+            *self = if first & 0x0f == 8 {
+                Self::Zlib(ZlibDecoder::new(sink))
+            } else {
+                Self::Raw(DeflateDecoder::new(sink))
+            };
+        }
+        match self {
+            Self::Plain(sink) => sink.write_all(bytes),
+            Self::Gzip(decoder) => decoder.write_all(bytes),
+            Self::Deflate(_) => Ok(()),
+            Self::Zlib(decoder) => decoder.write_all(bytes),
+            Self::Raw(decoder) => decoder.write_all(bytes),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) | Self::Deflate(_) => Ok(()),
+            Self::Gzip(decoder) => decoder.try_finish(),
+            Self::Zlib(decoder) => decoder.try_finish(),
+            Self::Raw(decoder) => decoder.try_finish(),
+        }
+    }
+
+    fn sink(&mut self) -> Option<&mut Capped> {
+        match self {
+            Self::Plain(sink) => Some(sink),
+            Self::Gzip(decoder) => Some(decoder.get_mut()),
+            Self::Deflate(sink) => sink.as_mut(),
+            Self::Zlib(decoder) => Some(decoder.get_mut()),
+            Self::Raw(decoder) => Some(decoder.get_mut()),
+        }
+    }
+
+    fn is_cut(&mut self) -> bool {
+        self.sink().is_some_and(|sink| sink.cut)
+    }
+
+    fn take(&mut self, cut: bool) -> Body {
+        self.sink().map_or_else(Body::default, |sink| Body {
+            bytes: std::mem::take(&mut sink.bytes),
+            cut: cut || sink.cut,
+        })
+    }
+}
+
+/// Reads a body until `most` bytes of it are unpacked. What lies behind is not read: neither a body without end nor one that grows when
+/// it is unpacked takes more memory than that.
+pub(super) async fn read(
+    headers: &HeaderMap,
+    mut body: Incoming,
+    most: usize,
+) -> Result<Body, BodyError> {
+    let mut unpack = Unpack::new(headers, most)?;
+    let mut on_wire = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(BodyError::Broken)?;
+        let Some(bytes) = frame.data_ref() else {
+            continue;
+        };
+        on_wire += bytes.len();
+        let written = unpack.write(bytes);
+        if unpack.is_cut() || on_wire > most + FRAMING {
+            return Ok(unpack.take(true));
+        }
+        written.map_err(BodyError::Packed)?;
+    }
+    let finished = if on_wire == 0 {
+        Ok(())
+    } else {
+        unpack.finish()
+    };
+    if unpack.is_cut() {
+        return Ok(unpack.take(true));
+    }
+    finished.map_err(BodyError::Packed)?;
+    Ok(unpack.take(false))
+}
+
+/// Media type without parameters in lower case, and the charset.
+pub(crate) fn media_type(headers: &HeaderMap) -> (String, Option<&str>) {
+    let text = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let mut parts = text.unwrap_or_default().split(';');
+    let essence = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
+    let charset = parts.find_map(|part| {
+        let (key, value) = part.split_once('=')?;
+        key.trim()
+            .eq_ignore_ascii_case("charset")
+            .then(|| value.trim().trim_matches('"'))
+    });
+    (essence, charset)
+}
+
+/// Whether bodies of this media type are text; `None` where only the body can tell.
+pub(crate) fn is_text(essence: &str) -> Option<bool> {
+    const TEXTS: [&str; 12] = [
+        "application/json",
+        "application/xml",
+        "application/javascript",
+        "application/ecmascript",
+        "application/x-www-form-urlencoded",
+        "application/x-ndjson",
+        "application/jsonl",
+        "application/yaml",
+        "application/x-yaml",
+        "application/toml",
+        "application/graphql",
+        "application/sql",
+    ];
+    if essence.is_empty() || essence == "application/octet-stream" {
+        return None;
+    }
+    let suffix = ["+json", "+xml", "+yaml"];
+    Some(
+        essence.starts_with("text/")
+            || TEXTS.contains(&essence)
+            || suffix.iter().any(|suffix| essence.ends_with(suffix)),
+    )
+}
+
+/// Whether bytes without a media type look like text: nothing that only programs write is among the first of them.
+pub(crate) fn looks_like_text(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(1024)];
+    Encoding::for_bom(head).is_some()
+        || !head
+            .iter()
+            .any(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))
+}
+
+/// Bytes as text. A mark at their beginning decides, then what the server says, then what the page says of itself; else they are UTF-8
+/// where they can be, and windows-1252, which takes all there is, where they cannot.
+pub(crate) fn decode(
+    bytes: &[u8],
+    charset: Option<&str>,
+    of_page: Option<&'static Encoding>,
+) -> String {
+    let said = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
+    let encoding = said.or(of_page).unwrap_or_else(|| {
+        // A character may have been cut at the end.
+        match std::str::from_utf8(bytes) {
+            Err(error) if error.error_len().is_some() => encoding_rs::WINDOWS_1252,
+            _ => encoding_rs::UTF_8,
+        }
+    });
+    encoding.decode(bytes).0.into_owned()
+}
+
+/// The first `most` characters, and whether there are more.
+pub(crate) fn cut_chars(text: &mut String, most: usize) -> bool {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => {
+            text.truncate(at);
+            true
+        }
+        None => false,
+    }
+}

@@ -1,0 +1,151 @@
+//! One connection for one request, to an address that was judged.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, crypto::ring};
+use rustls_platform_verifier::Verifier;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+use url::{Host, Url};
+
+/// How long one of several addresses is waited for.
+const EACH_ADDRESS: Duration = Duration::from_secs(5);
+
+/// Most headers of a response.
+const MOST_HEADERS: usize = 100;
+
+/// Most bytes of a response before its body.
+const MOST_HEADER_BYTES: usize = 64 * 1024;
+
+/// What one connection needs to know.
+#[derive(Clone, Default)]
+pub(super) struct Tls {
+    roots: Vec<CertificateDer<'static>>,
+    /// Made when it is first needed, because that reads the system's certificates.
+    config: Arc<OnceLock<Result<Arc<ClientConfig>, rustls::Error>>>,
+}
+
+impl Tls {
+    pub(super) fn with_root(&self, certificate: Vec<u8>) -> Self {
+        let mut roots = self.roots.clone();
+        roots.push(certificate.into());
+        Self {
+            roots,
+            config: Arc::default(),
+        }
+    }
+
+    fn config(&self) -> Result<Arc<ClientConfig>, ExchangeError> {
+        let made = self.config.get_or_init(|| {
+            let provider = Arc::new(ring::default_provider());
+            let verifier = if self.roots.is_empty() {
+                Verifier::new(Arc::clone(&provider))?
+            } else {
+                Verifier::new_with_extra_roots(self.roots.iter().cloned(), Arc::clone(&provider))?
+            };
+            let config = ClientConfig::builder_with_provider(provider)
+                .with_safe_default_protocol_versions()?
+                .dangerous() // a verifier of one's own; this one is the platform's
+                .with_custom_certificate_verifier(Arc::new(verifier))
+                .with_no_client_auth();
+            Ok(Arc::new(config))
+        });
+        made.clone().map_err(ExchangeError::Roots)
+    }
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+pub(super) enum ExchangeError {
+    /// No address took a connection.
+    Connect(io::Error),
+    /// TLS failed: the certificate, or what was agreed on.
+    Tls(io::Error),
+    /// The system has no certificates that can be used.
+    Roots(rustls::Error),
+    /// The request or the response is no HTTP.
+    Http(hyper::Error),
+}
+
+/// A response, whose body has not been read. The connection lives as long as this.
+pub(super) struct Exchange {
+    pub(super) response: http::Response<Incoming>,
+    #[expect(
+        dead_code,
+        reason = "held: it ends the connection's task when it is dropped"
+    )]
+    connection: JoinSet<()>,
+}
+
+/// Connects to one of these addresses, sends the request and reads the head of the response.
+pub(super) async fn exchange(
+    tls: &Tls,
+    url: &Url,
+    addresses: &[SocketAddr],
+    request: http::Request<Full<Bytes>>,
+) -> Result<Exchange, ExchangeError> {
+    let socket = connect(addresses).await.map_err(ExchangeError::Connect)?;
+    if url.scheme() != "https" {
+        return talk(socket, request).await;
+    }
+    let name = server_name(url).map_err(ExchangeError::Tls)?;
+    let connector = TlsConnector::from(tls.config()?);
+    let socket = connector.connect(name, socket).await;
+    talk(socket.map_err(ExchangeError::Tls)?, request).await
+}
+
+async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in addresses {
+        match tokio::time::timeout(EACH_ADDRESS, TcpStream::connect(address)).await {
+            Ok(Ok(socket)) => return Ok(socket),
+            Ok(Err(error)) => last = error,
+            Err(_) => last = io::ErrorKind::TimedOut.into(),
+        }
+    }
+    Err(last)
+}
+
+/// The name that the certificate has to have: that of the URL, not what it was looked up as.
+fn server_name(url: &Url) -> io::Result<ServerName<'static>> {
+    match url.host() {
+        Some(Host::Domain(domain)) => {
+            ServerName::try_from(domain.trim_end_matches('.').to_owned()).map_err(io::Error::other)
+        }
+        Some(Host::Ipv4(address)) => Ok(ServerName::IpAddress(address.into())),
+        Some(Host::Ipv6(address)) => Ok(ServerName::IpAddress(address.into())),
+        None => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+async fn talk(
+    socket: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    request: http::Request<Full<Bytes>>,
+) -> Result<Exchange, ExchangeError> {
+    let mut sender_of = http1::Builder::new();
+    sender_of
+        .max_headers(MOST_HEADERS)
+        .max_header_size(MOST_HEADER_BYTES);
+    let (mut sender, driver) = sender_of
+        .handshake(TokioIo::new(socket))
+        .await
+        .map_err(ExchangeError::Http)?;
+    let mut connection = JoinSet::new();
+    // What goes wrong with the connection is told by the request and by the body as well.
+    connection.spawn(async move { drop(driver.await) });
+    let response = sender.send_request(request).await;
+    Ok(Exchange {
+        response: response.map_err(ExchangeError::Http)?,
+        connection,
+    })
+}

@@ -1,0 +1,105 @@
+//! The secret of requests: who gets it, and how.
+
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use tool_core::prelude::*;
+use tool_core::{ErrorKind, ExposeSecret as _};
+use url::Url;
+
+use super::names::{Domains, plain};
+
+/// How the host's secret travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuthStyle {
+    /// As `Authorization: Bearer …`.
+    Bearer,
+    /// As a header of its own, `X-API-Key` where the host says nothing else.
+    ApiKey,
+    /// Not at all.
+    None,
+}
+
+/// Who may get the secret `http_api_key`. Without one, nobody gets it.
+///
+/// The secret itself comes with each call, from the secrets of the [`ToolContext`]: no argument can hold it, and a result that says it
+/// is masked.
+///
+/// ```
+/// use tool_std::http::{Credential, Http};
+///
+/// let credential = Credential::for_hosts(["api.example.com"]);
+/// let http = Http::default().credential(credential);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Credential {
+    hosts: Domains,
+    header: HeaderName,
+    plain_http: bool,
+}
+
+impl Credential {
+    /// For these domains and what is below them, over HTTPS.
+    pub fn for_hosts<N: AsRef<str>>(domains: impl IntoIterator<Item = N>) -> Self {
+        Self {
+            hosts: Domains::new(domains),
+            header: HeaderName::from_static("x-api-key"),
+            plain_http: false,
+        }
+    }
+
+    /// The header for the style `api-key`; `X-API-Key` where nothing is said.
+    pub fn header(mut self, name: HeaderName) -> Self {
+        self.header = name;
+        self
+    }
+
+    /// Over HTTP without encryption as well, where everybody on the way can read it.
+    pub fn over_plain_http(mut self) -> Self {
+        self.plain_http = true;
+        self
+    }
+
+    /// The header that is sent for a style. An error says why the secret does not go to that URL.
+    pub(super) fn injected(
+        this: Option<&Self>,
+        style: Option<AuthStyle>,
+        url: &Url,
+        secret: Option<&SecretString>,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, ToolError> {
+        let style = match style {
+            None | Some(AuthStyle::None) => return Ok(None),
+            Some(style) => style,
+        };
+        let host = plain(url.host_str().unwrap_or_default());
+        let Some(own) = this.filter(|own| own.hosts.hold(&host)) else {
+            return Err(ToolError::of(
+                ErrorKind::Denied,
+                format!("there is no secret for `{host}`, leave `auth_style` out"),
+            ));
+        };
+        if url.scheme() != "https" && !own.plain_http {
+            return Err(ToolError::of(
+                ErrorKind::Denied,
+                "the secret is sent over HTTPS only, use `https` or leave `auth_style` out",
+            ));
+        }
+        let Some(secret) = secret else {
+            return Err(ToolError::unavailable("the secret `http_api_key`"));
+        };
+        let (name, text) = match style {
+            AuthStyle::Bearer => (
+                AUTHORIZATION,
+                SecretString::from(format!("Bearer {}", secret.expose_secret())),
+            ),
+            _ => (own.header.clone(), secret.clone()),
+        };
+        let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| {
+            ToolError::unavailable(
+                "a value of the secret `http_api_key` that can stand in a header",
+            )
+        })?;
+        value.set_sensitive(true);
+        Ok(Some((name, value)))
+    }
+}

@@ -1,0 +1,261 @@
+//! Requests over their redirects.
+
+use std::time::{Duration, Instant};
+
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{Method, StatusCode};
+use http_body_util::Full;
+use hyper::body::Bytes;
+use tool_core::{ErrorKind, ToolError};
+use url::Url;
+
+use super::body::{self, Body, BodyError, ENCODINGS};
+use super::connect::{ExchangeError, exchange};
+use super::guard::Refusal;
+use super::headers::for_another_origin;
+use super::{Http, Request, Response};
+
+/// What goes out on one hop.
+struct Hop {
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+    body: Option<Bytes>,
+    /// Present until the origin changes, and then never again.
+    secret: Option<Secret>,
+}
+
+/// What only the origin gets that it is for.
+#[derive(Clone)]
+pub(super) enum Secret {
+    Header(header::HeaderName, HeaderValue),
+    /// A parameter of the query.
+    Query(&'static str, tool_core::SecretString),
+}
+
+/// Sends a request and follows where it is sent on to.
+pub(super) async fn follow(http: &Http, request: Request) -> Result<Response, ToolError> {
+    let began = Instant::now();
+    let wait = request.timeout.unwrap_or(http.settings.timeout);
+    match tokio::time::timeout(wait, hops(http, request)).await {
+        Ok(done) => done.map(|response| Response {
+            took: began.elapsed(),
+            ..response
+        }),
+        Err(_) => Err(ToolError::of(
+            ErrorKind::TimedOut,
+            format!("there was no whole answer within {} ms", wait.as_millis()),
+        )),
+    }
+}
+
+async fn hops(http: &Http, request: Request) -> Result<Response, ToolError> {
+    let url = http
+        .guard
+        .url(&request.url)
+        .map_err(Refusal::into_tool_error)?;
+    let most = request.most_bytes.unwrap_or(http.settings.most_bytes);
+    let mut hop = Hop {
+        method: request.method,
+        url: with_query(url, &request.query),
+        headers: request.headers,
+        body: request.body.map(Bytes::from),
+        secret: request.secret,
+    };
+    let mut passed = 0;
+    loop {
+        let addresses = http.guard.addresses_of(&hop.url).await;
+        let addresses = addresses.map_err(|refusal| refused(refusal, passed))?;
+        let done = exchange(
+            &http.tls,
+            &hop.url,
+            &addresses,
+            outgoing(&hop, &http.settings.user_agent)?,
+        )
+        .await;
+        let mut done = done.map_err(|error| unanswered(error, &hop.url))?;
+        let status = done.response.status();
+        let next = next(&hop, status, done.response.headers());
+        let stay = match next {
+            Next::Answer => None,
+            Next::Hop(next) if passed < http.settings.redirects => {
+                hop = *next;
+                passed += 1;
+                continue;
+            }
+            Next::Hop(_) => Some(format!(
+                "the server sends on to `location`, no more than {} such steps are followed",
+                http.settings.redirects
+            )),
+            Next::Elsewhere => Some(
+                "the server sends on to another origin, see `location`: a request that may change something is not repeated there"
+                    .to_owned(),
+            ),
+        };
+        let headers = std::mem::take(done.response.headers_mut());
+        let read = body::read(&headers, done.response.into_body(), most).await;
+        let (body, note) = match read {
+            Ok(body) => (body, None),
+            Err(error) => unread(error)?,
+        };
+        return Ok(Response {
+            status: status.as_u16(),
+            url: hop.url,
+            headers,
+            body: body.bytes,
+            cut: body.cut,
+            note: stay.or(note),
+            took: Duration::ZERO,
+        });
+    }
+}
+
+fn with_query(mut url: Url, query: &[(String, String)]) -> Url {
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
+    }
+    url.set_fragment(None);
+    url
+}
+
+/// A request as it goes over the connection.
+fn outgoing(hop: &Hop, user_agent: &HeaderValue) -> Result<http::Request<Full<Bytes>>, ToolError> {
+    let mut url = hop.url.clone();
+    let mut headers = hop.headers.clone();
+    match &hop.secret {
+        Some(Secret::Header(name, value)) => {
+            headers.insert(name.clone(), value.clone());
+        }
+        Some(Secret::Query(name, value)) => {
+            let value = tool_core::ExposeSecret::expose_secret(value);
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        None => {}
+    }
+    let host = match (url.host_str(), url.port()) {
+        (Some(host), Some(port)) => format!("{host}:{port}"),
+        (host, _) => host.unwrap_or_default().to_owned(),
+    };
+    headers.insert(header::HOST, HeaderValue::from_str(&host)?);
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ENCODINGS));
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    headers
+        .entry(header::USER_AGENT)
+        .or_insert_with(|| user_agent.clone());
+    headers
+        .entry(header::ACCEPT)
+        .or_insert(HeaderValue::from_static("*/*"));
+    let target = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    let mut request = http::Request::new(Full::new(hop.body.clone().unwrap_or_default()));
+    *request.method_mut() = hop.method.clone();
+    *request.uri_mut() = target.parse()?;
+    *request.headers_mut() = headers;
+    Ok(request)
+}
+
+/// Where a response leads.
+enum Next {
+    /// Nowhere: it is the answer.
+    Answer,
+    /// On to there.
+    Hop(Box<Hop>),
+    /// On to where this request is not repeated.
+    Elsewhere,
+}
+
+/// Where a response sends on to, and with what.
+///
+/// RFC 9110, 15.4: 303 asks with GET, 301 and 302 make GET of POST and leave other methods, 307 and 308 leave all. On a change of origin
+/// the secret stays behind for good, and so do all headers that could name somebody. A request that changes something is not repeated at
+/// another origin: nobody has approved that, so the redirect itself is the answer.
+fn next(hop: &Hop, status: StatusCode, headers: &HeaderMap) -> Next {
+    let mut locations = headers.get_all(header::LOCATION).iter();
+    let (Some(location), None) = (locations.next(), locations.next()) else {
+        return Next::Answer;
+    };
+    let location = std::str::from_utf8(location.as_bytes()).ok();
+    let Some(mut url) = location.and_then(|location| hop.url.join(location).ok()) else {
+        return Next::Answer;
+    };
+    url.set_fragment(None);
+    let safe = matches!(hop.method, Method::GET | Method::HEAD);
+    let method = match status.as_u16() {
+        301 | 302 if hop.method == Method::POST => Method::GET,
+        301 | 302 | 307 | 308 => hop.method.clone(),
+        303 if safe => hop.method.clone(),
+        303 => Method::GET,
+        _ => return Next::Answer,
+    };
+    let same_origin = url.origin() == hop.url.origin();
+    let repeats = method == hop.method;
+    if repeats && !safe && !same_origin {
+        return Next::Elsewhere;
+    }
+    let mut headers = if same_origin {
+        hop.headers.clone()
+    } else {
+        for_another_origin(&hop.headers)
+    };
+    if !repeats {
+        headers.remove(header::CONTENT_TYPE);
+    }
+    Next::Hop(Box::new(Hop {
+        method,
+        headers,
+        body: hop.body.clone().filter(|_| repeats),
+        secret: hop.secret.clone().filter(|_| same_origin),
+        url,
+    }))
+}
+
+fn refused(refusal: Refusal, passed: usize) -> ToolError {
+    if passed == 0 {
+        return refusal.into_tool_error();
+    }
+    // What was asked for has been done, so the call was not denied.
+    let error = refusal.into_tool_error();
+    ToolError::new(format!(
+        "the server sends on to another URL, which is refused: {}",
+        error.model_text()
+    ))
+    .operator(error.operator_text())
+}
+
+fn unanswered(error: ExchangeError, url: &Url) -> ToolError {
+    let host = url.host_str().unwrap_or_default();
+    match error {
+        ExchangeError::Connect(error) => ToolError::new(format!(
+            "`{host}` takes no connection, try again later or use another URL"
+        ))
+        .operator(error.to_string()),
+        ExchangeError::Tls(error) => ToolError::new(format!(
+            "no secure connection to `{host}` could be made: {error}"
+        )),
+        ExchangeError::Roots(error) => {
+            ToolError::unavailable(format_args!("a certificate store ({error})"))
+        }
+        ExchangeError::Http(error) => {
+            ToolError::new(format!("`{host}` did not answer as HTTP has it: {error}"))
+        }
+    }
+}
+
+/// A body that cannot be shown does not hide the status.
+fn unread(error: BodyError) -> Result<(Body, Option<String>), ToolError> {
+    match error {
+        BodyError::Broken(error) => Err(ToolError::new(format!("the answer broke off: {error}"))),
+        BodyError::Encoding(coding) => Ok((
+            Body::default(),
+            Some(format!(
+                "the body is packed as `{coding}`, which was not asked for"
+            )),
+        )),
+        BodyError::Packed(error) => Ok((
+            Body::default(),
+            Some(format!("the body could not be unpacked: {error}")),
+        )),
+    }
+}

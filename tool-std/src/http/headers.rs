@@ -1,0 +1,149 @@
+//! Headers: which of the model's are sent, which are sent on to another origin, which come back.
+
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use serde::Serialize;
+use tool_core::prelude::*;
+
+/// A header or a parameter of a query.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[schema(json_schema)]
+pub struct Field {
+    /// Its name.
+    #[schema(length = 1..=128)]
+    pub name: String,
+    /// Its value.
+    #[schema(length = 0..=8192)]
+    pub value: String,
+}
+
+/// Never sent for a model: what belongs to the connection (RFC 9110, 7.6.1), what says for whom or where from a request is, what makes
+/// another method of it, and what metadata services of clouds want to see.
+const NEVER: [&str; 27] = [
+    "host",
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "http2-settings",
+    "content-length",
+    "accept-encoding",
+    "expect",
+    "max-forwards",
+    "forwarded",
+    "via",
+    "x-real-ip",
+    "true-client-ip",
+    "x-original-url",
+    "x-rewrite-url",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+    "metadata",
+    "metadata-flavor",
+    "x-metadata-token",
+];
+
+/// Never sent for a model, with whatever comes behind.
+const NEVER_BEGIN: [&str; 3] = ["x-forwarded-", "x-aws-ec2-metadata-", "x-google-metadata-"];
+
+/// What another origin may see of the headers: what a body is and what is wanted, nothing that could name somebody.
+const HARMLESS: [HeaderName; 5] = [
+    header::ACCEPT,
+    header::ACCEPT_LANGUAGE,
+    header::CONTENT_TYPE,
+    header::USER_AGENT,
+    header::RANGE,
+];
+
+/// What a model reads of the headers of a response.
+const TOLD: [&str; 16] = [
+    "content-type",
+    "content-length",
+    "content-disposition",
+    "content-language",
+    "content-range",
+    "allow",
+    "cache-control",
+    "date",
+    "etag",
+    "last-modified",
+    "link",
+    "location",
+    "retry-after",
+    "www-authenticate",
+    "x-request-id",
+    "x-total-count",
+];
+
+/// The longest value of a header that is told.
+const LONGEST_TOLD: usize = 1024;
+
+/// The headers that a model wants, and the names of those that are not sent. `injected` is where the secret goes.
+pub(super) fn wanted(
+    fields: &[Field],
+    injected: Option<&HeaderName>,
+) -> Result<(HeaderMap, Vec<String>), ToolError> {
+    let mut headers = HeaderMap::new();
+    let mut left_out = Vec::new();
+    for field in fields {
+        let name = HeaderName::from_bytes(field.name.as_bytes()).map_err(|_| {
+            ToolError::new(format!(
+                "`{}` is no name of a header, write letters, digits and `-`",
+                field.name
+            ))
+        })?;
+        let value = HeaderValue::from_str(&field.value).map_err(|_| {
+            ToolError::new(format!(
+                "the value of the header `{name}` has a line break or another control character in it, leave that out"
+            ))
+        })?;
+        if is_never_sent(&name) || injected.is_some_and(|own| is_credential(&name) || *own == name)
+        {
+            left_out.push(name.to_string());
+        } else {
+            headers.append(name, value);
+        }
+    }
+    Ok((headers, left_out))
+}
+
+fn is_never_sent(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    NEVER.contains(&name) || NEVER_BEGIN.iter().any(|begin| name.starts_with(begin))
+}
+
+fn is_credential(name: &HeaderName) -> bool {
+    [header::AUTHORIZATION, header::COOKIE].contains(name)
+}
+
+/// What may go on to another origin.
+pub(super) fn for_another_origin(headers: &HeaderMap) -> HeaderMap {
+    let harmless = headers.iter().filter(|(name, _)| HARMLESS.contains(name));
+    harmless
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// What is told of a response's headers.
+pub(super) fn told(headers: &HeaderMap) -> Vec<Field> {
+    let is_told = |name: &HeaderName| {
+        let name = name.as_str();
+        TOLD.contains(&name) || name.starts_with("ratelimit") || name.starts_with("x-ratelimit-")
+    };
+    headers
+        .iter()
+        .filter(|(name, _)| is_told(name))
+        .map(|(name, value)| Field {
+            name: name.to_string(),
+            value: String::from_utf8_lossy(value.as_bytes())
+                .chars()
+                .take(LONGEST_TOLD)
+                .collect(),
+        })
+        .collect()
+}

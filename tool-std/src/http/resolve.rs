@@ -1,0 +1,50 @@
+//! From names to addresses.
+
+use std::io;
+use std::net::IpAddr;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+/// Looks names up. The guard asks once for each hop and connects to what it was told.
+///
+/// ```
+/// use std::io;
+/// use std::net::IpAddr;
+///
+/// use futures::future::{BoxFuture, FutureExt as _};
+/// use tool_std::http::{Guard, Resolver};
+///
+/// /// Knows one name.
+/// struct One;
+///
+/// impl Resolver for One {
+///     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+///         let found = match host {
+///             "api.example" => Ok(vec![[192, 0, 2, 7].into()]),
+///             _ => Err(io::ErrorKind::NotFound.into()),
+///         };
+///         async { found }.boxed()
+///     }
+/// }
+///
+/// let guard = Guard::default().resolver(One);
+/// ```
+pub trait Resolver: Send + Sync + 'static {
+    /// All addresses of a name, in the order in which they are to be tried. `host` is lower case, in ASCII and has no dot at its end.
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+}
+
+/// The system's own resolver.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemResolver;
+
+impl Resolver for SystemResolver {
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        async move {
+            let found = tokio::net::lookup_host((host, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        }
+        .boxed()
+    }
+}
