@@ -1,0 +1,31 @@
+"""The Python package `mcp` 2.x, over stdio: calls each tool once, says yes where it is asked, and prints what came of it.
+
+`each.py PROGRAM CALLS`: CALLS is a JSON array of {"tool", "arguments"}; printed is an array of {"tool", "error", "text"}, then the names of all tools.
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+from mcp import Client, StdioServerParameters
+from mcp import types
+
+
+async def say_yes(context, params):
+    return types.ElicitResult(action="accept", content={"approve": True})
+
+
+async def main(program, calls):
+    server = StdioServerParameters(command=program, args=["serve", "--approve-by-client"], env=dict(os.environ))
+    results = []
+    async with Client(server, elicitation_callback=say_yes, read_timeout_seconds=60) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        for call in json.loads(calls):
+            result = await client.call_tool(call["tool"], call["arguments"])
+            text = "\n".join(part.text for part in result.content if part.type == "text")
+            results.append({"tool": call["tool"], "error": bool(result.is_error), "text": text})
+    print(json.dumps({"names": names, "results": results}))
+
+
+asyncio.run(main(*sys.argv[1:]))
