@@ -15,7 +15,7 @@ pub use citation::Citation;
 #[cfg(feature = "host")]
 pub(crate) use model::Content;
 pub use model::{ModelOutput, Part, Source};
-pub(crate) use write::write;
+pub(crate) use write::{quote, write};
 
 /// What an erased run gives.
 #[derive(Debug)]

@@ -42,7 +42,7 @@ pub(crate) const fn special(word: u64) -> u64 {
 }
 
 /// The inside of a string that the cursor has passed, as the text it stands for.
-pub(super) fn decode(raw: &str) -> Cow<'_, str> {
+pub(crate) fn decode(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw);
     }

@@ -26,9 +26,10 @@ mod tidy;
 mod union;
 mod walk;
 
-pub(crate) use bytes::special;
+pub(crate) use bytes::{decode as unescape, special};
 pub(crate) use decode::{decode, raw_value};
 pub use issue::{Issue, Repair, RepairNote};
+pub(crate) use scan::{Cursor, Stop};
 pub(crate) use suggest::nearest;
 
 use crate::schema::Schema;
@@ -99,3 +100,5 @@ fn pass<'a>(place: Place<'_>, text: &'a str) -> Option<Cow<'a, str>> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::{damage, scene};

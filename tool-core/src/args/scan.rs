@@ -6,33 +6,33 @@ use super::bytes::{equal, special};
 
 /// The walk ends here. What is wrong is with the cursor or with the sink.
 #[derive(Debug)]
-pub(super) struct Stop;
+pub(crate) struct Stop;
 
 /// Where text stops being JSON.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Broken {
+pub(crate) struct Broken {
     /// Byte offset.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     /// What would have been right.
-    pub(super) expected: &'static str,
+    pub(crate) expected: &'static str,
 }
 
 /// A string between its quotes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Str {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) escaped: bool,
+pub(crate) struct Str {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) escaped: bool,
 }
 
 /// A number.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Num {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) negative: bool,
+pub(crate) struct Num {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) negative: bool,
     /// Digits alone, and few enough of them.
-    pub(super) small: Option<u64>,
+    pub(crate) small: Option<u64>,
 }
 
 /// Lists and objects may nest one level less than this, as in `serde_json`.
@@ -40,15 +40,15 @@ const DEPTH: u8 = 128;
 
 /// A place in JSON text.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor<'t> {
+pub(crate) struct Cursor<'t> {
     text: &'t str,
-    pub(super) at: usize,
+    pub(crate) at: usize,
     depth: u8,
-    pub(super) broken: Option<Broken>,
+    pub(crate) broken: Option<Broken>,
 }
 
 impl<'t> Cursor<'t> {
-    pub(super) const fn new(text: &'t str) -> Self {
+    pub(crate) const fn new(text: &'t str) -> Self {
         Self {
             text,
             at: 0,
@@ -57,29 +57,29 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    pub(super) const fn text(&self) -> &'t str {
+    pub(crate) const fn text(&self) -> &'t str {
         self.text
     }
 
     /// The text of a span that the cursor has passed.
-    pub(super) fn slice(&self, start: usize, end: usize) -> &'t str {
+    pub(crate) fn slice(&self, start: usize, end: usize) -> &'t str {
         self.text.get(start..end).unwrap_or_default()
     }
 
     #[inline]
-    pub(super) const fn bytes(&self) -> &'t [u8] {
+    pub(crate) const fn bytes(&self) -> &'t [u8] {
         self.text.as_bytes()
     }
 
     /// The byte under the cursor; zero, which no JSON holds, at the end.
     #[inline]
-    pub(super) fn peek(&self) -> u8 {
+    pub(crate) fn peek(&self) -> u8 {
         self.bytes().get(self.at).copied().unwrap_or(0)
     }
 
     /// Skips white space and gives the byte after it.
     #[inline]
-    pub(super) fn space(&mut self) -> u8 {
+    pub(crate) fn space(&mut self) -> u8 {
         let byte = self.peek();
         if byte > b' ' { byte } else { self.space_slow() }
     }
@@ -94,7 +94,7 @@ impl<'t> Cursor<'t> {
 
     /// Stops at the byte under the cursor.
     #[cold]
-    pub(super) fn broken<T>(&mut self, expected: &'static str) -> Result<T, Stop> {
+    pub(crate) fn broken<T>(&mut self, expected: &'static str) -> Result<T, Stop> {
         self.broken = Some(Broken {
             at: self.at,
             expected,
@@ -104,7 +104,7 @@ impl<'t> Cursor<'t> {
 
     /// Steps over an opening bracket.
     #[inline]
-    pub(super) fn open(&mut self) -> Result<(), Stop> {
+    pub(crate) fn open(&mut self) -> Result<(), Stop> {
         self.depth -= 1;
         if self.depth == 0 {
             self.depth = 1;
@@ -116,14 +116,14 @@ impl<'t> Cursor<'t> {
 
     /// Steps over a closing bracket.
     #[inline]
-    pub(super) const fn close(&mut self) {
+    pub(crate) const fn close(&mut self) {
         self.depth += 1;
         self.at += 1;
     }
 
     /// Steps over a key's colon, to its value.
     #[inline]
-    pub(super) fn colon(&mut self) -> Result<u8, Stop> {
+    pub(crate) fn colon(&mut self) -> Result<u8, Stop> {
         if self.space() != b':' {
             return self.broken("`:` after a key");
         }
@@ -133,7 +133,7 @@ impl<'t> Cursor<'t> {
 
     /// After an item: whether another one follows, to which the cursor moves. Otherwise it stands at the closing bracket.
     #[inline]
-    pub(super) fn another(&mut self, close: u8) -> Result<bool, Stop> {
+    pub(crate) fn another(&mut self, close: u8) -> Result<bool, Stop> {
         let byte = self.space();
         if byte == b',' {
             self.at += 1;
@@ -157,7 +157,7 @@ impl<'t> Cursor<'t> {
 
     /// Passes one of the words `null`, `true`, `false`.
     #[inline]
-    pub(super) fn word(&mut self, word: &'static str) -> Result<(), Stop> {
+    pub(crate) fn word(&mut self, word: &'static str) -> Result<(), Stop> {
         let rest = self.bytes().get(self.at..).unwrap_or_default();
         if rest.starts_with(word.as_bytes()) {
             self.at += word.len();
@@ -169,7 +169,7 @@ impl<'t> Cursor<'t> {
 
     /// Where the closing quote is of a string under the cursor without escapes. Nothing where a closer look is needed.
     #[inline]
-    pub(super) fn quoted(&self) -> Option<usize> {
+    pub(crate) fn quoted(&self) -> Option<usize> {
         let mut at = self.at + 1;
         let mut rest = self.bytes().get(self.at..)?.strip_prefix(b"\"")?;
         while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
@@ -190,7 +190,7 @@ impl<'t> Cursor<'t> {
 
     /// Passes a string; the cursor stands at its first quote.
     #[inline(never)]
-    pub(super) fn string(&mut self) -> Result<Str, Stop> {
+    pub(crate) fn string(&mut self) -> Result<Str, Stop> {
         let start = self.at + 1;
         if let Some(end) = self.quoted() {
             self.at = end + 1;
@@ -266,7 +266,7 @@ impl<'t> Cursor<'t> {
 
     /// A number under the cursor that is digits alone, few enough of them, and its end. Nothing where a closer look is needed.
     #[inline]
-    pub(super) fn counted(&self) -> Option<(u64, usize)> {
+    pub(crate) fn counted(&self) -> Option<(u64, usize)> {
         let bytes = self.bytes();
         let mut at = self.at;
         let mut value = 0u64;
@@ -288,7 +288,7 @@ impl<'t> Cursor<'t> {
     ///
     /// A leaf: in the loop that calls it, it would take the registers of everything else.
     #[inline(never)]
-    pub(super) fn leap(&mut self, name: &str) -> bool {
+    pub(crate) fn leap(&mut self, name: &str) -> bool {
         if let Some([b'"', rest @ ..]) = self.bytes().get(self.at..)
             && let Some((key, [b'"', b':', ..])) = rest.split_at_checked(name.len())
             && equal(key, name.as_bytes())
@@ -301,7 +301,7 @@ impl<'t> Cursor<'t> {
 
     /// Passes a number; the cursor stands at its first byte.
     #[inline(never)]
-    pub(super) fn number(&mut self) -> Result<Num, Stop> {
+    pub(crate) fn number(&mut self) -> Result<Num, Stop> {
         let start = self.at;
         let negative = self.peek() == b'-';
         let first = start + usize::from(negative);
@@ -365,7 +365,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes any value.
-    pub(super) fn skip(&mut self) -> Result<(), Stop> {
+    pub(crate) fn skip(&mut self) -> Result<(), Stop> {
         match self.peek() {
             b'"' => self.string().map(drop),
             b'-' | b'0'..=b'9' => self.number().map(drop),
@@ -400,7 +400,7 @@ impl<'t> Cursor<'t> {
 
     /// Passes a key.
     #[inline]
-    pub(super) fn key(&mut self) -> Result<Str, Stop> {
+    pub(crate) fn key(&mut self) -> Result<Str, Stop> {
         if self.peek() != b'"' {
             return self.broken("a key in double quotes");
         }
@@ -409,7 +409,7 @@ impl<'t> Cursor<'t> {
 
     /// Nothing but white space may be left.
     #[inline]
-    pub(super) fn end(&mut self) -> Result<(), Stop> {
+    pub(crate) fn end(&mut self) -> Result<(), Stop> {
         self.space();
         if self.at < self.text.len() {
             return self.broken("nothing after the arguments");

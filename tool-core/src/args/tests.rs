@@ -16,6 +16,8 @@ mod repairs;
 mod verdict;
 mod writer;
 
+pub(crate) use property::{damage, scene};
+
 use super::{Issue, Repair, admit};
 use crate::schema::Schema;
 

@@ -1,8 +1,18 @@
 //! Arguments as they may be stored.
+//!
+//! The form is written in one pass over the text: each call has one, and a tree of values would cost more than the call.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-use crate::schema::{AuditForm, Field, Kind, Schema, Tagging, Union};
+use serde_json::{Number, Value, json};
+
+use crate::args::{Cursor, Stop, unescape};
+use crate::output::quote;
+use crate::schema::{AuditForm, Kind, Schema};
+
+mod object;
+
+use object::{entries, keys, named, record, variant};
 
 /// Most items of a list that are written out.
 const ITEMS: usize = 20;
@@ -10,27 +20,21 @@ const ITEMS: usize = 20;
 const PREVIEW: usize = 100;
 
 /// The audited form of arguments that a schema admits, as JSON: numbers, booleans and enum values by value, texts by their length,
-/// unless a field says otherwise.
+/// unless a field says otherwise. Keys are sorted by their bytes.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
-    match serde_json::from_str::<Value>(arguments) {
-        // Not by `Display`, which formats piece by piece.
-        Ok(value) => serde_json::to_string(&written(Some(schema), value, AuditForm::ByType))
-            .unwrap_or_else(|_| blind(arguments)),
-        Err(_) => blind(arguments),
+    let mut cursor = Cursor::new(arguments);
+    let mut out = String::with_capacity(arguments.len() + arguments.len() / 2);
+    cursor.space();
+    let written = value(&mut cursor, Some(schema), AuditForm::ByType, &mut out);
+    match written.and_then(|()| cursor.end()) {
+        Ok(()) => out,
+        Err(Stop) => blind(arguments),
     }
 }
 
 /// The form of arguments that nothing is known of: they may hold anything.
 pub(crate) fn blind(arguments: &str) -> String {
     json!({ "bytes": arguments.len() }).to_string()
-}
-
-/// The beginning of a text, cut between characters.
-pub(crate) fn preview(text: &str) -> String {
-    match text.char_indices().nth(PREVIEW) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// The node behind optionals and bounds.
@@ -41,126 +45,213 @@ fn bare(schema: &Schema) -> &Schema {
     }
 }
 
-/// A field as it says, else as what is around it says.
-fn by_field(field: &Field, value: Value, around: AuditForm) -> Value {
-    let form = match field.audit {
-        AuditForm::ByType => around,
-        own => own,
-    };
-    written(Some(field.schema), value, form)
-}
-
-fn by_length(value: &Value) -> Value {
-    match value {
-        Value::String(text) => json!({ "length": text.chars().count() }),
-        Value::Array(items) => json!({ "items": items.len() }),
-        Value::Object(entries) => json!({ "keys": entries.len() }),
-        other => json!({ "length": other.to_string().len() }),
-    }
-}
-
-fn written(schema: Option<&Schema>, value: Value, form: AuditForm) -> Value {
-    let kind = schema.map(|schema| &bare(schema).kind);
-    match (value, kind) {
-        (value, _) if form == AuditForm::Length => by_length(&value),
-        (value @ (Value::Null | Value::Bool(_) | Value::Number(_)), _)
-        | (value @ Value::String(_), Some(Kind::Enum(_))) => value,
-        (Value::String(text), kind) => by_text(text, kind, form),
-        (Value::Array(items), kind) => {
-            let inner = match kind {
-                Some(Kind::Array { items, .. }) => Some(*items),
-                _ => None,
-            };
-            let most = if form == AuditForm::Value {
-                usize::MAX
-            } else {
-                ITEMS
-            };
-            let more = items.len().saturating_sub(most);
-            let items = items.into_iter().take(most);
-            let mut list: Vec<Value> = items.map(|value| written(inner, value, form)).collect();
-            if more > 0 {
-                list.push(json!({ "more": more }));
-            }
-            Value::Array(list)
-        }
-        (Value::Object(entries), Some(Kind::Object(fields))) => object(fields, entries, None, form),
-        (Value::Object(entries), Some(Kind::Union(union))) => variant(union, entries, form),
-        // Keys that no schema names may be what should not be stored.
-        (value @ Value::Object(_), _) if form == AuditForm::Value => value,
-        (value @ Value::Object(_), _) => by_length(&value),
-    }
-}
-
-fn by_text(text: String, kind: Option<&Kind>, form: AuditForm) -> Value {
-    let own = |union: &Union| union.variants.iter().any(|variant| variant.name == text);
-    match (form, kind) {
-        // A unit variant is a word of the tool's own.
-        (_, Some(Kind::Union(union))) if own(union) => Value::String(text),
-        (AuditForm::Value, _) => Value::String(text),
-        (AuditForm::Preview, _) => {
-            json!({ "preview": preview(&text), "length": text.chars().count() })
-        }
-        (AuditForm::ByType | AuditForm::Length, _) => by_length(&Value::String(text)),
-    }
-}
-
-/// A record by its fields; keys that are none of them are counted.
-fn object(
-    fields: &[Field],
-    entries: Map<String, Value>,
-    tag: Option<&str>,
+/// Writes the value under the cursor, which stands behind it then.
+fn value(
+    cursor: &mut Cursor<'_>,
+    schema: Option<&Schema>,
     form: AuditForm,
-) -> Value {
-    let mut map = Map::new();
-    let mut unknown = 0_u64;
-    for (key, value) in entries {
-        if tag == Some(key.as_str()) {
-            map.insert(key, value);
-        } else if let Some(field) = fields.iter().find(|field| field.name == key) {
-            map.insert(key, by_field(field, value, form));
-        } else {
-            unknown += 1;
-        }
+    out: &mut String,
+) -> Result<(), Stop> {
+    let kind = schema.map(|schema| &bare(schema).kind);
+    match (cursor.peek(), kind) {
+        _ if form == AuditForm::Length => by_length(cursor, out),
+        (b'"', _) => text(cursor, kind, form, out),
+        (b'[', _) => list(cursor, kind, form, out),
+        (b'{', Some(Kind::Object(fields))) => record(cursor, fields, None, form, out),
+        (b'{', Some(Kind::Union(union))) => variant(cursor, union, form, out),
+        (b'{', _) if form == AuditForm::Value => whole(cursor, out),
+        // Keys that no schema names may be what should not be stored.
+        (b'{', _) => by_length(cursor, out),
+        _ => plain(cursor, out),
     }
-    if unknown > 0 {
-        map.insert("unknown_keys".to_owned(), unknown.into());
-    }
-    Value::Object(map)
 }
 
-fn variant(union: &Union, mut entries: Map<String, Value>, form: AuditForm) -> Value {
-    let count = entries.len();
-    let keys = || json!({ "keys": count });
-    let named = |name: Option<&Value>| {
-        let name = name.and_then(Value::as_str)?;
-        union.variants.iter().find(|variant| variant.name == name)
+/// A number or a word, as it is.
+fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
+    let start = cursor.at;
+    if !matches!(cursor.peek(), b'-' | b'0'..=b'9') {
+        cursor.skip()?;
+        out.push_str(cursor.slice(start, cursor.at));
+        return Ok(());
+    }
+    let number = cursor.number()?;
+    let digits = cursor.slice(start, number.end);
+    if number.small.is_some() && !number.negative {
+        out.push_str(digits);
+        return Ok(());
+    }
+    // One spelling for each number; none is as great as to be infinite.
+    let number: Number = serde_json::from_str(digits).map_err(|_| Stop)?;
+    out.push_str(&number.to_string());
+    Ok(())
+}
+
+/// Passes a value that is not written, or only counted.
+fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
+    /// Fewer digits make no number that is too great.
+    const SHORT: usize = 300;
+    let start = cursor.at;
+    cursor.skip()?;
+    let text = cursor.slice(start, cursor.at);
+    if text.starts_with('"')
+        || text.len() < SHORT && memchr::memchr2(b'e', b'E', text.as_bytes()).is_none()
+    {
+        return Ok(());
+    }
+    // Arguments with a number that is none are no arguments.
+    serde_json::from_str::<Value>(text)
+        .map(drop)
+        .map_err(|_| Stop)
+}
+
+/// An object as it is, whatever it holds.
+fn whole(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
+    let start = cursor.at;
+    cursor.skip()?;
+    let text = cursor.slice(start, cursor.at);
+    let value: Value = serde_json::from_str(text).map_err(|_| Stop)?;
+    out.push_str(&serde_json::to_string(&value).map_err(|_| Stop)?);
+    Ok(())
+}
+
+fn by_length(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
+    match cursor.peek() {
+        b'"' => {
+            let text = read(cursor)?;
+            counted(out, "length", text.chars().count());
+        }
+        b'[' => {
+            let mut items = 0;
+            cursor.open()?;
+            let mut more = cursor.space() != b']';
+            while more {
+                pass(cursor)?;
+                items += 1;
+                more = cursor.another(b']')?;
+            }
+            cursor.close();
+            counted(out, "items", items);
+        }
+        b'{' => {
+            let entries = entries(cursor)?;
+            keys(cursor, &entries, out)?;
+        }
+        _ => {
+            let start = out.len();
+            plain(cursor, out)?;
+            let length = out.len() - start;
+            out.truncate(start);
+            counted(out, "length", length);
+        }
+    }
+    Ok(())
+}
+
+/// `{"what":count}`
+fn counted(out: &mut String, what: &str, count: usize) {
+    out.push_str("{\"");
+    out.push_str(what);
+    out.push_str("\":");
+    number(out, count);
+    out.push('}');
+}
+
+fn number(out: &mut String, count: usize) {
+    out.push_str(itoa::Buffer::new().format(count));
+}
+
+/// The text of a string under the cursor.
+fn read<'t>(cursor: &mut Cursor<'t>) -> Result<Cow<'t, str>, Stop> {
+    let string = cursor.string()?;
+    let raw = cursor.slice(string.start, string.end);
+    Ok(if string.escaped {
+        unescape(raw)
+    } else {
+        Cow::Borrowed(raw)
+    })
+}
+
+fn text(
+    cursor: &mut Cursor<'_>,
+    kind: Option<&Kind>,
+    form: AuditForm,
+    out: &mut String,
+) -> Result<(), Stop> {
+    let text = read(cursor)?;
+    let own = match kind {
+        Some(Kind::Enum(_)) => true,
+        // A unit variant is a word of the tool's own.
+        Some(Kind::Union(union)) => named(union, &text).is_some(),
+        _ => false,
     };
-    match union.tagging {
-        Tagging::Internal { tag } => match named(entries.get(tag)) {
-            Some(variant) => match variant.schema.map(|schema| &bare(schema).kind) {
-                Some(Kind::Object(fields)) => object(fields, entries, Some(tag), form),
-                _ => json!({ tag: variant.name }),
-            },
-            None => keys(),
-        },
-        Tagging::Adjacent { tag, content } => match named(entries.get(tag)) {
-            Some(variant) => match entries.remove(content) {
-                Some(value) => {
-                    json!({ tag: variant.name, content: written(variant.schema, value, form) })
-                }
-                None => json!({ tag: variant.name }),
-            },
-            None => keys(),
-        },
-        Tagging::External => match entries.into_iter().next() {
-            Some((key, value)) => match union.variants.iter().find(|variant| variant.name == key) {
-                Some(variant) => json!({ key: written(variant.schema, value, form) }),
-                None => keys(),
-            },
-            None => keys(),
-        },
-        // Which variant it is was decided by reading, and is not known here.
-        Tagging::Untagged => keys(),
+    match form {
+        AuditForm::Preview if !own => {
+            out.push_str("{\"length\":");
+            number(out, text.chars().count());
+            out.push_str(",\"preview\":");
+            quote(out, &preview(&text));
+            out.push('}');
+        }
+        AuditForm::ByType | AuditForm::Length if !own => {
+            counted(out, "length", text.chars().count());
+        }
+        _ => quote(out, &text),
+    }
+    Ok(())
+}
+
+/// The beginning of a text, cut between characters.
+fn preview(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(PREVIEW) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }
+
+fn list(
+    cursor: &mut Cursor<'_>,
+    kind: Option<&Kind>,
+    form: AuditForm,
+    out: &mut String,
+) -> Result<(), Stop> {
+    let inner = match kind {
+        Some(Kind::Array { items, .. }) => Some(*items),
+        _ => None,
+    };
+    let most = if form == AuditForm::Value {
+        usize::MAX
+    } else {
+        ITEMS
+    };
+    let mut items = 0;
+    cursor.open()?;
+    let mut more = cursor.space() != b']';
+    out.push('[');
+    while more {
+        if items < most {
+            comma(out, '[');
+            value(cursor, inner, form, out)?;
+        } else {
+            pass(cursor)?;
+        }
+        items += 1;
+        more = cursor.another(b']')?;
+    }
+    cursor.close();
+    if items > most {
+        comma(out, '[');
+        counted(out, "more", items - most);
+    }
+    out.push(']');
+    Ok(())
+}
+
+/// Between two items, or two entries.
+fn comma(out: &mut String, open: char) {
+    if !out.ends_with(open) {
+        out.push(',');
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
 
 /// Text as a JSON string.
 #[inline]
-fn quote(out: &mut String, text: &str) {
+pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
     escape(out, text);
     out.push('"');

@@ -10,7 +10,7 @@ use super::build::*;
 use super::oracle::lower;
 use super::writer::{NAMES, Tape, Writer};
 use super::{Repair, admit};
-use crate::schema::{Field, Format, Kind, Schema, Tagging};
+use crate::schema::{AuditForm, Field, Format, Kind, Schema, Tagging};
 
 fn scalar(tape: &mut Tape) -> Node {
     match tape.pick(14) {
@@ -54,11 +54,19 @@ fn record(tape: &mut Tape, depth: usize, skip: &str) -> Node {
     let count = tape.pick(5);
     let mut fields: Vec<Field> = Vec::new();
     for name in NAMES.iter().filter(|name| **name != skip).take(count) {
-        fields.push(match tape.pick(5) {
+        let mut field = match tape.pick(5) {
             0 => defaulted(name, u32s(), "7"),
             1 | 2 => field(name, optional(any_node(tape, depth))),
             _ => field(name, any_node(tape, depth)),
-        });
+        };
+        // The guard does not care.
+        field.audit = tape.one(&[
+            AuditForm::ByType,
+            AuditForm::Value,
+            AuditForm::Preview,
+            AuditForm::Length,
+        ]);
+        fields.push(field);
     }
     if fields.len() < 5 && tape.pick(2) == 0 {
         return leak(object(fields).checked());
@@ -136,7 +144,7 @@ fn any_node(tape: &mut Tape, depth: usize) -> Node {
 }
 
 /// A schema, its text, and arguments, which may hold a key twice.
-fn scene(bytes: Vec<u8>, wrong: usize) -> (Node, Value, String, bool) {
+pub(crate) fn scene(bytes: Vec<u8>, wrong: usize) -> (Node, Value, String, bool) {
     let mut tape = Tape::new(bytes);
     let schema = any_node(&mut tape, 3);
     let mut defs = Map::new();
@@ -165,7 +173,7 @@ fn is_valid(document: &Value, text: &str) -> bool {
 }
 
 /// Text with one byte changed, so that it often is no JSON.
-fn damage(text: &str, at: usize, with: u8) -> String {
+pub(crate) fn damage(text: &str, at: usize, with: u8) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let at = at % (bytes.len() + 1);
     match with % 4 {
