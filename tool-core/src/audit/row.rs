@@ -140,14 +140,14 @@ impl Late {
             started,
             redactor.redact_json(&form).into_owned(),
         );
-        row.contract = Some(contract(&scope.def).to_string());
+        row.contract = Some(str::to_owned(&contract(&scope.def)));
         row.effect = scope.def.effect().bits();
         row.used_hash = used.as_deref().map(|text| sha256(&[text]));
-        row.decision = verdicts.decision.map(|id| id.to_string());
+        row.decision = verdicts.decision.map(DecisionId::text);
         row.policy = verdicts
             .policy
             .filter(|version| !version.is_empty())
-            .map(|version| version.to_string());
+            .map(|version| str::to_owned(&version));
         row.approval = verdicts.approval;
         row.approver = verdicts.approver;
         row.attempt = verdicts.attempt.max(1);

@@ -20,15 +20,25 @@ pub(crate) fn sha256(parts: &[&str]) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    // Each audit row has several: formatting each byte costs more than the hash.
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
+    let mut digits = vec![0; bytes.len() * 2];
+    write_hex(bytes, &mut digits);
+    String::from_utf8(digits).unwrap_or_default()
+}
+
+/// The 16 digits of a number.
+pub(crate) fn hex_number(number: u64) -> [u8; 16] {
+    let mut digits = [0; 16];
+    write_hex(&number.to_be_bytes(), &mut digits);
+    digits
+}
+
+/// Each audit row has several of these, and formatting each byte costs more than the hash: without a table, many are written at once.
+#[inline]
+fn write_hex(bytes: &[u8], digits: &mut [u8]) {
+    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *pair = [digit(byte >> 4), digit(byte & 15)];
     }
-    text
 }
 
 /// The fingerprint of what a tool promises: name, description, arguments, output, effects. An approval is bound to it.
@@ -82,4 +92,28 @@ pub(crate) fn random_id() -> Result<String, ToolError> {
     getrandom::fill(&mut bytes)
         .map_err(|error| ToolError::foreign(error).operator("the system gave no random bytes"))?;
     Ok(hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hex, hex_number, sha256};
+
+    #[test]
+    fn every_byte_has_its_digits() {
+        let bytes: Vec<u8> = (0..=u8::MAX).collect();
+        for (digits, byte) in hex(&bytes).as_bytes().chunks(2).zip(bytes) {
+            assert_eq!(digits, format!("{byte:02x}").as_bytes());
+        }
+        for number in [0, 1, 0x0123_4567_89ab_cdef, u64::MAX] {
+            assert_eq!(hex_number(number), *format!("{number:016x}").as_bytes());
+        }
+    }
+
+    // The hash of nothing, from FIPS 180-4's examples.
+    #[test]
+    fn a_hash_is_lower_case_hex() {
+        let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(&[]), nothing);
+        assert_ne!(sha256(&["ab", "c"]), sha256(&["a", "bc"]));
+    }
 }
