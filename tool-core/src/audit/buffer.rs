@@ -1,5 +1,6 @@
 //! Rows on their way to a sink that may be slow or away.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,10 +26,18 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    fn into_row(self) -> AuditRow {
+    fn row(&self) -> AuditRow {
         match self {
-            Self::Row(row) => *row,
-            Self::Late(late) => late.into_row(),
+            Self::Row(row) => AuditRow::clone(row),
+            Self::Late(late) => late.row(),
+        }
+    }
+
+    /// Without the call's context, which need not wait for a sink that is away.
+    fn settled(self) -> Self {
+        match self {
+            Self::Row(row) => Self::Row(row),
+            Self::Late(late) => Self::Row(Box::new(late.row())),
         }
     }
 }
@@ -145,28 +154,30 @@ impl Inner {
         }
         let mut taken = Taken {
             inner: self,
-            rows: entries.into_iter().map(Entry::into_row).collect(),
+            entries,
         };
-        self.sink.write(taken.rows.clone()).await?;
-        taken.rows.clear();
+        let rows = taken.entries.iter().map(Entry::row).collect();
+        self.sink.write(rows).await?;
+        taken.entries.clear();
         Ok(())
     }
 }
 
-/// Rows that go back into the queue unless they were written, also when the writing is dropped half way. Writing a row again is
-/// writing the same row.
+/// What goes back into the queue unless it was written, also when the writing is dropped half way. Writing a row again is writing
+/// the same row.
 struct Taken<'a> {
     inner: &'a Inner,
-    rows: Vec<AuditRow>,
+    entries: VecDeque<Entry>,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        if self.rows.is_empty() {
+        if self.entries.is_empty() {
             return;
         }
-        let rows = self.rows.drain(..).map(|row| Entry::Row(Box::new(row)));
-        let dropped = self.inner.queue.put_back(rows);
+        // Before the queue is locked.
+        let entries: Vec<Entry> = self.entries.drain(..).map(Entry::settled).collect();
+        let dropped = self.inner.queue.put_back(entries.into_iter());
         self.inner.warn(dropped);
     }
 }

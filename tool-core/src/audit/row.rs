@@ -56,9 +56,12 @@ impl End {
     }
 
     /// Ends a row, without the turn's secrets.
-    pub(crate) fn close(self, row: &mut AuditRow, redactor: &Redactor) {
+    pub(crate) fn close(&self, row: &mut AuditRow, redactor: &Redactor) {
         row.outcome = Some(self.outcome.to_owned());
-        row.error = self.error.map(|text| redactor.redact(&text).into_owned());
+        row.error = self
+            .error
+            .as_deref()
+            .map(|text| redactor.redact(text).into_owned());
         row.output_bytes = self.output_bytes;
         row.duration_us = Some(self.duration_us);
     }
@@ -118,44 +121,41 @@ pub(crate) struct Late {
 }
 
 impl Late {
-    pub(crate) fn into_row(self) -> AuditRow {
-        let Self {
-            cx,
-            used,
-            verdicts,
-            started,
-            end,
-        } = self;
+    /// The row of the call; made again, it is the same.
+    pub(crate) fn row(&self) -> AuditRow {
+        let (cx, verdicts) = (&self.cx, &self.verdicts);
         let Some(scope) = cx.scope() else {
             return AuditRow::default();
         };
-        let used_text = used.as_deref().unwrap_or(&scope.call.arguments);
+        let used = self.used.as_deref();
+        let used_text = used.unwrap_or(&scope.call.arguments);
         let redactor = cx.redactor();
         let form = form::form(scope.def.input(), used_text);
         let mut row = arrived(
             cx.idempotency_key().unwrap_or_default().to_owned(),
             cx.turn(),
             &scope.call,
-            &cx,
-            started,
+            cx,
+            self.started,
             redactor.redact_json(&form).into_owned(),
         );
         row.contract = Some(str::to_owned(&contract(&scope.def)));
         row.effect = scope.def.effect().bits();
-        row.used_hash = used.as_deref().map(|text| sha256(&[text]));
+        row.used_hash = used.map(|text| sha256(&[text]));
         row.decision = verdicts.decision.map(DecisionId::text);
         row.policy = verdicts
             .policy
+            .as_deref()
             .filter(|version| !version.is_empty())
-            .map(|version| str::to_owned(&version));
-        row.approval = verdicts.approval;
-        row.approver = verdicts.approver;
+            .map(str::to_owned);
+        row.approval.clone_from(&verdicts.approval);
+        row.approver.clone_from(&verdicts.approver);
         row.attempt = verdicts.attempt.max(1);
         row.notes = cx.notes();
         for note in &mut row.notes {
             note.details = redactor.redact_json(&note.details).into_owned();
         }
-        if let Some(end) = end {
+        if let Some(end) = &self.end {
             end.close(&mut row, redactor);
         }
         row

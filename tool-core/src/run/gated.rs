@@ -225,7 +225,7 @@ impl Flight<'_> {
     /// The row that has to be there before the body runs.
     fn required_row(&self) -> Option<AuditRow> {
         match self.gate.audit() {
-            Audit::Required(_) => self.late(None).map(Late::into_row),
+            Audit::Required(_) => self.late(None).map(|late| late.row()),
             Audit::Off | Audit::BestEffort(_) => None,
         }
     }

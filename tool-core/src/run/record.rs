@@ -31,7 +31,7 @@ pub(super) fn unwritten(why: String) -> ToolError {
 
 /// Writes the row of a call that has ended. That it cannot be written is told to the operator.
 pub(super) async fn ended(sink: &Arc<dyn AuditSink>, late: Late) {
-    let row = late.into_row();
+    let row = late.row();
     let call = row.call.clone();
     if let Err(error) = sink.write(vec![row]).await {
         tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");

@@ -331,6 +331,49 @@ async fn a_sink_that_is_away_loses_the_oldest_rows_and_says_how_many() {
     );
 }
 
+// S1-26: what waits for a sink are rows, the same again and again, and not what a host gave to its calls
+#[tokio::test]
+async fn a_sink_that_is_away_keeps_no_context() {
+    let sink = Flaky::default();
+    let gate = Gate::builder()
+        .audit(Audit::best_effort(sink.clone()))
+        .build();
+    let tools = toolset![parcel, count].through(&gate);
+    // Given up with the last context.
+    let lent = Arc::new(());
+    let cx = ToolContext::builder()
+        .turn("t-1")
+        .with(Arc::clone(&lent))
+        .build();
+    let buffer = gate.audit().buffer().unwrap();
+    for name in ["count", "unheard_of"] {
+        tools
+            .call(ToolCall::new(name, name, r#"{"from":3}"#), &cx)
+            .await;
+    }
+    drop(cx);
+    assert_eq!(
+        Arc::strong_count(&lent),
+        2,
+        "the row of a call is made late"
+    );
+
+    let written = async || {
+        buffer.flush().await.unwrap();
+        std::mem::take(&mut *sink.rows.lock().unwrap())
+    };
+    sink.away.store(true, Ordering::SeqCst);
+    assert!(buffer.flush().await.is_err());
+    assert_eq!((buffer.waiting(), Arc::strong_count(&lent)), (2, 1));
+    assert!(buffer.flush().await.is_err());
+    sink.away.store(false, Ordering::SeqCst);
+    let rows = written().await;
+    let calls: Vec<_> = rows.iter().map(|row| row.call.as_str()).collect();
+    assert_eq!(calls, ["count", "unheard_of"]);
+    assert_eq!(rows[0].arguments, r#"{"from":3}"#);
+    assert_eq!(written().await, []);
+}
+
 #[tokio::test]
 async fn where_the_audit_is_required_nothing_runs_without_it() {
     let sink = Flaky::default();
