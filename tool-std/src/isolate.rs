@@ -35,6 +35,7 @@
 //! Without the helper (its line is missing in `main`, or the system is not Linux) jobs are refused, unless the host accepts
 //! [`Isolation::GroupOnly`] by name.
 
+mod environment;
 mod error;
 mod group;
 mod isolation;
@@ -46,6 +47,7 @@ mod run;
 mod running;
 mod wire;
 
+pub use environment::{PASSED, environment};
 pub use error::IsolateError;
 pub use isolation::{Helper, Isolation, Mechanism};
 pub use job::{Job, Limits, Network};

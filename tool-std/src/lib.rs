@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `fs` (default) | `read_file`, `read_file_parts`, `write_file`, `edit_file`, `list_directory`, `find_files`, `search_files` |
 //! | `demo` | `log_hello_world`, `slow_count` |
+//! | `process` | `run_command` |
 //! | `isolate` | none: how the tools of other packs start programs |
 //! | `http` | `http_get`, `http_request` |
 
@@ -28,6 +29,9 @@ pub mod demo;
 pub mod http;
 #[cfg(all(feature = "isolate", unix))]
 pub mod isolate;
+
+#[cfg(all(feature = "process", unix))]
+pub mod process;
 
 #[cfg(all(feature = "isolate", unix))]
 pub use isolate::helper;

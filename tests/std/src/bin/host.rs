@@ -1,5 +1,50 @@
-//! The helper of the tests, whose `main` is not theirs.
+//! A small host: the helper of the tests, whose `main` is not theirs, and a process whose environment and whose death tests can choose.
+//!
+//! `host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result.
 
-fn main() {
+use std::process::ExitCode;
+
+use tool_core::prelude::*;
+use tool_std::isolate::{Isolation, Mechanism};
+use tool_std::process::{Commands, run_command};
+use tool_std::workspace::Workspaces;
+
+fn main() -> ExitCode {
     tool_std::helper();
+    let mut args = std::env::args().skip(1);
+    let (Some(root), Some(arguments)) = (args.next(), args.next()) else {
+        return ExitCode::FAILURE;
+    };
+    let mut isolation = Isolation::new();
+    if args.next().is_some() {
+        for mechanism in [
+            Mechanism::Landlock,
+            Mechanism::PidNamespace,
+            Mechanism::CgroupKill,
+        ] {
+            isolation = isolation.without(mechanism);
+        }
+    }
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    else {
+        return ExitCode::FAILURE;
+    };
+    runtime.block_on(call(&root, arguments, isolation))
+}
+
+async fn call(root: &str, arguments: String, isolation: Isolation) -> ExitCode {
+    let Ok(registry) = Registry::builder().tool::<run_command>().build() else {
+        return ExitCode::FAILURE;
+    };
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .conversation("c1")
+        .with(Workspaces::new(root))
+        .with(Commands::new(isolation))
+        .build();
+    let call = ToolCall::new("1", "run_command", arguments);
+    println!("{}", registry.open().call(call, &cx).await.model_text());
+    ExitCode::SUCCESS
 }

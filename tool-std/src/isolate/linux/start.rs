@@ -100,7 +100,9 @@ fn find(name: &OsStr, spec: &Spec) -> Option<PathBuf> {
     let path = spec.env.iter().find(|(known, _)| known == "PATH");
     std::env::split_paths(path.map(|(_, path)| path.as_os_str())?)
         .map(|directory| Path::new(&spec.cwd).join(directory).join(name))
-        .find(|file| is_program(file))
+        .filter(|file| is_program(file))
+        // One that the job may not read is passed over for one that it may.
+        .min_by_key(|file| std::fs::File::open(file).is_err())
 }
 
 fn is_program(file: &Path) -> bool {

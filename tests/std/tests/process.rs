@@ -1,0 +1,379 @@
+//! `run_command`.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::pin::pin;
+use std::process::Command;
+
+use futures::StreamExt as _;
+use serde_json::{Value, json};
+use tempfile::{TempDir, tempdir};
+use tool_core::ErrorKind;
+use tool_core::prelude::*;
+use tool_std::isolate::{Isolation, Keep, Limits};
+use tool_std::process::{Commands, run_command};
+use tool_std::workspace::Workspaces;
+
+const HOST: &str = env!("CARGO_BIN_EXE_host");
+
+fn commands() -> Commands {
+    Commands::new(Isolation::new().helper(HOST))
+}
+
+/// A workspace and a way to call the tool in it.
+struct Place {
+    root: TempDir,
+    commands: Commands,
+}
+
+impl Place {
+    fn new(commands: Commands) -> Self {
+        let root = tempdir().unwrap();
+        Self { root, commands }
+    }
+
+    fn context(&self) -> ToolContext {
+        ToolContext::builder()
+            .workspace("acme")
+            .conversation("c1")
+            .with(Workspaces::new(self.root.path()))
+            .with(self.commands.clone())
+            .build()
+    }
+
+    async fn events(&self, arguments: Value) -> Vec<ToolEvent> {
+        let tools = Registry::builder()
+            .tool::<run_command>()
+            .build()
+            .unwrap()
+            .open();
+        let call = ToolCall::new("1", "run_command", arguments.to_string());
+        tools.stream(call, &self.context()).collect().await
+    }
+
+    async fn result(&self, arguments: Value) -> CallResult {
+        match self.events(arguments).await.pop() {
+            Some(ToolEvent::Done(result)) => result,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn run(&self, arguments: Value) -> Value {
+        let result = self.result(arguments).await;
+        let output = result
+            .output()
+            .unwrap_or_else(|| panic!("{}", result.model_text()));
+        serde_json::from_str(output.get()).unwrap()
+    }
+
+    async fn refused(&self, arguments: Value) -> String {
+        self.result(arguments).await.error().unwrap().model_text()
+    }
+}
+
+// S1-80, S1-82
+#[test]
+fn only_listed_variables_pass_and_no_secret_does() {
+    let root = tempdir().unwrap();
+    let mut host = Command::new(HOST);
+    host.arg(root.path()).arg(r#"{"command": ["env"]}"#);
+    let passed = [
+        "LANG",
+        "LC_ALL",
+        "TERM",
+        "SSL_CERT_FILE",
+        "https_proxy",
+        "NODE_ENV",
+        "HOME",
+        "TMPDIR",
+    ];
+    let secret = [
+        "DATABASE_URL",
+        "ENCRYPTION_KEY",
+        "AUTH_SECRET",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "LD_PRELOAD_X",
+        "GIT_SSH",
+    ];
+    for name in passed.iter().chain(&secret) {
+        host.env(name, format!("/value-of-{name}"));
+    }
+    host.env("TMPDIR", root.path());
+    let said = host.output().unwrap();
+    let said: Value = serde_json::from_slice(&said.stdout).unwrap();
+    let lines = said["stdout"].as_str().unwrap();
+    for line in lines.lines() {
+        let (name, value) = line.split_once('=').unwrap();
+        assert!(tool_std::isolate::PASSED.contains(&name), "{line}");
+        // One folder of the call's own; the host's is not to be had.
+        let own = ["HOME", "TMPDIR"].contains(&name);
+        assert_eq!(
+            own,
+            value.starts_with(&format!("{}/tool-std-", root.path().display())),
+            "{line}"
+        );
+    }
+    for name in &passed {
+        assert!(lines.contains(&format!("{name}=")), "{name}");
+    }
+    assert!(lines.contains("LANG=/value-of-LANG\n"));
+    for name in &secret {
+        assert!(!lines.contains(name), "{name}");
+    }
+}
+
+// S1-81
+#[tokio::test]
+async fn what_the_host_adds_is_there_and_has_the_last_word() {
+    let place = Place::new(
+        commands()
+            .env("GH_TOKEN", "t-1".to_owned())
+            .env("HOME", "/own".to_owned())
+            .env("PATH", "/usr/bin".to_owned()),
+    );
+    let output = place
+        .run(json!({ "command": ["sh", "../../x", "-x"] }))
+        .await;
+    assert_eq!(output["exit_code"], 2, "{output}");
+    let output = place.run(json!({ "command": ["env"] })).await;
+    let lines: Vec<_> = output["stdout"].as_str().unwrap().lines().collect();
+    for line in ["GH_TOKEN=t-1", "HOME=/own", "PATH=/usr/bin"] {
+        assert!(lines.contains(&line), "{lines:?}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_arrive_as_they_are() {
+    let place = Place::new(commands());
+    let words = ["a b", "$HOME", "*", "\"q\"", "a\nb", "", "--", "ä"];
+    let mut command = vec!["printf", "[%s]"];
+    command.extend(words);
+    let output = place.run(json!({ "command": command })).await;
+    assert_eq!(
+        output["stdout"],
+        words.map(|word| format!("[{word}]")).concat()
+    );
+}
+
+#[tokio::test]
+async fn the_exit_code_and_both_streams_are_in_the_result() {
+    let place = Place::new(commands().shell("/bin/sh"));
+    let output = place
+        .run(json!({ "command": ["echo out; echo err >&2; exit 3"] }))
+        .await;
+    assert_eq!(output["ended"], "exited");
+    assert_eq!(output["exit_code"], 3);
+    assert_eq!(output["note"], Value::Null);
+    assert_eq!(
+        (output["stdout"].as_str(), output["stderr"].as_str()),
+        (Some("out\n"), Some("err\n"))
+    );
+    let output = place.run(json!({ "command": ["kill -KILL $$"] })).await;
+    assert_eq!(
+        (&output["ended"], &output["exit_code"]),
+        (&json!("killed"), &json!(137))
+    );
+}
+
+// S1-94
+#[tokio::test]
+async fn a_timeout_says_that_it_is_one_and_after_how_long() {
+    let place = Place::new(commands());
+    let output = place
+        .run(json!({ "command": ["sleep", "60"], "timeout_seconds": 1 }))
+        .await;
+    assert_eq!(output["ended"], "timed_out");
+    assert_eq!(output["exit_code"], 124);
+    assert_eq!(
+        output["note"],
+        "timed out after 1 s and was killed with all that it had started"
+    );
+}
+
+// S1-93
+#[tokio::test]
+async fn limits_are_set_by_call_and_by_host() {
+    let place = Place::new(commands().most(std::time::Duration::from_millis(700)));
+    let output = place
+        .run(json!({ "command": ["sleep", "60"], "timeout_seconds": 3600 }))
+        .await;
+    assert!(
+        output["note"]
+            .as_str()
+            .unwrap()
+            .starts_with("timed out after 0.7 s"),
+        "{output}"
+    );
+    let place = Place::new(commands().keep(Keep {
+        head: 5,
+        tail: 3,
+        limit: 100,
+    }));
+    let output = place
+        .run(json!({ "command": ["printf", "0123456789abcdef"] }))
+        .await;
+    assert_eq!(output["stdout"], "01234\n… 8 bytes left out …\ndef");
+    assert_eq!(
+        (&output["stdout_bytes"], &output["ended"]),
+        (&json!(16), &json!("exited"))
+    );
+}
+
+// S1-92
+#[tokio::test]
+async fn a_flood_is_killed_at_the_limit() {
+    let place = Place::new(commands());
+    let output = place
+        .run(json!({ "command": ["yes", "flood"], "timeout_seconds": 60 }))
+        .await;
+    assert_eq!(output["ended"], "too_much_output");
+    assert!(
+        output["note"]
+            .as_str()
+            .unwrap()
+            .starts_with("wrote more than 5000000 bytes and was killed"),
+        "{output}"
+    );
+    assert!(output["stdout"].as_str().unwrap().len() < 40_000);
+    assert!(output["stdout_bytes"].as_u64().unwrap() < 5_100_000);
+}
+
+#[tokio::test]
+async fn output_is_told_in_whole_lines_while_it_comes() {
+    let place = Place::new(commands().shell("/bin/sh"));
+    let script = "echo one; while [ ! -e go ]; do sleep 0.01; done; printf tw; sleep 0.1; echo o; echo err >&2; printf end";
+    let tools = Registry::builder()
+        .tool::<run_command>()
+        .build()
+        .unwrap()
+        .open();
+    let arguments = json!({ "command": [script] }).to_string();
+    let cx = place.context();
+    let mut events = pin!(tools.stream(ToolCall::new("1", "run_command", arguments), &cx));
+    let mut told = [String::new(), String::new()];
+    while let Some(event) = events.next().await {
+        let ToolEvent::Progress(value) = event else {
+            continue;
+        };
+        let step: Value = serde_json::from_str(value.get()).unwrap();
+        let text = step["text"].as_str().unwrap();
+        // The command waits for this: the first line is told while it runs.
+        std::fs::write(place.root.path().join("acme/conversations/c1/go"), "").unwrap();
+        assert!(text.ends_with('\n') || text == "end", "{text}");
+        told[usize::from(step["stream"] == "stderr")].push_str(text);
+    }
+    assert_eq!(told, ["one\ntwo\nend", "err\n"]);
+}
+
+#[tokio::test]
+async fn it_runs_in_a_folder_of_the_workspace_and_in_no_other() {
+    let place = Place::new(commands());
+    place
+        .run(json!({ "command": ["mkdir", "-p", "a/b"] }))
+        .await;
+    place
+        .run(json!({ "command": ["ln", "-s", "/usr", "out"] }))
+        .await;
+    let output = place.run(json!({ "command": ["pwd"], "cwd": "a/b" })).await;
+    assert!(
+        output["stdout"]
+            .as_str()
+            .unwrap()
+            .ends_with("/acme/conversations/c1/a/b\n"),
+        "{output}"
+    );
+    for cwd in [
+        "..", "/", "/usr", "a/../..", "out", "out/bin", "missing", "a\0b",
+    ] {
+        let said = place
+            .refused(json!({ "command": ["pwd"], "cwd": cwd }))
+            .await;
+        assert!(
+            said.contains("workspace") || said.contains("NUL") || said.contains("null"),
+            "{cwd}: {said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn there_is_no_shell_unless_the_host_allows_one() {
+    let place = Place::new(commands());
+    for command in [
+        json!(["sh", "-c", "id"]),
+        json!(["/bin/bash", "-lc", "id"]),
+        json!(["dash", "-ec", "id"]),
+    ] {
+        let said = place.refused(json!({ "command": command })).await;
+        assert!(said.starts_with("there is no shell here"), "{said}");
+    }
+    let said = place.refused(json!({ "command": ["echo hi > x"] })).await;
+    assert!(
+        said.starts_with("there is no program `echo hi > x`, write the program and each"),
+        "{said}"
+    );
+    let said = place
+        .refused(json!({ "command": ["no-such-program", "x"] }))
+        .await;
+    assert_eq!(said, "there is no program `no-such-program`");
+    let place = Place::new(commands().shell("/bin/sh"));
+    let output = place.run(json!({ "command": ["echo hi | tr h H"] })).await;
+    assert_eq!(output["stdout"], "Hi\n");
+}
+
+#[tokio::test]
+async fn text_is_fed_and_bytes_that_are_none_are_shown() {
+    let place = Place::new(commands());
+    let output = place
+        .run(json!({ "command": ["wc", "-c"], "stdin": "x".repeat(1 << 20) }))
+        .await;
+    assert_eq!(output["stdout"], "1048576\n");
+    let output = place.run(json!({ "command": ["cat"] })).await;
+    assert_eq!(output["stdout"], "");
+    let output = place.run(json!({ "command": ["printf", "a\\377b"] })).await;
+    assert_eq!(output["stdout"], "a\u{fffd}b");
+}
+
+#[tokio::test]
+async fn memory_that_it_may_not_have_is_told() {
+    let place = Place::new(commands().limits(Limits::default().memory(128 << 20)));
+    let output = place
+        .run(json!({ "command": ["python3", "-c", "bytearray(1 << 30)"] }))
+        .await;
+    assert_ne!(output["exit_code"], 0, "{output}");
+}
+
+#[tokio::test]
+async fn a_context_without_isolation_or_workspace_has_no_commands() {
+    let tools = Registry::builder()
+        .tool::<run_command>()
+        .build()
+        .unwrap()
+        .open();
+    let call = || ToolCall::new("1", "run_command", r#"{"command": ["true"]}"#);
+    let root = tempdir().unwrap();
+    let workspaces = Workspaces::new(root.path());
+    let only_workspace = ToolContext::builder()
+        .workspace("acme")
+        .conversation("c1")
+        .with(workspaces)
+        .build();
+    let only_commands = ToolContext::builder().with(commands()).build();
+    for cx in [only_workspace, only_commands, ToolContext::anonymous()] {
+        let result = tools.call(call(), &cx).await;
+        assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
+    }
+}
+
+#[test]
+fn it_may_do_anything_and_says_so() {
+    let registry = Registry::builder().tool::<run_command>().build().unwrap();
+    let tools = registry.open();
+    let def = tools.get("run_command").unwrap();
+    assert_eq!(def.effect(), tool_core::Effect::ALL);
+}

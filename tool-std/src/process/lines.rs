@@ -1,0 +1,57 @@
+//! Output as it is told: whole lines, so that neither a character nor a secret is told in two halves.
+
+/// A line that is longer than this is told in parts.
+const LONGEST: usize = 64 << 10;
+
+/// The beginning of a line whose end has not come yet.
+#[derive(Debug, Default)]
+pub(super) struct Lines(Vec<u8>);
+
+impl Lines {
+    /// Takes bytes and gives the whole lines that there are now.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Option<String> {
+        self.0.extend_from_slice(bytes);
+        let whole = match self.0.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => end + 1,
+            None if self.0.len() > LONGEST => self.0.len(),
+            None => return None,
+        };
+        let rest = self.0.split_off(whole);
+        let lines = std::mem::replace(&mut self.0, rest);
+        Some(String::from_utf8_lossy(&lines).into_owned())
+    }
+
+    /// What is left when the stream has ended.
+    pub(super) fn rest(self) -> Option<String> {
+        (!self.0.is_empty()).then(|| String::from_utf8_lossy(&self.0).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, Lines};
+
+    #[test]
+    fn lines_are_told_whole() {
+        let mut lines = Lines::default();
+        assert_eq!(lines.push(b"on"), None);
+        assert_eq!(
+            lines.push("e\nzw\u{f6}".as_bytes()).as_deref(),
+            Some("one\n")
+        );
+        assert_eq!(lines.push(b"lf\nthree").as_deref(), Some("zw\u{f6}lf\n"));
+        assert_eq!(lines.rest().as_deref(), Some("three"));
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_collected_for_ever() {
+        let mut lines = Lines::default();
+        assert_eq!(lines.push(&vec![b'x'; LONGEST]), None);
+        assert!(
+            lines
+                .push(b"x")
+                .is_some_and(|told| told.len() == LONGEST + 1)
+        );
+        assert_eq!(lines.rest(), None);
+    }
+}

@@ -1,0 +1,231 @@
+//! `run_command`.
+
+use std::time::{Duration, Instant};
+
+use tool_core::ErrorKind;
+use tool_core::prelude::*;
+
+use super::commands::Commands;
+use super::lines::Lines;
+use super::scratch::Scratch;
+use crate::isolate::{Cause, Ended, Exit, IsolateError, Job, Keep, Kept, Running, Stream};
+use crate::workspace::Writer;
+
+/// Output of a command while it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Progress {
+    /// Where it was written.
+    pub stream: OutputStream,
+    /// One or more lines.
+    pub text: String,
+}
+
+/// One of the two streams of a program's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputStream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// It came to its own end.
+    Exited,
+    /// A signal killed it.
+    Killed,
+    /// Its time was over.
+    TimedOut,
+    /// It wrote more than it may.
+    TooMuchOutput,
+    /// It needed more memory than it may have.
+    OutOfMemory,
+}
+
+/// What a command did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct CommandResult {
+    /// How it ended.
+    pub ended: Ending,
+    /// Its exit code; 128 and the signal's number where one killed it, 124 where its time was over.
+    pub exit_code: i32,
+    /// What has to be said about the end, where it was not its own.
+    pub note: Option<String>,
+    /// Head and tail of standard output; a line between them says how much is left out.
+    pub stdout: String,
+    /// Head and tail of standard error.
+    pub stderr: String,
+    /// How many bytes it wrote to standard output.
+    pub stdout_bytes: u64,
+    /// How many bytes it wrote to standard error.
+    pub stderr_bytes: u64,
+    /// How long it ran.
+    pub duration_ms: u64,
+}
+
+/// Runs a program with its arguments in the workspace and waits for its end. Write the program and each argument as an item of its own:
+/// nothing is expanded, split or quoted, and there is no shell unless the host allows one; then a command of one item is a line for it.
+/// The program sees the workspace and the system's programs, nothing else; whatever it starts ends with it.
+#[tool(
+    category = "process",
+    example("Tests of a project", { "command": ["cargo", "test", "--offline"], "cwd": "service", "timeout_seconds": 300 }),
+    example("Lines in another order", { "command": ["sort", "-r"], "stdin": "a\nb\n" }),
+)]
+pub fn run_command(
+    #[context] commands: Commands,
+    #[context] writer: Writer,
+    /// The program and its arguments.
+    #[arg(min_items = 1, max_items = 1000)]
+    command: Vec<String>,
+    /// The folder to run in, from the workspace on.
+    #[arg(default = ".")]
+    cwd: String,
+    /// What the program reads from standard input.
+    stdin: Option<String>,
+    /// After this many seconds it is killed. The host may allow less.
+    #[arg(default = 60, range = 1..=3600)]
+    timeout_seconds: u32,
+) -> ToolStream<Progress, CommandResult> {
+    tool_stream! {
+        let path = writer.resolve(&cwd).map_err(ToolError::shown)?;
+        let entered = writer.dir()?.open_dir(path.as_str());
+        entered.map_err(|error| no_folder(&cwd, &error))?;
+        let scratch = Scratch::new()?;
+        let time = Duration::from_secs(timeout_seconds.into());
+        let folder = writer.path().join(path.as_str());
+        let mut job = commands.job(&command, writer.path(), &folder, scratch.path(), time)?;
+        if stdin.is_some() {
+            job = job.stdin();
+        }
+        let began = Instant::now();
+        let mut running = start(&commands, job).await?;
+        if let Some(stdin) = stdin {
+            running.feed(stdin.into_bytes());
+        }
+        let mut output = Output::new(commands.keep);
+        let mut buffer = vec![0; 64 << 10];
+        while let Some((stream, read)) = running.read(&mut buffer).await? {
+            if let Some(progress) = output.push(stream, &buffer[..read]) {
+                yield progress;
+            }
+            if output.is_too_much() {
+                running.kill();
+                break;
+            }
+        }
+        for progress in output.rest() {
+            yield progress;
+        }
+        let ended = running.wait().await?;
+        output.result(ended, began.elapsed())
+    }
+}
+
+async fn start(commands: &Commands, job: Job) -> Result<Running, ToolError> {
+    commands.isolation.spawn(job).await.map_err(|error| match &error {
+        IsolateError::NotFound { program } if program.contains(char::is_whitespace) => {
+            ToolError::new(format!(
+                "there is no program `{program}`, write the program and each of its arguments as an item of `command`"
+            ))
+        }
+        IsolateError::NotFound { .. } | IsolateError::Refused { .. } => ToolError::shown(error),
+        _ => ToolError::of(
+            ErrorKind::Unavailable,
+            "no command can be run here, the operator knows why",
+        )
+        .operator(error.to_string()),
+    })
+}
+
+fn no_folder(cwd: &str, error: &std::io::Error) -> ToolError {
+    ToolError::new(format!(
+        "`{cwd}` is no folder of the workspace, write one that `list_directory` shows"
+    ))
+    .operator(error.to_string())
+}
+
+/// What a command has written.
+struct Output {
+    keep: Keep,
+    stdout: (Kept, Lines),
+    stderr: (Kept, Lines),
+}
+
+impl Output {
+    fn new(keep: Keep) -> Self {
+        Self {
+            keep,
+            stdout: Default::default(),
+            stderr: Default::default(),
+        }
+    }
+
+    fn push(&mut self, stream: Stream, bytes: &[u8]) -> Option<Progress> {
+        let (stream, (kept, lines)) = match stream {
+            Stream::Stdout => (OutputStream::Stdout, &mut self.stdout),
+            Stream::Stderr => (OutputStream::Stderr, &mut self.stderr),
+        };
+        kept.push(bytes, self.keep);
+        lines.push(bytes).map(|text| Progress { stream, text })
+    }
+
+    fn is_too_much(&self) -> bool {
+        self.stdout.0.bytes + self.stderr.0.bytes > self.keep.limit
+    }
+
+    /// The last lines, which nothing ended.
+    fn rest(&mut self) -> impl Iterator<Item = Progress> + use<> {
+        let both = [
+            (OutputStream::Stdout, std::mem::take(&mut self.stdout.1)),
+            (OutputStream::Stderr, std::mem::take(&mut self.stderr.1)),
+        ];
+        both.into_iter()
+            .filter_map(|(stream, lines)| lines.rest().map(|text| Progress { stream, text }))
+    }
+
+    fn result(self, end: Ended, took: Duration) -> CommandResult {
+        let (ended, note) = if self.is_too_much() {
+            let note = format!(
+                "wrote more than {} bytes and was killed with all that it had started, write less or into a file",
+                self.keep.limit
+            );
+            (Ending::TooMuchOutput, Some(note))
+        } else if let Cause::Deadline(after) = end.because {
+            let note = format!(
+                "timed out after {} s and was killed with all that it had started",
+                after.as_secs_f64()
+            );
+            (Ending::TimedOut, Some(note))
+        } else if end.out_of_memory {
+            let note =
+                "needed more memory than it may have, and the system killed it or a part of it";
+            (Ending::OutOfMemory, Some(note.into()))
+        } else if let Exit::Signal(signal) = end.exit {
+            (
+                Ending::Killed,
+                Some(format!("was killed by signal {signal}")),
+            )
+        } else {
+            (Ending::Exited, None)
+        };
+        let exit_code = match end.exit {
+            _ if ended == Ending::TimedOut => 124,
+            Exit::Code(code) => code,
+            Exit::Signal(signal) => 128 + signal,
+        };
+        CommandResult {
+            ended,
+            exit_code,
+            note,
+            stdout: self.stdout.0.text(),
+            stderr: self.stderr.0.text(),
+            stdout_bytes: self.stdout.0.bytes,
+            stderr_bytes: self.stderr.0.bytes,
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
