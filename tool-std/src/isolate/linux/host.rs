@@ -58,7 +58,7 @@ pub(in crate::isolate) async fn start(
     let (stderr, err) = io::pipe()?;
     let cgroups = spec.cgroups.clone();
     let spec = frame(&spec)?;
-    send_first(&ours, &spec[..4], [input, out.into(), err.into()])?;
+    send_first(&ours, &spec[..4], [input, out.into(), err.into()]).map_err(no_helper)?;
     ours.set_nonblocking(true)?;
     let mut remote = Remote {
         child,
@@ -76,12 +76,8 @@ pub(in crate::isolate) async fn start(
     remote.held = match first.await {
         Ok(Ok(Some(Event::Started(held)))) => *held,
         Ok(Ok(Some(Event::Failed(failure)))) => return Err(failed(job, failure)),
-        Ok(Ok(_)) => {
-            return Err(IsolateError::Helper(String::from(
-                "it is no helper, its `main` has to begin with `tool_std::helper();`",
-            )));
-        }
-        Ok(Err(error)) => return Err(IsolateError::Helper(error.to_string())),
+        Ok(Ok(_)) => return Err(no_helper("it went away")),
+        Ok(Err(error)) => return Err(no_helper(error)),
         Err(_) => {
             let _ = remote.child.start_kill();
             return Err(IsolateError::Helper(format!(
@@ -96,6 +92,12 @@ pub(in crate::isolate) async fn start(
         stdin,
         pipe::Receiver::from_owned_fd(stdout.into())?,
         pipe::Receiver::from_owned_fd(stderr.into())?,
+    ))
+}
+
+fn no_helper(why: impl std::fmt::Display) -> IsolateError {
+    IsolateError::Helper(format!(
+        "{why}, the first line of its `main` has to be `tool_std::helper();`"
     ))
 }
 
