@@ -48,7 +48,16 @@ impl<'a> Home<'a> {
     /// A folder, to list. Links are followed as long as they stay inside.
     pub(super) fn folder(&self, path: &WorkspacePath) -> Result<Dir, ToolError> {
         let told = |error| told(path, &error);
-        let dir = self.dir.open_dir(path).map_err(told)?;
+        let dir = match self.dir.open_dir(path) {
+            // Of the ways to go through a file, this one is said better.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                self.file(path)?;
+                return Err(ToolError::new(format!(
+                    "`{path}` is a file, write the path of a folder"
+                )));
+            }
+            opened => opened.map_err(told)?,
+        };
         self.admit(path, &Facts::of(&dir).map_err(told)?, Kind::Folder)?;
         Ok(dir)
     }

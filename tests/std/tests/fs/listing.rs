@@ -58,7 +58,7 @@ async fn folders_come_first_and_hidden_names_only_when_said() {
     let told = place
         .fails("list_directory", json!({"path": "b.txt"}))
         .await;
-    assert_eq!(told, "`b.txt` goes through a file that is no folder");
+    assert_eq!(told, "`b.txt` is a file, write the path of a folder");
     let told = place.fails("list_directory", json!({"path": "none"})).await;
     assert_eq!(
         told,

@@ -9,6 +9,8 @@
 mod place;
 
 mod contracts;
+#[cfg(target_os = "linux")]
+mod escape;
 mod listing;
 mod reading;
 mod searching;

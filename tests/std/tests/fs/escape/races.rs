@@ -1,0 +1,191 @@
+//! Names that change between a folder and a link while tools use them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::json;
+
+use super::{CANARY, Trial, UNNAMED};
+
+/// Ends a thread beside a test also where the test fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Exchanges two names of the workspace again and again, as long as `during` runs; how often.
+fn exchanging(trial: &Trial, one: &str, other: &str, during: impl FnOnce()) -> usize {
+    let (one, other) = (trial.place.path.join(one), trial.place.path.join(other));
+    let (stop, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+                swaps.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let _stop = Stop(&stop);
+        during();
+    });
+    swaps.into_inner()
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+}
+
+/// Runs every tool on the paths while `one` and `other` change places.
+fn under_exchange(trial: &Trial, one: &str, other: &str, paths: &[&str], rounds: usize) {
+    let runtime = runtime();
+    let mut errors = 0;
+    let swaps = exchanging(trial, one, other, || {
+        for path in (0..rounds).flat_map(|_| paths) {
+            let results = runtime.block_on(trial.every_tool(path));
+            errors += results.iter().filter(|result| result.is_error()).count();
+        }
+    });
+    assert!(swaps > rounds, "{swaps}");
+    // Both sides were met, or nothing was raced.
+    let calls = rounds * paths.len() * 12;
+    assert!(errors > 0 && errors < calls, "{errors} of {calls}");
+    trial.is_untouched();
+}
+
+// S1-76, S1-78
+#[test]
+fn a_folder_that_becomes_a_link_leads_nowhere() {
+    let trial = Trial::new();
+    trial.place.put("x/inside.txt", "inside\n");
+    trial.place.put("x/deep/secret", "inside\n");
+    symlink("../conv2", trial.place.path.join("y")).unwrap();
+    under_exchange(
+        &trial,
+        "x",
+        "y",
+        &[
+            "x/inside.txt",
+            "x/secret",
+            "x/deep",
+            "x/deep/secret",
+            "x",
+            ".",
+            "x/new",
+            "x/new/er",
+        ],
+        60,
+    );
+    assert!(
+        !trial
+            .place
+            .path
+            .parent()
+            .unwrap()
+            .join("conv2/new")
+            .exists()
+    );
+}
+
+// S1-76, S1-78
+#[test]
+fn a_file_that_becomes_a_link_leads_nowhere() {
+    let trial = Trial::new();
+    trial.place.put("x", "inside\n");
+    let secret = trial.place.around().join("outside/secret");
+    symlink(&secret, trial.place.path.join("y")).unwrap();
+    // What writes puts a file in the place of whatever is there, so the link is made anew.
+    let runtime = runtime();
+    let stop = AtomicBool::new(false);
+    let (one, other) = (trial.place.path.join("x"), trial.place.path.join("y"));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                let _ = fs::remove_file(&other);
+                let _ = symlink(&secret, &other);
+                let _ = fs::rename(&other, &one);
+                let _ = fs::remove_file(&one);
+                let _ = fs::write(&one, "inside\n");
+            }
+        });
+        let _stop = Stop(&stop);
+        for _ in 0..200 {
+            for path in ["x", "./x", "."] {
+                runtime.block_on(trial.every_tool(path));
+            }
+        }
+    });
+    trial.is_untouched();
+    let text = fs::read_to_string(&secret).unwrap();
+    assert!(text.contains(CANARY));
+}
+
+// S1-78: a walk that is under way
+#[test]
+fn a_walk_lists_nothing_outside_while_folders_become_links() {
+    let trial = Trial::new();
+    for n in 0..40 {
+        trial
+            .place
+            .put(&format!("x/d{n}/deep/inside.txt"), "inside\n");
+        trial.place.put(&format!("x/d{n}/.gitignore"), "none\n");
+    }
+    symlink("../conv2", trial.place.path.join("y")).unwrap();
+    let runtime = runtime();
+    exchanging(&trial, "x/d7", "y", || {
+        for _ in 0..150 {
+            for (tool, arguments) in [
+                ("find_files", json!({"pattern": "*", "hidden": true})),
+                ("search_files", json!({"pattern": ".", "hidden": true})),
+                ("search_files", json!({"pattern": ".", "path": "x/d7"})),
+            ] {
+                let result = runtime.block_on(trial.place.call(tool, arguments));
+                let told = result.model_text();
+                assert!(!told.contains(CANARY) && !told.contains(UNNAMED), "{told}");
+                trial.outside.is_quiet(tool);
+            }
+        }
+    });
+    trial.is_untouched();
+}
+
+// Nothing writes under any `.git`, whatever a name was a moment ago
+#[test]
+fn a_folder_that_becomes_a_link_to_git_is_not_written_through() {
+    let trial = Trial::new();
+    trial.place.put("x/config", "inside\n");
+    trial.place.put(".git/config", "kept\n");
+    symlink(".git", trial.place.path.join("y")).unwrap();
+    let runtime = runtime();
+    let swaps = exchanging(&trial, "x", "y", || {
+        for round in 0..400 {
+            for (tool, arguments) in [
+                (
+                    "write_file",
+                    json!({"path": "x/config", "content": format!("{round}\n")}),
+                ),
+                (
+                    "write_file",
+                    json!({"path": "x/hooks/pre-commit", "content": "x"}),
+                ),
+                (
+                    "edit_file",
+                    json!({"path": "x/config", "old_text": "\n", "new_text": "\r"}),
+                ),
+            ] {
+                runtime.block_on(trial.place.call(tool, arguments));
+            }
+        }
+    });
+    assert_eq!(trial.place.holds(".git/config"), "kept\n");
+    assert_eq!(
+        fs::read_dir(trial.place.path.join(".git")).unwrap().count(),
+        1
+    );
+    assert!(swaps > 0);
+}

@@ -1,0 +1,354 @@
+//! What a path may name that is no plain file of the workspace's own.
+
+use std::fs;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, makedev, mkfifoat, mknodat};
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
+use serde_json::json;
+use tool_std::workspace::Workspaces;
+
+use super::{CANARY, Trial};
+
+// S1-78: a second name of a file outside
+#[tokio::test]
+async fn files_with_two_names_are_refused_unless_the_host_allows_them() {
+    let secret = |trial: &Trial| trial.place.path.parent().unwrap().join("conv2/secret");
+    let trial = Trial::new();
+    let base = &trial.place.path;
+    fs::hard_link(secret(&trial), base.join("hard")).unwrap();
+    fs::hard_link(secret(&trial), base.join("a/b/hard.txt")).unwrap();
+    fs::hard_link(secret(&trial), base.join(".gitignore")).unwrap();
+    // Making the links was an event.
+    trial.outside.events();
+    for path in ["hard", "./hard", "a/b/hard.txt", "a/../hard", ".gitignore"] {
+        for (tool, arguments) in super::calls(path) {
+            let result = trial.place.call(tool, arguments).await;
+            assert!(result.is_error(), "{tool} {path}: {}", result.model_text());
+            assert!(!result.model_text().contains(CANARY));
+            let told = result.model_text();
+            let said =
+                told.contains("has a second name") || told.contains("write the path of a folder");
+            assert!(said, "{tool}: {told}");
+            trial.outside.is_unread(path);
+        }
+    }
+    for path in [".", "a", "a/b"] {
+        for (tool, arguments) in super::calls(path) {
+            let result = trial.place.call(tool, arguments).await;
+            assert!(
+                !result.model_text().contains(CANARY),
+                "{tool} {path}: {}",
+                result.model_text()
+            );
+            trial.outside.is_unread(path);
+        }
+    }
+    let out = trial
+        .place
+        .ok("search_files", json!({"pattern": "canary", "hidden": true}))
+        .await;
+    assert_eq!((&out["matches"], &out["skipped"]), (&json!(0), &json!(3)));
+    let out = trial.place.ok("list_directory", json!({"path": "."})).await;
+    let hard = out["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["name"] == "hard");
+    assert_eq!(hard.unwrap()["size_bytes"], json!(null));
+    assert!(fs::read_to_string(secret(&trial)).unwrap().contains(CANARY));
+
+    let trial = Trial::with(Workspaces::allow_hard_links);
+    fs::hard_link(secret(&trial), trial.place.path.join("hard")).unwrap();
+    let out = trial.place.ok("read_file", json!({"path": "hard"})).await;
+    assert!(out["content"].as_str().unwrap().contains(CANARY));
+    // Even then the other name keeps its file.
+    trial
+        .place
+        .ok("write_file", json!({"path": "hard", "content": "x"}))
+        .await;
+    assert!(fs::read_to_string(secret(&trial)).unwrap().contains(CANARY));
+}
+
+// S1-78: pipes, sockets and devices; nobody waits
+#[tokio::test]
+async fn what_is_no_file_is_told_apart_at_once() {
+    let trial = Trial::new();
+    let base = &trial.place.path;
+    mkfifoat(CWD, base.join("pipe"), Mode::RWXU).unwrap();
+    let socket = UnixListener::bind(base.join("socket")).unwrap();
+    let mut made = vec!["pipe", "socket"];
+    // The null and zero devices, and a disk that need not be there.
+    for (name, kind, major, minor) in [
+        ("null", FileType::CharacterDevice, 1, 3),
+        ("zero", FileType::CharacterDevice, 1, 5),
+        ("disk", FileType::BlockDevice, 8, 0),
+    ] {
+        match mknodat(
+            CWD,
+            base.join(name),
+            kind,
+            Mode::RWXU,
+            makedev(major, minor),
+        ) {
+            Ok(()) => made.push(name),
+            Err(error) => eprintln!("skipped {name}: devices cannot be made here: {error}"),
+        }
+    }
+    // A pipe that is waited for has no end, so a tool that waits never comes back.
+    for path in &made {
+        trial.refused(path).await;
+        trial.refused(&format!("{path}/x")).await;
+        assert!(
+            !fs::symlink_metadata(base.join(path)).unwrap().is_file(),
+            "{path} was replaced"
+        );
+    }
+    let out = trial.place.ok("find_files", json!({"pattern": "*"})).await;
+    assert_eq!(out["paths"], json!(["a/b/inside.txt", "file"]));
+    let out = trial
+        .place
+        .ok("search_files", json!({"pattern": "."}))
+        .await;
+    assert_eq!((&out["matches"], &out["skipped"]), (&json!(2), &json!(0)));
+    drop(socket);
+}
+
+/// What is mounted below a folder goes with this, wherever it was moved.
+struct Mounts(PathBuf);
+
+impl Drop for Mounts {
+    fn drop(&mut self) {
+        let all = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let places = all.lines().filter_map(|line| line.split(' ').nth(4));
+        for at in places.filter(|at| Path::new(at).starts_with(&self.0)) {
+            let _ = unmount(at, UnmountFlags::DETACH);
+        }
+    }
+}
+
+/// Whether something could be mounted; says why not.
+fn mounted(made: rustix::io::Result<()>) -> bool {
+    if let Err(error) = made {
+        eprintln!("skipped: nothing can be mounted here: {error}");
+    }
+    made.is_ok()
+}
+
+// S1-78: bind mounts and other file systems
+#[tokio::test]
+async fn what_is_mounted_is_refused_unless_the_host_allows_it() {
+    let trial = Trial::new();
+    let base = &trial.place.path;
+    let outside = trial.place.around().join("outside");
+    for folder in ["bound", "a/bound", "disk"] {
+        fs::create_dir(base.join(folder)).unwrap();
+    }
+    fs::write(base.join("bound.txt"), "").unwrap();
+    let mounts = Mounts(trial.place.around().canonicalize().unwrap());
+    if !mounted(mount_bind(&outside, base.join("bound")))
+        || !mounted(mount_bind(&outside, base.join("a/bound")))
+        || !mounted(mount_bind(outside.join("secret"), base.join("bound.txt")))
+        || !mounted(mount(
+            "tmpfs",
+            base.join("disk"),
+            "tmpfs",
+            MountFlags::empty(),
+            None,
+        ))
+    {
+        return;
+    }
+    fs::write(base.join("disk/file"), format!("{CANARY}\n")).unwrap();
+    trial.outside.events();
+    for path in [
+        "bound",
+        "bound/",
+        "bound/secret",
+        "bound/deep",
+        "bound/deep/secret",
+        "bound/new",
+        "bound/new/er",
+        "a/bound",
+        "a/bound/secret",
+        "a/bound/new",
+        "bound.txt",
+        "disk",
+        "disk/file",
+        "disk/new",
+        "bound/.gitignore",
+    ] {
+        for (tool, arguments) in super::calls(path) {
+            let result = trial.place.call(tool, arguments).await;
+            assert!(result.is_error(), "{tool} {path}: {}", result.model_text());
+            assert!(!result.model_text().contains(CANARY), "{tool} {path}");
+            trial.outside.is_unread(path);
+        }
+    }
+    for path in [".", "a"] {
+        for (tool, arguments) in super::calls(path) {
+            let result = trial.place.call(tool, arguments).await;
+            let told = result.model_text();
+            assert!(
+                !told.contains(CANARY) && !told.contains(super::UNNAMED),
+                "{tool} {path}: {told}"
+            );
+            trial.outside.is_unread(path);
+        }
+    }
+    let told = trial
+        .place
+        .fails("read_file", json!({"path": "bound/secret"}))
+        .await;
+    assert_eq!(
+        told,
+        "`bound/secret` is on another file system than the workspace, which the host does not allow"
+    );
+
+    // The end of the instance does not empty what is mounted in it.
+    let workspaces = Workspaces::new(trial.place.around().join("ws"));
+    assert!(workspaces.delete_instance("acme").is_err());
+    assert!(outside.join("secret").exists() && outside.join("deep/secret").exists());
+    drop(mounts);
+    assert!(workspaces.delete_instance("acme").unwrap());
+    assert!(outside.join("secret").exists() && outside.join("deep/secret").exists());
+
+    let trial = Trial::with(Workspaces::allow_other_devices);
+    let at = trial.place.path.join("a");
+    let outside = trial.place.around().join("outside");
+    let _mounts = Mounts(trial.place.around().canonicalize().unwrap());
+    assert!(mounted(mount_bind(&outside, &at)));
+    let out = trial
+        .place
+        .ok("read_file", json!({"path": "a/secret"}))
+        .await;
+    assert!(out["content"].as_str().unwrap().contains(CANARY));
+    let out = trial
+        .place
+        .ok("search_files", json!({"pattern": CANARY, "path": "a"}))
+        .await;
+    assert_eq!(out["skipped"], 0);
+    assert!(out["matches"].as_u64().unwrap() > 2);
+}
+
+// Nothing writes under any `.git`
+#[tokio::test]
+async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
+    let trial = Trial::new();
+    let place = &trial.place;
+    for path in [
+        ".git/config",
+        "a/.git/hooks/post-checkout",
+        ".repos/o/r-1/.git/config",
+    ] {
+        place.put(path, "kept");
+    }
+    place.put("b/.git", "gitdir: ../a/.git");
+    for path in [
+        ".git",
+        ".git/",
+        ".git/config",
+        ".git/new",
+        ".git/hooks/pre-commit",
+        "a/.git/config",
+        "a/.git/hooks/post-checkout",
+        "b/.git",
+        ".repos/o/r-1/.git/config",
+        "c/.git/config",
+        "./.git/config",
+        "a/../.git/config",
+        ".GIT/config",
+        ".Git/config",
+        ".gIt",
+        ".git./config",
+        ".git /config",
+        ".git::$INDEX_ALLOCATION/config",
+        "git~1/config",
+        "GIT~1/hooks/x",
+        ".g\u{200c}it/config",
+        ".\u{200d}git/config",
+        "\u{feff}.git/config",
+        "c/.GIT/hooks/x",
+    ] {
+        for (tool, arguments) in [
+            ("write_file", json!({"path": path, "content": "x"})),
+            (
+                "write_file",
+                json!({"path": path, "content": "x", "overwrite": false}),
+            ),
+            (
+                "edit_file",
+                json!({"path": path, "old_text": "kept", "new_text": "x"}),
+            ),
+        ] {
+            let told = place.fails(tool, arguments).await;
+            let said = told.contains("is inside a `.git`, which only git writes")
+                || told.contains("is written as a folder");
+            assert!(said, "{path}: {told}");
+        }
+    }
+    for path in [
+        ".git/config",
+        "a/.git/hooks/post-checkout",
+        ".repos/o/r-1/.git/config",
+    ] {
+        assert_eq!(place.holds(path), "kept");
+    }
+    assert!(
+        !place.path.join("c").exists(),
+        "not even a folder is made on the way"
+    );
+    for path in [".gitignore", ".github/x.yml", "git/config", "x.git/config"] {
+        place
+            .ok("write_file", json!({"path": path, "content": "x"}))
+            .await;
+    }
+}
+
+// S1-78
+#[tokio::test]
+async fn names_that_are_no_text_and_modes_that_forbid_harm_nobody() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let trial = Trial::new();
+    let base = &trial.place.path;
+    let odd = OsStr::from_bytes(b"n\xffme");
+    fs::write(base.join(odd), "odd\n").unwrap();
+    fs::create_dir(base.join(OsStr::from_bytes(b"f\xfelder"))).unwrap();
+    fs::write(
+        base.join(OsStr::from_bytes(b"f\xfelder")).join("in"),
+        "odd\n",
+    )
+    .unwrap();
+    let out = trial.place.ok("list_directory", json!({"path": "."})).await;
+    assert_eq!(out["total_entries"], 4);
+    let out = trial.place.ok("find_files", json!({"pattern": "*"})).await;
+    assert_eq!(out["paths"], json!(["a/b/inside.txt", "file"]));
+    let out = trial
+        .place
+        .ok("search_files", json!({"pattern": "odd"}))
+        .await;
+    assert_eq!(out["matches"], 0);
+
+    fs::create_dir(base.join("shut")).unwrap();
+    fs::write(base.join("shut/file"), "x").unwrap();
+    fs::set_permissions(base.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        eprintln!("skipped: root may open what is shut");
+    } else {
+        let told = trial
+            .place
+            .fails("read_file", json!({"path": "shut/file"}))
+            .await;
+        assert_eq!(told, "`shut/file` cannot be opened: permission denied");
+        trial
+            .place
+            .ok("search_files", json!({"pattern": "x"}))
+            .await;
+    }
+    fs::set_permissions(base.join("shut"), fs::Permissions::from_mode(0o700)).unwrap();
+    trial.is_untouched();
+}
