@@ -43,6 +43,7 @@ mod job;
 #[cfg(target_os = "linux")]
 mod linux;
 mod modes;
+mod report;
 mod run;
 mod running;
 mod wire;
@@ -54,5 +55,6 @@ pub use job::{Job, Limits, Network};
 #[doc(hidden)]
 pub use modes::TOOL_STD_0_1_MODES;
 pub use modes::{Mode, helper};
+pub use report::{Item, Report};
 pub use run::{Keep, Kept, Ran};
 pub use running::{Cause, Ended, Exit, Running, Stream};

@@ -39,6 +39,7 @@
 //! - It reads and writes the workspace and that folder, reads system programs and libraries, and reaches no network unless the host says
 //!   so: as far as [`Isolation`](crate::isolate::Isolation) can see to that here, which its report tells.
 //! - At its end, its deadline, a cancellation and the host's death everything that it started is killed, daemons included.
+//!   Only a host that is killed leaves that folder behind, in its own `TMPDIR`, as `tool-std-…`.
 //! - Its output is told line by line as progress. The result has head and tail of either stream; past a hard limit it is killed.
 //!
 //! # What it costs

@@ -7,7 +7,7 @@
 )]
 
 use std::pin::pin;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -17,6 +17,11 @@ use tool_core::prelude::*;
 use tool_std::isolate::{Isolation, Keep, Limits};
 use tool_std::process::{Commands, run_command};
 use tool_std::workspace::Workspaces;
+
+#[path = "isolate/mark.rs"]
+mod mark;
+
+use mark::Mark;
 
 const HOST: &str = env!("CARGO_BIN_EXE_host");
 
@@ -376,4 +381,110 @@ fn it_may_do_anything_and_says_so() {
     let tools = registry.open();
     let def = tools.get("run_command").unwrap();
     assert_eq!(def.effect(), tool_core::Effect::ALL);
+}
+
+// Afterwards the table of processes, the time and the memory are as before.
+#[tokio::test]
+async fn after_the_worst_commands_the_host_is_as_it_was() {
+    let limits = Limits::default()
+        .memory(192 << 20)
+        .processes(40)
+        .file_size(20 << 20);
+    let place = Place::new(commands().shell("/bin/sh").limits(limits));
+    let mark = Mark::new();
+    let sleep = format!("sleep {}", mark.seconds());
+    let outside = tempdir().unwrap();
+    let mut worst = vec![
+        format!(
+            "for i in 1 2 3 4 5; do setsid sh -c '{sleep} & {sleep}' >/dev/null 2>&1 </dev/null & done"
+        ),
+        format!("trap '' TERM HUP INT QUIT USR1 USR2; {sleep} & {sleep}"),
+        String::from("yes | head -c 100000000"),
+        String::from("cat /dev/zero | tr '\\0' x >&2"),
+        String::from("python3 -c 'b = bytearray(1 << 30)'"),
+        String::from(
+            "for i in 1 2 3 4; do python3 -c 'import time; b = bytearray(100 << 20); time.sleep(9)' & done; wait",
+        ),
+        String::from("dd if=/dev/zero of=big bs=1M count=40"),
+    ];
+    let report = place.commands.isolation().report().await.unwrap();
+    let in_force = |item: &str| {
+        let mechanism = &report.item(item).unwrap().mechanism;
+        let yes = !mechanism.starts_with("none");
+        if !yes {
+            println!("skipped: {item}: {mechanism}");
+        }
+        yes
+    };
+    if in_force("processes") {
+        worst.push(format!(
+            "bomb() {{ : {sleep}; bomb | bomb & }}; bomb; {sleep}"
+        ));
+    }
+    if in_force("files") {
+        worst.push(format!(
+            "echo x > {0}/made; mkdir {0}/made; echo x > /etc/tool-std-was-here",
+            outside.path().display()
+        ));
+    }
+    if in_force("signals") {
+        worst.push(format!(
+            "kill -STOP $PPID; kill -KILL $PPID; kill -KILL {}; {sleep}",
+            std::process::id()
+        ));
+    }
+    place.run(json!({ "command": ["true"] })).await;
+    let before = own_memory();
+    for script in &worst {
+        place
+            .run(json!({ "command": [script], "timeout_seconds": 2 }))
+            .await;
+    }
+    assert_eq!(mark.mentioned(), 0);
+    assert!(!std::path::Path::new("/etc/tool-std-was-here").exists());
+    assert_eq!(outside.path().read_dir().unwrap().count(), 0);
+    let grown = own_memory().saturating_sub(before);
+    assert!(grown < 32 << 20, "{grown} bytes more than before");
+    let output = place.run(json!({ "command": ["echo", "alive"] })).await;
+    assert_eq!(output["stdout"], "alive\n");
+}
+
+#[test]
+fn when_the_host_dies_its_commands_die() {
+    for bare in [&[][..], &["bare"]] {
+        let root = tempdir().unwrap();
+        let mark = Mark::new();
+        let sleep = format!("sleep {}", mark.seconds());
+        let script = format!(
+            "setsid sh -c '{sleep} & exec {sleep}' </dev/null >/dev/null 2>&1 & exec {sleep}"
+        );
+        // A file that is a program: the host allows no shell.
+        let folder = root.path().join("acme/conversations/c1");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("stay"), script).unwrap();
+        let mut host = Command::new(HOST);
+        host.arg(root.path())
+            .arg(r#"{"command": ["sh", "stay"]}"#)
+            .args(bare);
+        host.env("TMPDIR", root.path()).stdout(Stdio::null());
+        let mut host = host.spawn().unwrap();
+        mark.wait_for(3);
+        host.kill().unwrap();
+        host.wait().unwrap();
+        mark.wait_for(0);
+    }
+}
+
+/// What this process has in memory, in bytes.
+fn own_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap();
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<usize>()
+        .unwrap()
+        << 10
 }

@@ -21,6 +21,7 @@ use super::wire::{Held, InForce};
 /// A job in a process group. A task waits for it, so that its deadline holds whatever the host is doing.
 #[derive(Debug)]
 pub(super) struct Group {
+    id: Option<u32>,
     ended: oneshot::Receiver<io::Result<Ended>>,
     /// Dropped, it kills the group.
     kill: Option<oneshot::Sender<()>>,
@@ -57,30 +58,16 @@ pub(super) fn spawn(job: &Job) -> Result<Running, IsolateError> {
     let child = command.spawn().map_err(|error| failed(job, &error))?;
     // The host's copies of the job's ends.
     drop(command);
-    let no = |what: &str| Held::No(format!("{what}: `Isolation::GroupOnly` was accepted"));
     let (kill, killed) = oneshot::channel();
     let (tell, ended) = oneshot::channel();
     let deadline = job.deadline;
+    let id = child.id();
     tokio::spawn(async move { tell.send(watch(child, deadline, killed).await) });
     let group = Group {
+        id,
         ended,
         kill: Some(kill),
-        held: Box::new(InForce {
-            landlock: no("no Landlock"),
-            tcp: no("no Landlock"),
-            signals: no("no Landlock"),
-            abstract_sockets: no("no Landlock"),
-            path_sockets: no("no Landlock"),
-            pid_namespace: no("no namespace"),
-            network_namespace: no("no namespace"),
-            proc_mount: no("no mount"),
-            capabilities: no("capabilities are kept"),
-            cgroup_kill: no("no cgroup"),
-            pids_cgroup: no("no cgroup"),
-            memory_cgroup: no("no cgroup"),
-            no_new_privs: no("setuid programs work"),
-            limits: no("no limits"),
-        }),
+        held: Box::new(held()),
     };
     Ok(Running::new(
         Hold::Group(group),
@@ -88,6 +75,28 @@ pub(super) fn spawn(job: &Job) -> Result<Running, IsolateError> {
         pipe::Receiver::from_owned_fd(stdout.into())?,
         pipe::Receiver::from_owned_fd(stderr.into())?,
     ))
+}
+
+/// Nothing, and why.
+pub(super) fn held() -> InForce {
+    let no = |what: &str| Held::No(format!("{what}: `Isolation::GroupOnly` was accepted"));
+    InForce {
+        landlock: no("no Landlock"),
+        tcp: no("no Landlock"),
+        signals: no("no Landlock"),
+        abstract_sockets: no("no Landlock"),
+        path_sockets: no("no Landlock"),
+        pid_namespace: no("no namespace"),
+        network_namespace: no("no namespace"),
+        proc_mount: no("no mount"),
+        read_only: no("no mount"),
+        capabilities: no("capabilities are kept"),
+        cgroup_kill: no("no cgroup"),
+        pids_cgroup: no("no cgroup"),
+        memory_cgroup: no("no cgroup"),
+        no_new_privs: no("setuid programs work"),
+        limits: no("no limits"),
+    }
 }
 
 pub(super) fn failed(job: &Job, error: &std::io::Error) -> IsolateError {
@@ -163,6 +172,10 @@ impl Group {
 
     pub(super) fn kill(&mut self) {
         self.kill = None;
+    }
+
+    pub(super) fn id(&self) -> Option<u32> {
+        self.id
     }
 
     pub(super) fn held(&self) -> &InForce {

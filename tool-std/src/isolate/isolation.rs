@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::IsolateError;
 use super::job::Job;
-use super::modes::helper_is_called;
+use super::modes::{IDLE, helper_is_called};
+use super::report::Report;
 use super::run::{Keep, Ran};
 use super::running::Running;
 use super::{group, wire};
@@ -52,6 +53,8 @@ pub enum Mechanism {
     Landlock,
     /// A namespace of processes, whose end ends all in it at once.
     PidNamespace,
+    /// Mounts that are read-only outside of what a job may write; with [`PidNamespace`](Self::PidNamespace), for root.
+    ReadOnlyMounts,
     /// A namespace of networks for jobs with [`Network::Off`](super::Network::Off).
     NetworkNamespace,
     /// A cgroup of version 2, which is killed at once.
@@ -65,9 +68,10 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Landlock,
         Self::PidNamespace,
+        Self::ReadOnlyMounts,
         Self::NetworkNamespace,
         Self::CgroupKill,
         Self::PidsCgroup,
@@ -128,6 +132,32 @@ impl Isolation {
         }
     }
 
+    /// What holds jobs here, and what stays open.
+    ///
+    /// # Errors
+    ///
+    /// As [`spawn`](Self::spawn).
+    ///
+    /// ```no_run
+    /// # async fn demo() -> Result<(), tool_std::isolate::IsolateError> {
+    /// let report = tool_std::isolate::Isolation::new().report().await?;
+    /// assert_eq!(report.item("egress").map(|item| item.mechanism.as_str()), Some("none"));
+    /// println!("{report}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn report(&self) -> Result<Report, IsolateError> {
+        match self {
+            Self::GroupOnly => Ok(Report::of(&group::held(), false)),
+            Self::Helper(_) => {
+                let mut running = self.spawn(Job::this(IDLE)).await?;
+                let report = Report::of(running.held(), true);
+                running.wait().await?;
+                Ok(report)
+            }
+        }
+    }
+
     /// Runs a job to its end and keeps the head and tail of what it writes.
     ///
     /// Dropping the future ends the job.
@@ -178,6 +208,7 @@ impl Helper {
             let one = match mechanism {
                 Mechanism::Landlock => &held.landlock,
                 Mechanism::PidNamespace => &held.pid_namespace,
+                Mechanism::ReadOnlyMounts => &held.read_only,
                 Mechanism::NetworkNamespace => &held.network_namespace,
                 Mechanism::CgroupKill => &held.cgroup_kill,
                 Mechanism::PidsCgroup => &held.pids_cgroup,

@@ -9,6 +9,7 @@
 
 mod cgroups;
 pub(super) mod host;
+mod mounts;
 mod namespaces;
 mod restrict;
 mod start;

@@ -169,6 +169,16 @@ impl Running {
         }
     }
 
+    /// The process that holds the job, as the host sees it: the helper, or with [`Isolation::GroupOnly`](super::Isolation::GroupOnly)
+    /// the job's first process. `None` once it has been waited for.
+    pub fn id(&self) -> Option<u32> {
+        match &self.hold {
+            #[cfg(target_os = "linux")]
+            Hold::Remote(remote) => remote.id(),
+            Hold::Group(group) => group.id().filter(|_| self.ended.is_none()),
+        }
+    }
+
     /// Writes all of it to the job's standard input beside everything else, and ends that.
     pub fn feed(&mut self, input: Vec<u8>) {
         if let Some(mut stdin) = self.stdin.take() {

@@ -73,6 +73,7 @@ pub(super) struct InForce {
     pub(super) pid_namespace: Held,
     pub(super) network_namespace: Held,
     pub(super) proc_mount: Held,
+    pub(super) read_only: Held,
     pub(super) capabilities: Held,
     pub(super) cgroup_kill: Held,
     pub(super) pids_cgroup: Held,
@@ -95,6 +96,13 @@ impl Default for Held {
 }
 
 impl Held {
+    pub(super) fn detail(&self) -> Option<&str> {
+        match self {
+            Self::Yes(detail) => Some(detail),
+            Self::No(_) => None,
+        }
+    }
+
     pub(super) fn is_yes(&self) -> bool {
         matches!(self, Self::Yes(_))
     }

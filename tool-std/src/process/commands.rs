@@ -108,6 +108,11 @@ impl Commands {
         self
     }
 
+    /// How commands are kept apart from the host.
+    pub fn isolation(&self) -> &Isolation {
+        &self.isolation
+    }
+
     /// The job of a command that runs in `cwd`, may write below `workspace` and has `scratch` to itself.
     pub(super) fn job(
         &self,

@@ -1,10 +1,12 @@
 //! Who ends a job, and that nothing of it is left.
 
+use std::process::Command;
 use std::time::Duration;
 
-use tool_std::isolate::{Cause, Exit, Keep};
+use tool_std::isolate::{Cause, Exit, IsolateError, Keep, Mechanism};
 
-use crate::support::{Mark, bare, isolation, run, sh};
+use crate::mark::Mark;
+use crate::support::{bare, has, isolation, run, sh};
 
 /// Leaves its session, its group and its parent, and closes every pipe.
 fn daemon(mark: &Mark) -> String {
@@ -74,5 +76,52 @@ async fn a_flood_ends_at_the_limit_and_keeps_head_and_tail() {
         assert_eq!(ran.stdout.head, b"123\n123\n");
         assert_eq!(ran.stdout.tail.len(), 4);
         assert!(ran.stdout.bytes < 6_100_000, "{}", ran.stdout.bytes);
+    }
+}
+
+#[tokio::test]
+async fn a_supervisor_that_is_killed_takes_its_job_along() {
+    // In a namespace the kernel does it; without, the cgroup.
+    let namespace = isolation().require(Mechanism::PidNamespace);
+    let cgroup = isolation()
+        .without(Mechanism::PidNamespace)
+        .require(Mechanism::CgroupKill);
+    for (isolation, needed) in [
+        (namespace, Mechanism::PidNamespace),
+        (cgroup, Mechanism::CgroupKill),
+    ] {
+        if !has(needed).await {
+            continue;
+        }
+        let mark = Mark::new();
+        let script = format!("{} echo begun; sleep {}", daemon(&mark), mark.seconds());
+        let mut running = isolation.spawn(sh(script)).await.unwrap();
+        running.read(&mut [0; 64]).await.unwrap();
+        mark.wait_for(3);
+        let helper = running.id().unwrap().to_string();
+        Command::new("kill")
+            .args(["-KILL", &helper])
+            .status()
+            .unwrap();
+        let error = running.wait().await.unwrap_err();
+        assert!(matches!(error, IsolateError::Lost(_)), "{error}");
+        mark.wait_for(0);
+    }
+}
+
+#[tokio::test]
+async fn a_chain_that_forks_on_and_on_ends() {
+    for isolation in [isolation(), bare()] {
+        let mark = Mark::new();
+        let script = format!(
+            "chain() {{ (sleep 0.002; : {}; chain &) }}; echo begun; chain; sleep {0}",
+            mark.seconds()
+        );
+        let mut running = isolation.spawn(sh(script)).await.unwrap();
+        running.read(&mut [0; 64]).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        running.kill();
+        assert_eq!(running.wait().await.unwrap().because, Cause::Killed);
+        assert_eq!(mark.mentioned(), 0);
     }
 }

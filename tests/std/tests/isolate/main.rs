@@ -7,6 +7,8 @@
 )]
 
 mod ends;
+mod mark;
+mod report;
 mod restrict;
 mod start;
 mod support;

@@ -1,6 +1,7 @@
 //! What a job cannot do.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use tempfile::tempdir;
 use tool_std::isolate::{Exit, IsolateError, Isolation, Job, Keep, Limits, Mechanism, Network};
@@ -34,6 +35,39 @@ async fn a_job_reads_and_writes_where_it_may_and_nowhere_else() {
         .await;
         assert_eq!(ran.stdout.text(), "given");
     }
+}
+
+#[tokio::test]
+async fn what_landlock_lets_pass_the_mounts_refuse() {
+    if !has(Mechanism::ReadOnlyMounts).await {
+        return;
+    }
+    let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
+    let kept = outside.path().join("kept");
+    fs::write(&kept, "kept").unwrap();
+    fs::set_permissions(&kept, fs::Permissions::from_mode(0o640)).unwrap();
+    let before = kept.metadata().unwrap();
+    let script = format!(
+        "chmod 777 {0}; touch -d 2001-01-01 {0}; echo x >> {0}; touch mine && chmod 600 mine && echo done > mine && cat mine",
+        kept.display()
+    );
+    let only = isolation().without(Mechanism::Landlock);
+    for isolation in [isolation(), only] {
+        let ran = run(
+            &isolation,
+            sh(&script).cwd(inside.path()).writes(inside.path()),
+        )
+        .await;
+        assert_eq!(ran.stdout.text(), "done\n", "{}", ran.stderr.text());
+        let after = kept.metadata().unwrap();
+        assert_eq!(
+            (before.mode(), before.mtime()),
+            (after.mode(), after.mtime())
+        );
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "kept");
+    }
+    // Nothing of it is left in the host's own mounts.
+    fs::write(&kept, "new").unwrap();
 }
 
 #[tokio::test]

@@ -257,6 +257,10 @@ impl Remote {
         self.latest = Some(self.latest.map_or(soon, |latest| latest.min(soon)));
     }
 
+    pub(in crate::isolate) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     pub(in crate::isolate) fn held(&self) -> &InForce {
         &self.held
     }

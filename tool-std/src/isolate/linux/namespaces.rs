@@ -46,9 +46,9 @@ impl Namespaces {
             return made;
         }
         let held = match unshare(flags) {
-            Ok(()) => Held::Yes(String::from("made by the helper")),
+            Ok(()) => Held::Yes(String::from("namespace")),
             Err(Errno::PERM) => match as_user(flags) {
-                Ok(()) => Held::Yes(String::from("made in a namespace of users")),
+                Ok(()) => Held::Yes(String::from("namespace below one of users")),
                 Err(error) => Held::No(format!("this host may not make namespaces: {error}")),
             },
             Err(error) => Held::No(format!("the kernel makes none: {error}")),
@@ -68,7 +68,7 @@ impl Namespaces {
         // With the helper ends its namespace, also where the helper was killed.
         set_parent_process_death_signal(Some(Signal::KILL)).ok()?;
         made.proc_mount = match mount_proc() {
-            Ok(()) => Held::Yes(String::from("`/proc` shows the job's own processes")),
+            Ok(()) => Held::Yes(String::from("`/proc` of its own")),
             Err(error) => Held::No(format!("`/proc` cannot be mounted: {error}")),
         };
         Some(made)

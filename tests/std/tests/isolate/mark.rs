@@ -1,0 +1,49 @@
+//! Processes of one test in the table of all.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// The arguments of every process, each ended by NUL.
+fn arguments() -> impl Iterator<Item = String> {
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|process| std::fs::read(process.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).into_owned())
+}
+
+/// Seconds that nobody else sleeps, by which a test knows its processes.
+pub(crate) struct Mark(String);
+
+impl Mark {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self(format!("1{:07}.{count}", std::process::id()))
+    }
+
+    /// What to sleep for: longer than any test.
+    pub(crate) fn seconds(&self) -> &str {
+        &self.0
+    }
+
+    /// How many processes sleep for it.
+    pub(crate) fn alive(&self) -> usize {
+        let wanted = format!("sleep\0{}\0", self.0);
+        arguments().filter(|line| *line == wanted).count()
+    }
+
+    /// How many processes have it anywhere in their arguments.
+    pub(crate) fn mentioned(&self) -> usize {
+        arguments().filter(|line| line.contains(&self.0)).count()
+    }
+
+    /// Waits until there are that many.
+    pub(crate) fn wait_for(&self, count: usize) {
+        let began = Instant::now();
+        while self.alive() != count {
+            assert!(began.elapsed().as_secs() < 20, "{} alive", self.alive());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What the report says, and that it is what is in force.
+
+use tool_std::isolate::{Isolation, Mechanism};
+
+use crate::support::{bare, isolation};
+
+// S1-95, S1-96, S1-97
+#[tokio::test]
+async fn the_report_names_what_is_not_there() {
+    for isolation in [isolation(), bare(), Isolation::GroupOnly] {
+        let text = isolation.report().await.unwrap().to_string();
+        assert!(text.contains("\negress: none\n"), "{text}");
+        assert!(text.contains("\nsyscalls: none\n"), "{text}");
+        assert!(
+            text.contains("\nuser: none (a job runs as the host's own user)\n"),
+            "{text}"
+        );
+        assert!(text.contains("\nprocessor: "), "{text}");
+        for open in [
+            "UDP, and with it DNS",
+            "`stat`",
+            "no addresses",
+            "a container's limit is the backstop",
+            "container engine",
+        ] {
+            assert!(text.contains(open), "{open}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_report_is_of_what_is_in_force() {
+    let (full, bare, group) = (isolation(), bare(), Isolation::GroupOnly);
+    let none = async |isolation: &Isolation, name: &str| {
+        let report = isolation.report().await.unwrap();
+        report.item(name).unwrap().mechanism.starts_with("none (")
+    };
+    println!("{}", full.report().await.unwrap());
+    for (name, mechanism) in [
+        ("files", Mechanism::Landlock),
+        ("read-only mounts", Mechanism::ReadOnlyMounts),
+        ("memory", Mechanism::MemoryCgroup),
+        ("processes", Mechanism::PidsCgroup),
+        ("capabilities", Mechanism::Capabilities),
+        ("network off", Mechanism::NetworkNamespace),
+    ] {
+        if name != "memory" {
+            assert!(none(&bare, name).await, "{name}");
+        }
+        assert!(none(&group, name).await, "{name}");
+        if crate::support::has(mechanism).await {
+            assert!(!none(&full, name).await, "{name}");
+        }
+    }
+    let report = bare.report().await.unwrap();
+    assert_eq!(report.item("descendants").unwrap().mechanism, "subreaper");
+    assert!(!report.item("supervisor").unwrap().open.is_empty());
+    assert_eq!(
+        report.item("memory").unwrap().mechanism,
+        "`setrlimit`, for each process"
+    );
+}
+
+#[tokio::test]
+async fn a_report_is_data_as_well() {
+    let report = isolation().report().await.unwrap();
+    let json = serde_json::to_value(&report).unwrap();
+    let egress = json["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|item| item["name"] == "egress")
+        .unwrap();
+    assert_eq!(egress["mechanism"], "none");
+}

@@ -1,0 +1,227 @@
+//! What holds jobs here, and what stays open.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::wire::{Held, InForce};
+
+/// What holds the jobs of an [`Isolation`](super::Isolation) here, item by item, and what stays open. Made by a job that does nothing, so
+/// it is what is in force and not what was asked for.
+///
+/// As text it has a line `item: mechanism` for each, and below it what is open.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The items, in a fixed order.
+    pub items: Vec<Item>,
+}
+
+/// One thing that a job might do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Item {
+    /// What it is about.
+    pub name: &'static str,
+    /// What keeps it, or `none` and the reason.
+    pub mechanism: String,
+    /// What is possible nevertheless; empty where that is nothing that is known.
+    pub open: &'static str,
+}
+
+impl Report {
+    /// An item by its name.
+    pub fn item(&self, name: &str) -> Option<&Item> {
+        self.items.iter().find(|item| item.name == name)
+    }
+
+    pub(super) fn of(held: &InForce, helper: bool) -> Self {
+        let mut items = lives(held, helper);
+        items.extend(reach(held));
+        items.extend(amounts(held));
+        items.extend(rights(held));
+        Self { items }
+    }
+}
+
+fn item(name: &'static str, mechanism: impl Into<String>, open: &'static str) -> Item {
+    Item {
+        name,
+        mechanism: mechanism.into(),
+        open,
+    }
+}
+
+/// The mechanisms in force, or `none` and why.
+fn said(all: &[&Held]) -> String {
+    let yes: Vec<_> = all.iter().filter_map(|held| held.detail()).collect();
+    match (yes.is_empty(), all.first()) {
+        (true, Some(Held::No(reason))) => format!("none ({reason})"),
+        _ => yes.join(", "),
+    }
+}
+
+/// Something that is open where nothing of this is in force.
+fn unless(name: &'static str, all: &[&Held], open: &'static str) -> Item {
+    let kept = all.iter().any(|held| held.is_yes());
+    item(name, said(all), if kept { "" } else { open })
+}
+
+/// Who ends, and what with.
+fn lives(held: &InForce, helper: bool) -> Vec<Item> {
+    if !helper {
+        return vec![
+            item(
+                "descendants",
+                "process group",
+                "a process that leaves its group stays when the job ends",
+            ),
+            item("host's death", "none", "everything goes on"),
+        ];
+    }
+    let mut end = vec!["subreaper"];
+    end.extend(held.pid_namespace.detail());
+    end.extend(held.cgroup_kill.detail());
+    let safe = held.pid_namespace.is_yes() || held.signals.is_yes();
+    vec![
+        item(
+            "descendants",
+            end.join(", "),
+            "a process that the kernel does not let go, in a broken file system for instance, ends when it does",
+        ),
+        item("host's death", "socket to the supervisor", ""),
+        item(
+            "supervisor",
+            said(&[&held.pid_namespace, &held.signals]),
+            if safe {
+                ""
+            } else {
+                "a job of the same user can kill what is to end it; the host then ends what is in the job's cgroup, if it has one"
+            },
+        ),
+    ]
+}
+
+/// Files, processes and networks.
+fn reach(held: &InForce) -> Vec<Item> {
+    vec![
+        item(
+            "files",
+            said(&[&held.landlock]),
+            "Landlock does not keep a job from asking for size, owner and times of any path (`stat`), nor from changing mode, owner, times and \
+             attributes of what its user owns; files that the host has opened and passed on are open",
+        ),
+        item(
+            "read-only mounts",
+            said(&[&held.read_only]),
+            "cgroups, `/sys` and devices keep their mounts",
+        ),
+        unless(
+            "other processes",
+            &[&held.landlock, &held.proc_mount],
+            "a job reads arguments of every process, and environment and memory of those of its user",
+        ),
+        unless(
+            "signals",
+            &[&held.signals, &held.pid_namespace],
+            "a job may signal every process of its user",
+        ),
+        item(
+            "egress",
+            "none",
+            "no address, name or protocol is filtered: a job whose network is open reaches whatever the host reaches, private addresses included",
+        ),
+        item(
+            "TCP ports",
+            said(&[&held.tcp]),
+            "rules know ports and no addresses; UDP, and with it DNS, ICMP and raw sockets are not TCP",
+        ),
+        item(
+            "network off",
+            said(&[&held.network_namespace, &held.tcp]),
+            if held.network_namespace.is_yes() {
+                ""
+            } else {
+                "TCP is off; UDP, and with it DNS, is open"
+            },
+        ),
+        unless(
+            "abstract sockets",
+            &[&held.abstract_sockets],
+            "a job reaches services of the session such as D-Bus and X11",
+        ),
+        unless(
+            "sockets with a path",
+            &[&held.path_sockets],
+            "a job connects to any whose mode admits its user, a container engine's for instance",
+        ),
+        item("environment", "exact list", ""),
+    ]
+}
+
+/// How much of what.
+fn amounts(held: &InForce) -> Vec<Item> {
+    vec![
+        item(
+            "memory",
+            said(&[&held.memory_cgroup, &held.limits]),
+            if held.memory_cgroup.is_yes() {
+                ""
+            } else {
+                "the limit holds for each process, not for all of a job together; a container's limit is the backstop"
+            },
+        ),
+        unless(
+            "processes",
+            &[&held.pids_cgroup],
+            "a job starts as many as the user may; `RLIMIT_NPROC` binds neither root nor a tree and is not used",
+        ),
+        item(
+            "processor",
+            said(&[&held.limits]),
+            "seconds of each process, where the job asks for that; its share is not limited, a container's limit is the backstop",
+        ),
+        item(
+            "disk",
+            said(&[&held.limits]),
+            "the size of each file; how many files there are is not limited",
+        ),
+    ]
+}
+
+/// Who the job is to the kernel.
+fn rights(held: &InForce) -> Vec<Item> {
+    vec![
+        item(
+            "user",
+            "none (a job runs as the host's own user)",
+            "what is granted to the job, it does as that user; untrusted code needs a container or a virtual machine for each call",
+        ),
+        unless(
+            "capabilities",
+            &[&held.capabilities],
+            "a job of root may do what root may",
+        ),
+        item("new privileges", said(&[&held.no_new_privs]), ""),
+        item(
+            "syscalls",
+            "none",
+            "every system call can be made; a fault in the kernel is a way out",
+        ),
+    ]
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Item {
+            name,
+            mechanism,
+            open,
+        } in &self.items
+        {
+            writeln!(f, "{name}: {mechanism}")?;
+            if !open.is_empty() {
+                writeln!(f, "    open: {open}")?;
+            }
+        }
+        Ok(())
+    }
+}
