@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use sha2::{Digest, Sha256};
 
+use super::hex::write_hex;
 use crate::error::ToolError;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
@@ -23,22 +24,6 @@ fn hex(bytes: &[u8]) -> String {
     let mut digits = vec![0; bytes.len() * 2];
     write_hex(bytes, &mut digits);
     String::from_utf8(digits).unwrap_or_default()
-}
-
-/// The 16 digits of a number.
-pub(crate) fn hex_number(number: u64) -> [u8; 16] {
-    let mut digits = [0; 16];
-    write_hex(&number.to_be_bytes(), &mut digits);
-    digits
-}
-
-/// Each audit row has several of these, and formatting each byte costs more than the hash: without a table, many are written at once.
-#[inline]
-fn write_hex(bytes: &[u8], digits: &mut [u8]) {
-    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
-    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
-        *pair = [digit(byte >> 4), digit(byte & 15)];
-    }
 }
 
 /// The fingerprint of what a tool promises: name, description, arguments, output, effects. An approval is bound to it.

@@ -19,6 +19,7 @@ pub(crate) mod canonical;
 mod enablement;
 #[cfg(feature = "host")]
 pub(crate) mod hash;
+mod hex;
 #[cfg(feature = "host")]
 pub(crate) mod host;
 #[cfg(feature = "host")]

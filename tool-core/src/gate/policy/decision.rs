@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use super::PolicyVerdict;
-use crate::gate::hash::hex_number;
+use crate::gate::hex::hex_number;
 use crate::tool::ToolDef;
 
 /// A call to judge.

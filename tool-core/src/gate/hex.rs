@@ -1,0 +1,17 @@
+//! Bytes as hex.
+
+/// The 16 digits of a number.
+pub(crate) fn hex_number(number: u64) -> [u8; 16] {
+    let mut digits = [0; 16];
+    write_hex(&number.to_be_bytes(), &mut digits);
+    digits
+}
+
+/// Each audit row has several of these, and formatting each byte costs more than the hash: without a table, many are written at once.
+#[inline]
+pub(super) fn write_hex(bytes: &[u8], digits: &mut [u8]) {
+    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *pair = [digit(byte >> 4), digit(byte & 15)];
+    }
+}
