@@ -3,6 +3,9 @@
 //! rmcp keeps results and schemas as `serde_json::Value`s, which sort their keys and round big numbers. What is already text is put
 //! into a message as an object with one key that no client knows, `{"<key>":"<the text>"}`, and the transports put the text itself in
 //! that object's place when they write.
+//!
+//! JSON within JSON is half escapes, so its quotes travel as a byte that it does not hold; a text that holds this one too has another
+//! key, and its quotes are escaped.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
@@ -22,9 +25,18 @@ static KEY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What stands before the text.
+/// What stands before a text, but for the way of its quotes and `":"`.
 static OPEN: LazyLock<Finder<'static>> =
-    LazyLock::new(|| Finder::new(format!("{{\"{}\":\"", *KEY).as_bytes()).into_owned());
+    LazyLock::new(|| Finder::new(format!("{{\"{}-", *KEY).as_bytes()).into_owned());
+
+/// What quotes travel as: it needs no escape, and hardly any text holds it.
+const DELETE: u8 = 0x7f;
+/// The way of a text whose quotes travel as [`DELETE`].
+const SWAPPED: char = 's';
+static SWAPPED_KEY: LazyLock<String> = LazyLock::new(|| format!("{}-{SWAPPED}", *KEY));
+/// The way of a text whose quotes are escaped.
+const ESCAPED: char = 'e';
+static ESCAPED_KEY: LazyLock<String> = LazyLock::new(|| format!("{}-{ESCAPED}", *KEY));
 
 /// Stands in the extensions of a request that came by a transport of ours, which renders what it writes.
 #[derive(Clone, Copy, Debug)]
@@ -57,14 +69,20 @@ pub(crate) fn object(text: &str, rendered: bool) -> JsonObject {
 
 /// The place of a JSON text in a message.
 fn place(text: &str) -> JsonObject {
-    // A message is one line; between tokens, a space says the same as the end of a line.
-    let line = if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some() {
-        text.replace(['\n', '\r'], " ")
+    let (key, quote) = if memchr::memchr(DELETE, text.as_bytes()).is_some() {
+        (&*ESCAPED_KEY, b'"')
     } else {
-        text.to_owned()
+        (&*SWAPPED_KEY, DELETE)
     };
+    // A message is one line; between tokens, a space says the same as the end of a line.
+    let line = text.bytes().map(|byte| match byte {
+        b'\n' | b'\r' => b' ',
+        b'"' => quote,
+        other => other,
+    });
+    let line = String::from_utf8(line.collect()).unwrap_or_default();
     let mut place = JsonObject::new();
-    place.insert(KEY.clone(), Value::String(line));
+    place.insert(key.clone(), Value::String(line));
     place
 }
 
@@ -78,7 +96,10 @@ pub(crate) fn render(message: &[u8]) -> Cow<'_, [u8]> {
     let mut rest = message;
     loop {
         out.extend_from_slice(&rest[..at]);
-        rest = text(&rest[at + open..], &mut out);
+        rest = match &rest[at + open..] {
+            [way, b'"', b':', b'"', inside @ ..] => text(inside, *way, &mut out),
+            other => other,
+        };
         match OPEN.find(rest) {
             Some(next) => at = next,
             None => break,
@@ -89,9 +110,15 @@ pub(crate) fn render(message: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Reads a JSON string's inside and its end with the brace behind it; what `serde_json` escapes is all that can stand there.
-fn text<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+fn text<'a>(mut rest: &'a [u8], way: u8, out: &mut Vec<u8>) -> &'a [u8] {
+    let quote = if char::from(way) == SWAPPED {
+        DELETE
+    } else {
+        b'"'
+    };
+    let unswapped = |byte: &u8| if *byte == quote { b'"' } else { *byte };
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
-        out.extend_from_slice(&rest[..at]);
+        out.extend(rest[..at].iter().map(unswapped));
         if rest[at] == b'"' {
             return rest.get(at + 2..).unwrap_or_default();
         }
@@ -103,7 +130,7 @@ fn text<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         }
         rest = rest.get(at + 2..).unwrap_or_default();
     }
-    out.extend_from_slice(rest);
+    out.extend(rest.iter().map(unswapped));
     &[]
 }
 
@@ -114,11 +141,23 @@ mod tests {
     #[test]
     fn texts_leave_as_they_were_written() {
         let odd = "{\"b\":1.10,\n\"a\":[\"\\u0041 \\\"x\\\" \\\\ \\n\\t\",\t340282366920938463463374607431768211456]}";
-        let message = serde_json::json!({ "one": place(odd), "two": [place("[]"), 3] });
+        // What quotes travel as.
+        let odder = odd.replace('x', "\u{7f}\\\"é");
+        let places = [place(odd), place(&odder), place("[]"), place("\u{7f}")];
+        let message =
+            serde_json::json!({ "one": places[0], "two": [places[1], places[2], 3, places[3]] });
         let written = serde_json::to_vec(&message).unwrap();
         let rendered = render(&written);
-        let expected = format!("{{\"one\":{},\"two\":[[],3]}}", odd.replace('\n', " "));
+        let [odd, odder] = [odd, &odder].map(|text| text.replace('\n', " "));
+        let expected = format!("{{\"one\":{odd},\"two\":[{odder},[],3,\u{7f}]}}");
         assert_eq!(String::from_utf8_lossy(&rendered), expected);
+    }
+
+    #[test]
+    fn quotes_are_escaped_only_where_they_must_be() {
+        let escapes = |text: &str| serde_json::to_string(&place(text)).unwrap().contains('\\');
+        assert!(!escapes(r#"["a","b"]"#));
+        assert!(escapes("[\"a\",\"\u{7f}\"]"));
     }
 
     #[test]
