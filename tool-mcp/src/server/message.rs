@@ -16,6 +16,8 @@ use serde_json::value::RawValue;
 
 use super::verbatim::Rendered;
 
+mod quick;
+
 /// The text of a call's `arguments`, as the client wrote it.
 #[derive(Clone, Debug)]
 pub(crate) struct RawArguments(pub(crate) Arc<str>);
@@ -132,6 +134,7 @@ pub(crate) enum Incoming<'a> {
 }
 
 /// A call of a tool.
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct Call<'a> {
     id: RequestId,
     pub(crate) name: String,
@@ -153,6 +156,14 @@ pub(crate) struct Other<'a> {
 /// Reads one message.
 pub(crate) fn read(bytes: &[u8]) -> Result<Incoming<'_>, Reject> {
     let text = std::str::from_utf8(bytes).map_err(Reject::parse)?;
+    match quick::call(text) {
+        Some(call) => Ok(Incoming::Call(call)),
+        None => piecemeal(text),
+    }
+}
+
+/// Reads one message piece by piece, as far as it is right.
+fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
         if error.is_data() {
             Reject::request(

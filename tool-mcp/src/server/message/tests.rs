@@ -139,3 +139,60 @@ fn methods_of_others_pass() {
     };
     assert!(other.into_message().is_ok());
 }
+
+#[test]
+fn a_call_is_the_same_in_one_reading_as_in_pieces() {
+    let params = [
+        r#"{"name":"a"}"#,
+        r#"{"name":"a","arguments":null,"_meta":null,"requestState":null}"#,
+        r#"{"name":"\u0061","arguments": {"a":1, "a":2,"big":1e999} ,"more":[1]}"#,
+        r#"{"_meta":{"progressToken":"t","x":{"y":[1.5]}},"name":"a"}"#,
+        r#"{"name":"a","requestState":"s","inputResponses":{"q":{"action":"accept"}}}"#,
+    ];
+    let wrong = [
+        "{}",
+        "null",
+        "[]",
+        r#"{"name":null}"#,
+        r#"{"name":"a","name":"b"}"#,
+        r#"{"name":"a","arguments":[]}"#,
+        r#"{"name":"a","_meta":7}"#,
+        r#"{"name":"a","_meta":{"x":1e999}}"#,
+        r#"{"name":"a","requestState":7}"#,
+        r#"{"name":"a","inputResponses":[]}"#,
+    ];
+    let around = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":PARAMS}"#,
+        r#" {"params":PARAMS,"method":"tools/call","id":"\u0031","jsonrpc":"2.0","result":null,"x":1} "#,
+        r#"{"jsonrpc":"2.0","id":1e2,"method":"tools/call","error":5,"params":PARAMS}"#,
+    ];
+    let outside = [
+        r#"{"jsonrpc":"2.0","method":"tools/call","params":PARAMS}"#,
+        r#"{"jsonrpc":"2.0","id":null,"method":"tools/call","params":PARAMS}"#,
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"tools/call","params":PARAMS}"#,
+        r#"{"jsonrpc":"2\u002e0","id":1,"method":"tools/call","params":PARAMS}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"tools/call","params":PARAMS}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":PARAMS,"x":"tools/call"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":PARAMS} x"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":PARAMS"#,
+    ];
+    for around in around.iter().chain(&outside) {
+        for params in params.iter().chain(&wrong) {
+            let text = around.replace("PARAMS", params);
+            if let Some(call) = quick::call(&text) {
+                let Ok(Incoming::Call(same)) = piecemeal(&text) else {
+                    panic!("{text}");
+                };
+                assert_eq!(call, same, "{text}");
+            }
+        }
+    }
+    for around in around {
+        for params in params {
+            assert!(quick::call(&around.replace("PARAMS", params)).is_some());
+        }
+        for params in wrong {
+            assert!(quick::call(&around.replace("PARAMS", params)).is_none());
+        }
+    }
+}
