@@ -23,7 +23,8 @@ const PREVIEW: usize = 100;
 /// unless a field says otherwise. Keys are sorted by their bytes.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     let mut cursor = Cursor::new(arguments);
-    let mut out = String::with_capacity(arguments.len() + arguments.len() / 2);
+    // What is put in order stands there twice for a moment.
+    let mut out = String::with_capacity(2 * arguments.len() + 64);
     cursor.space();
     let written = value(&mut cursor, Some(schema), AuditForm::ByType, &mut out);
     match written.and_then(|()| cursor.end()) {
