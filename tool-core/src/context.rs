@@ -157,6 +157,16 @@ impl ToolContext {
         }
     }
 
+    /// The same caller, served with one value less.
+    fn without_service<T: 'static>(&self) -> Self {
+        let mut host = Host::clone(&self.host);
+        host.extensions.remove(&TypeId::of::<T>());
+        Self {
+            host: Arc::new(host),
+            ..self.clone()
+        }
+    }
+
     /// The same host, serving `scope`.
     pub(crate) fn enter(&self, scope: Arc<CallScope>) -> Self {
         Self {

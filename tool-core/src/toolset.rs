@@ -16,6 +16,7 @@ use crate::schema::rules::{Fault, toolset_faults};
 use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
 
+mod asks;
 mod call;
 mod combine;
 mod delta;

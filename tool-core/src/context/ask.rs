@@ -70,6 +70,29 @@ impl ToolContext {
         self.with_service(Asking(asker))
     }
 
+    /// The same caller, who cannot be asked: a tool that has a question fails as `Unavailable`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use futures::future::BoxFuture;
+    /// use serde_json::value::RawValue;
+    /// use tool_core::{Answer, Asker, Question, ToolContext, ToolError};
+    ///
+    /// struct Nobody;
+    /// impl Asker for Nobody {
+    ///     fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>> {
+    ///         Box::pin(async { Ok(Answer::Declined) })
+    ///     }
+    /// }
+    /// let cx = ToolContext::anonymous().with_asker(Arc::new(Nobody));
+    /// assert!(cx.can_ask());
+    /// assert!(!cx.without_asker().can_ask());
+    /// ```
+    #[must_use]
+    pub fn without_asker(&self) -> Self {
+        self.without_service::<Asking>()
+    }
+
     /// Whether the person on whose behalf the tool runs can be asked.
     pub fn can_ask(&self) -> bool {
         self.service::<Asking>().is_some()

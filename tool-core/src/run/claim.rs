@@ -149,7 +149,7 @@ impl Claim {
     /// Writes what came of the run.
     ///
     /// A body that was cut after it began may have taken effect: that is ambiguous, never failed. One that only waits for a nested
-    /// call's approval may run again if it says that it is idempotent.
+    /// call's approval may run again if it says that it is idempotent, or that it does nothing but by calls.
     pub(super) async fn end(self, result: &CallResult, cx: &ToolContext) {
         let kind = result.error().map(ToolError::kind);
         let state = match kind {
@@ -160,7 +160,9 @@ impl Claim {
             Some(_) => EffectState::Failed,
         };
         let again = kind == Some(ErrorKind::Pending)
-            && cx.scope().is_some_and(|scope| scope.def.hints().idempotent);
+            && cx
+                .scope()
+                .is_some_and(|scope| scope.def.hints().idempotent || scope.def.only_calls());
         self.write(state, stored::write(result)).await;
         if again {
             let rerun =

@@ -251,6 +251,14 @@ impl ToolDef {
         }
     }
 
+    /// Has no effect of its own, see [`DynamicTool::only_calls`](crate::DynamicTool::only_calls).
+    pub fn only_calls(&self) -> bool {
+        match self.own() {
+            Own::Static(_) => false,
+            Own::Dynamic(def) => def.only_calls,
+        }
+    }
+
     /// Part of the harness: always there, not to be switched off.
     pub fn is_harness(&self) -> bool {
         match self.own() {

@@ -347,6 +347,25 @@ impl DynamicTool {
         self
     }
 
+    /// Has no effect of its own: whatever it changes, it changes by calls that pass the gate. Where one of these waits for an approval,
+    /// the body may run again once that is given, even if it is not idempotent: the ledger knows by then which of its calls were made,
+    /// and gives their results instead of making them twice.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use tool_core::{DynamicTool, Registry, ToolContext, ToolError};
+    ///
+    /// let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    /// let relay = DynamicTool::new("relay", "Makes calls.", schema, |_: Value, _: ToolContext| async { Ok::<_, ToolError>(0) }).only_calls();
+    /// let registry = Registry::builder().dynamic(relay).build()?;
+    /// assert!(registry.get("relay").unwrap().only_calls());
+    /// # Ok::<(), tool_core::RegistryError>(())
+    /// ```
+    pub fn only_calls(mut self) -> Self {
+        self.def.only_calls = true;
+        self
+    }
+
     /// Part of the harness.
     pub fn harness(mut self) -> Self {
         self.def.harness = true;

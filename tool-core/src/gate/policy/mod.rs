@@ -208,6 +208,14 @@ impl Candidates {
     }
 }
 
+/// What a policy may say about a tool.
+pub(crate) struct MaySay {
+    /// It may ask.
+    pub(crate) asks: bool,
+    /// A rule speaks, not the default.
+    pub(crate) rule: bool,
+}
+
 impl Policy {
     /// Starts a policy.
     pub fn builder() -> PolicyBuilder {
@@ -347,6 +355,32 @@ impl Policy {
             reason,
             four_eyes: false,
             policy: Arc::clone(&self.version),
+        }
+    }
+
+    /// What it may say about calls of a tool by these people, whatever the arguments.
+    pub(crate) fn may_say(
+        &self,
+        def: &ToolDef,
+        tenant: &str,
+        principal: &str,
+        agent: Option<&str>,
+    ) -> MaySay {
+        let about = self.rules.iter().filter(|rule| rule.is_about(def));
+        for rule in about.filter(|rule| rule.is_for(tenant, principal, agent)) {
+            let (asks, settles) = match rule.verdict() {
+                PolicyVerdict::Deny => (false, !rule.is_conditional()),
+                PolicyVerdict::Ask => (true, true),
+                // A condition that fails asks.
+                PolicyVerdict::Allow => (rule.is_conditional(), true),
+            };
+            if settles {
+                return MaySay { asks, rule: true };
+            }
+        }
+        MaySay {
+            asks: self.default == PolicyVerdict::Ask,
+            rule: false,
         }
     }
 

@@ -20,11 +20,13 @@ use crate::schema::{Kind, Schema};
 pub(super) type Handler = dyn Fn(Value, ToolContext) -> Result<Job, DecodeError> + Send + Sync;
 
 /// The facts of a tool that is made at run time.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct DynamicDef {
     pub(crate) name: String,
     /// The name as it travels.
     pub(crate) wire: String,
     pub(crate) meta: bool,
+    pub(crate) only_calls: bool,
     pub(crate) title: Option<String>,
     pub(crate) description: String,
     pub(crate) category: String,
@@ -79,6 +81,7 @@ impl DynamicDef {
             name,
             wire: String::new(),
             meta: false,
+            only_calls: false,
             title: None,
             description,
             category: "general".to_owned(),
