@@ -1,0 +1,440 @@
+//! Calls of tools from code: each passes the gate.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use tool_code::{Limits, Status};
+use tool_core::policy::{Condition, Policy, PolicyVerdict, Rule, SharedPolicy};
+use tool_core::prelude::*;
+use tool_core::store::{AuditFilter, AuditSink, MemoryStore};
+use tool_core::{Audit, Effect, Gate, Rules};
+
+use crate::support::{Diary, builder, gave, limits, message, run_with, short};
+
+/// Counts who is inside at the same time.
+#[derive(Clone, Default)]
+struct Room(Arc<(AtomicUsize, AtomicUsize)>);
+tool_core::host_value!(Room, Effect::READ);
+
+impl Room {
+    async fn visit(&self) {
+        let (inside, most) = &*self.0;
+        let now = inside.fetch_add(1, Ordering::SeqCst) + 1;
+        most.fetch_max(now, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        inside.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn most(&self) -> usize {
+        self.0.1.load(Ordering::SeqCst)
+    }
+}
+
+/// The same, for tools that write.
+#[derive(Clone, Default)]
+struct Desk(Room);
+tool_core::host_value!(Desk, Effect::WRITE);
+
+/// Reads a page.
+#[tool]
+async fn read_page(
+    room: &Room,
+    diary: &Diary,
+    /// Which one.
+    page: u32,
+) -> u32 {
+    diary.write(format!("read {page}"));
+    room.visit().await;
+    diary.write(format!("end {page}"));
+    page * 10
+}
+
+/// Writes a page.
+#[tool]
+async fn write_page(
+    desk: &Desk,
+    diary: &Diary,
+    /// Which one.
+    page: u32,
+) -> String {
+    diary.write(format!("write {page}"));
+    desk.0.visit().await;
+    diary.write(format!("end {page}"));
+    format!("page {page} is written")
+}
+
+/// Fails.
+#[tool(read_only)]
+fn fail() -> Result<u32, ToolError> {
+    Err(ToolError::new(
+        "the index is being rebuilt, try again in a minute",
+    ))
+}
+
+fn context(diary: &Diary, room: &Room, desk: &Desk) -> ToolContextBuilder {
+    ToolContext::builder()
+        .with(diary.clone())
+        .with(room.clone())
+        .with(desk.clone())
+}
+
+use tool_core::ToolContextBuilder;
+
+#[tokio::test]
+async fn reads_run_together_and_writes_alone_and_in_order() {
+    let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
+    let cx = context(&diary, &room, &desk).build();
+    let setup = builder()
+        .limits(Limits {
+            parallel: 3,
+            ..limits()
+        })
+        .build()
+        .unwrap();
+    let code = "return await Promise.all([
+        tools.read_page({ page: 1 }), tools.read_page({ page: 2 }), tools.read_page({ page: 3 }), tools.read_page({ page: 4 }),
+        tools.write_page({ page: 5 }), tools.write_page({ page: 6 }), tools.read_page({ page: 7 }), tools.write_page({ page: 8 }),
+    ])";
+    let result = setup
+        .start(code, &toolset![read_page, write_page], &cx)
+        .finish()
+        .await
+        .unwrap();
+    assert_eq!(
+        gave(&result),
+        json!([
+            10,
+            20,
+            30,
+            40,
+            "page 5 is written",
+            "page 6 is written",
+            70,
+            "page 8 is written"
+        ])
+    );
+    assert_eq!((room.most(), desk.0.most()), (3, 1));
+    let lines = diary.read();
+    let begun: Vec<&str> = lines
+        .iter()
+        .filter(|line| !line.starts_with("end"))
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        begun,
+        [
+            "read 1", "read 2", "read 3", "read 4", "write 5", "write 6", "read 7", "write 8"
+        ]
+    );
+    // Whatever changes something has begun alone.
+    for (at, line) in lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.starts_with("write"))
+    {
+        let (begun, ended): (Vec<&String>, Vec<&String>) = lines[..at]
+            .iter()
+            .partition(|line| !line.starts_with("end"));
+        assert_eq!(begun.len(), ended.len(), "{line} in {lines:?}");
+    }
+}
+
+// M18: nested and programmatic calls obey the same gate.
+#[tokio::test]
+async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_it() {
+    let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .build();
+    let policy = Policy::builder()
+        .rule(
+            Rule::deny("far")
+                .tools(["write_page"])
+                .when(Condition::new("/page").greater(100))
+                .reason("there is no such page"),
+        )
+        .otherwise(PolicyVerdict::Allow)
+        .build()
+        .unwrap();
+    let registry = Registry::builder()
+        .tool::<read_page>()
+        .tool::<write_page>()
+        .tool::<fail>()
+        .build()
+        .unwrap();
+    let cx = context(&diary, &room, &desk)
+        .workspace("acme")
+        .turn("t-1")
+        .build();
+    let rules = Rules::default()
+        .policy(&SharedPolicy::new(policy))
+        .deny(["fail"]);
+    let tools = registry.toolset(&cx, &rules).through(&gate);
+    let tools = builder().build().unwrap().instead_of(&tools, &cx).unwrap();
+    let code = "
+        const seen: unknown[] = [await tools.read_page({ page: 1 })];
+        await tools.write_page({ page: 2 });
+        for (const call of [() => tools.write_page({ page: 101 }), () => tools.write_page({ page: -1 }), () => tools.read_page({}), () => (tools as any).fail({})]) {
+            try { seen.push(await call()) } catch (error) { seen.push([error.kind ?? error.name, error.message]) }
+        }
+        return seen;";
+    let result = tools
+        .call(
+            ToolCall::new("c-1", "run_code", json!({ "code": code }).to_string()),
+            &cx,
+        )
+        .await;
+    let output: serde_json::Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
+    assert_eq!(output["status"], "success", "{output}");
+    assert_eq!(output["result"][0], 10);
+    let kinds: Vec<&str> = (1..5)
+        .map(|at| output["result"][at][0].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "denied",
+            "invalid_arguments",
+            "invalid_arguments",
+            "ReferenceError"
+        ],
+        "{output}"
+    );
+    assert!(
+        output["result"][1][1]
+            .as_str()
+            .unwrap()
+            .contains("there is no such page"),
+        "{output}"
+    );
+    assert_eq!(diary.read(), ["read 1", "end 1", "write 2", "end 2"]);
+
+    let rows = AuditSink::export(&store, &AuditFilter::default())
+        .await
+        .unwrap();
+    let nested: Vec<_> = rows.iter().filter(|row| row.tool != "run_code").collect();
+    assert_eq!(nested.len(), 5, "{rows:#?}");
+    assert!(
+        nested.iter().all(|row| row.call.starts_with("c-1/")),
+        "{nested:#?}"
+    );
+    assert!(nested.iter().all(|row| row.turn.as_deref() == Some("t-1")));
+    let outcomes: Vec<&str> = nested
+        .iter()
+        .filter_map(|row| row.outcome.as_deref())
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            "ok",
+            "ok",
+            "denied",
+            "invalid_arguments",
+            "invalid_arguments"
+        ]
+    );
+}
+
+// M18: no permit can be forged: what is not on the run's list is not called, however code asks.
+#[tokio::test]
+async fn tools_past_their_permit_are_not_called() {
+    /// Removes everything.
+    #[tool(destructive)]
+    fn remove(diary: &Diary) -> u8 {
+        diary.write("removed");
+        0
+    }
+    /// Sends a mail.
+    #[tool(approval)]
+    fn send(diary: &Diary) -> u8 {
+        diary.write("sent");
+        0
+    }
+    /// Looks.
+    #[tool(read_only)]
+    fn look(diary: &Diary) -> u8 {
+        diary.write("looked");
+        0
+    }
+    let diary = Diary::default();
+    let cx = ToolContext::builder().with(diary.clone()).build();
+    let gate = Gate::builder().build();
+    let tools = toolset![remove, send, look].through(&gate);
+    let setup = builder()
+        .limits(Limits {
+            calls: 3,
+            ..limits()
+        })
+        .build()
+        .unwrap();
+    let run = async |code: &str| setup.start(code, &tools, &cx).finish().await.unwrap();
+    for name in [
+        "remove",
+        "send",
+        "run_code",
+        "describe_api",
+        "call_tool",
+        "constructor",
+        "__proto__",
+        "hasOwnProperty",
+        "",
+    ] {
+        let result = run(&format!("return await tools[{name:?}]({{}})")).await;
+        assert_eq!(result.status, Status::Error, "{name}: {result:?}");
+    }
+    let result = run("import { remove } from 'tools'; return await remove({})").await;
+    assert_eq!(result.status, Status::LinkError);
+    assert_eq!(diary.read(), Vec::<String>::new());
+    // No more than the run may make, in parallel or one after the other, however they are asked for.
+    let flood = "const all = await Promise.allSettled(Array.from({ length: 50 }, () => tools.look({})));
+        const late = []; for (const f of [() => tools.look({}), () => tools['look'].call(null, {}), () => Reflect.apply(tools.look, tools, [{}])])
+            try { await f(); late.push('called') } catch (error) { late.push(error.kind) }
+        return [all.filter(one => one.status === 'fulfilled').length, late]";
+    assert_eq!(
+        gave(&run(flood).await),
+        json!([3, ["rate_limited", "rate_limited", "rate_limited"]])
+    );
+    assert_eq!(diary.read().len(), 3);
+}
+
+#[tokio::test]
+async fn a_tool_that_fails_is_an_error_that_code_can_catch() {
+    let tools = toolset![fail];
+    let result = run_with(limits(), &tools, "try { await tools.fail() } catch (error) { return [error.name, error.kind, error.message] }").await;
+    assert_eq!(
+        gave(&result),
+        json!([
+            "ToolError",
+            "failed",
+            "the index is being rebuilt, try again in a minute"
+        ])
+    );
+    let result = run_with(limits(), &tools, "let a: number;\n\nawait tools.fail();").await;
+    let error = result.error.as_ref().unwrap();
+    assert_eq!(
+        (result.status, &*error.name, error.line),
+        (Status::Error, "ToolError", Some(3)),
+        "{error:?}"
+    );
+    let result = run_with(limits(), &tools, "tools.fail(); return 1").await;
+    assert_eq!(
+        (result.status, message(&result)),
+        (
+            Status::Error,
+            "nobody caught a rejection: the index is being rebuilt, try again in a minute"
+        )
+    );
+}
+
+#[tokio::test]
+async fn calls_that_nobody_awaits_end_before_the_run_does() {
+    let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
+    let cx = context(&diary, &room, &desk).build();
+    let setup = builder().build().unwrap();
+    let result = setup
+        .start(
+            "tools.write_page({ page: 1 }); return 'sent'",
+            &toolset![write_page],
+            &cx,
+        )
+        .finish()
+        .await
+        .unwrap();
+    assert_eq!(gave(&result), json!("sent"));
+    assert_eq!(diary.read(), ["write 1", "end 1"]);
+}
+
+#[tokio::test]
+async fn long_texts_travel_and_too_long_ones_are_refused() {
+    /// Writes a text so often.
+    #[tool(read_only)]
+    fn repeat(
+        /// The text.
+        text: String,
+        /// How often.
+        times: u32,
+    ) -> String {
+        text.repeat(times as usize)
+    }
+    let tools = toolset![repeat];
+    let result = run_with(limits(), &tools, "const text = '\\u{1f980}\\\\\\0\\u2028'.repeat(20_000); const back = await tools.repeat({ text, times: 2 }); return [back === text + text, back.length]").await;
+    assert_eq!(gave(&result), json!([true, 200_000]));
+    let result = run_with(limits(), &tools, "try { await tools.repeat({ text: 'x'.repeat(2e6), times: 1 }) } catch (error) { return [error.kind, error.message] }").await;
+    assert_eq!(gave(&result)[0], "invalid_arguments");
+    let result = run_with(limits(), &tools, "try { await tools.repeat({ text: 'x'.repeat(1000), times: 2000 }) } catch (error) { return error.message }").await;
+    assert!(
+        gave(&result).as_str().unwrap().contains("ask for less"),
+        "{result:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_ends_takes_its_calls_with_it() {
+    /// Tells the diary that it was dropped.
+    struct Dropped(Diary);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.write("dropped");
+        }
+    }
+    /// Waits for ever.
+    #[tool(read_only)]
+    async fn hang(diary: &Diary) -> u8 {
+        let _dropped = Dropped(diary.clone());
+        diary.write("begun");
+        std::future::pending().await
+    }
+    let diary = Diary::default();
+    let cx = ToolContext::builder().with(diary.clone()).build();
+    let setup = builder().limits(short()).build().unwrap();
+    let result = setup
+        .start("await tools.hang({})", &toolset![hang], &cx)
+        .finish()
+        .await
+        .unwrap();
+    assert_eq!(result.status, Status::Terminated);
+    assert_eq!(diary.read(), ["begun", "dropped"]);
+}
+
+// S4-06: cancelling the call ends the run.
+#[tokio::test]
+async fn cancelling_the_call_ends_the_process() {
+    let setup = builder().build().unwrap();
+    let token = tool_core::CancellationToken::new();
+    let cx = ToolContext::builder().cancellation(token.clone()).build();
+    let tools = setup.instead_of(&toolset![], &cx).unwrap();
+    let call = ToolCall::new("c-7", "run_code", r#"{"code":"for (;;);"}"#);
+    let (result, handle) = tokio::join!(tools.call(call, &cx), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let handle = setup.runs().remove(0);
+        assert_eq!(handle.call_id(), Some("c-7"));
+        token.cancel();
+        handle
+    });
+    assert_eq!(
+        result.error().map(ToolError::kind),
+        Some(tool_core::ErrorKind::Cancelled)
+    );
+    assert!(!handle.running());
+}
+
+#[tokio::test]
+async fn a_call_of_run_code_is_ended_by_its_handle() {
+    let setup = builder().build().unwrap();
+    let cx = ToolContext::anonymous();
+    let tools = setup.instead_of(&toolset![], &cx).unwrap();
+    let call = ToolCall::new("c-8", "run_code", r#"{"code":"console.log(1); for (;;);"}"#);
+    let (result, ()) = tokio::join!(tools.call(call, &cx), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        setup.runs()[0].terminate("the operator has had enough");
+    });
+    let output: serde_json::Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
+    assert_eq!(
+        (&output["status"], &output["error"]["message"]),
+        (&json!("terminated"), &json!("the operator has had enough"))
+    );
+}

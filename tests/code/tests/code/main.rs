@@ -1,0 +1,10 @@
+//! `run_code`, in processes of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod calls;
+mod engine;
+mod hostile;
+mod offer;
+mod support;
+mod waiting;

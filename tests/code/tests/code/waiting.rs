@@ -1,0 +1,248 @@
+//! Tools that may ask a person.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tool_core::policy::{Condition, Policy, PolicyVerdict, Rule, SharedPolicy};
+use tool_core::prelude::*;
+use tool_core::store::MemoryStore;
+use tool_core::{Answer, Approvals, Asker, Audit, ErrorKind, Gate, Question, Reply, Rules};
+
+use crate::support::{Diary, builder};
+
+/// Looks.
+#[tool(read_only)]
+fn look(diary: &Diary) -> u8 {
+    diary.write("looked");
+    1
+}
+
+/// Writes.
+#[tool]
+fn write(
+    diary: &Diary,
+    /// What.
+    text: String,
+) -> usize {
+    diary.write(text);
+    diary.read().len()
+}
+
+/// Sends a mail.
+#[tool(approval)]
+fn send(diary: &Diary) -> &'static str {
+    diary.write("sent");
+    "sent"
+}
+
+fn is_far(input: &travel, _: &ToolContext) -> bool {
+    input.far
+}
+
+/// Travels.
+#[tool(approval = is_far)]
+fn travel(
+    /// Far away.
+    far: bool,
+) -> bool {
+    far
+}
+
+/// Removes.
+#[tool(destructive)]
+fn remove() -> u8 {
+    0
+}
+
+/// Speaks of a region.
+#[tool(read_only)]
+fn region(#[variable("REGION", description = "Where.")] region: String) -> String {
+    region
+}
+
+/// Where to.
+#[derive(Deserialize, StrictSchema)]
+struct Place {
+    /// The city.
+    city: String,
+}
+
+/// Asks for a city.
+#[tool(read_only)]
+async fn ask_city(cx: &ToolContext) -> Result<String, ToolError> {
+    Ok(cx
+        .ask::<Place>("Which city?")
+        .await?
+        .given()
+        .map_or_else(String::new, |place| place.city))
+}
+
+struct Says(&'static str);
+
+impl Asker for Says {
+    fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>> {
+        let answer = RawValue::from_string(format!(r#"{{"city":"{}"}}"#, self.0));
+        Box::pin(async move { Ok(Answer::Given(answer?)) })
+    }
+}
+
+/// Names of the tools that a description declares; none of them takes arguments.
+fn names(description: &str) -> Vec<&str> {
+    let lines = description.lines().map(str::trim);
+    lines
+        .filter_map(|line| line.split_once("(args?: {}): Promise<"))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+#[tokio::test]
+async fn tools_that_may_ask_are_absent() {
+    let (store, diary) = (MemoryStore::default(), Diary::default());
+    let gate = Gate::builder()
+        .approvals(Approvals::builder(store.clone()).build().unwrap())
+        .build();
+    let cx = ToolContext::builder().with(diary.clone()).build();
+    let tools = toolset![look, send, travel, remove, region, ask_city].through(&gate);
+    let setup = builder().build().unwrap();
+    let code = setup.instead_of(&tools, &cx).unwrap();
+    assert_eq!(
+        names(code.get("run_code").unwrap().description()),
+        ["ask_city", "look"]
+    );
+    // With a value, nobody has to be asked for it.
+    let cx = ToolContext::builder()
+        .with(diary.clone())
+        .variable("REGION", "north")
+        .build();
+    let code = setup.instead_of(&tools, &cx).unwrap();
+    assert_eq!(
+        names(code.get("run_code").unwrap().description()),
+        ["ask_city", "look", "region"]
+    );
+    // A policy that may ask, whatever about.
+    let ask = Rule::ask("maybe")
+        .tools(["look"])
+        .when(Condition::new("/x").exists(true));
+    let policy = Policy::builder()
+        .rule(ask)
+        .rule(Rule::allow("all"))
+        .otherwise(PolicyVerdict::Deny)
+        .build()
+        .unwrap();
+    let registry = Registry::builder()
+        .tool::<look>()
+        .tool::<remove>()
+        .build()
+        .unwrap();
+    let tools = registry
+        .toolset(&cx, &Rules::default().policy(&SharedPolicy::new(policy)))
+        .through(&gate);
+    assert!(
+        tools.may_ask("look", &cx)
+            && !tools.may_ask("remove", &cx)
+            && !tools.may_ask("nothing", &cx)
+    );
+    let open = toolset![remove];
+    assert!(
+        !open.may_ask("remove", &cx),
+        "only a host's gate asks because of an effect"
+    );
+    assert!(open.through(&gate).may_ask("remove", &cx));
+}
+
+#[tokio::test]
+async fn a_tool_with_a_question_finds_nobody_unless_the_host_allows_waiting() {
+    let cx = ToolContext::anonymous().with_asker(Arc::new(Says("Ulm")));
+    let (tools, code) = (
+        toolset![ask_city],
+        "try { return await tools.ask_city() } catch (error) { return error.kind }",
+    );
+    let result = builder()
+        .build()
+        .unwrap()
+        .start(code, &tools, &cx)
+        .finish()
+        .await
+        .unwrap();
+    assert_eq!(result.result.get(), "\"unavailable\"");
+    let result = builder()
+        .waiting(true)
+        .build()
+        .unwrap()
+        .start(code, &tools, &cx)
+        .finish()
+        .await
+        .unwrap();
+    assert_eq!(result.result.get(), "\"Ulm\"");
+}
+
+// An approval that a call of the code waits for is that of the outer call's result; with it, what was done is not done again.
+#[tokio::test]
+async fn code_that_waits_for_an_approval_goes_on_when_it_is_there() {
+    let (store, diary) = (MemoryStore::default(), Diary::default());
+    let approvals = Approvals::builder(store.clone()).build().unwrap();
+    let gate = Gate::builder()
+        .approvals(approvals.clone())
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .build();
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("u-1")
+        .turn("t-1")
+        .with(diary.clone())
+        .build();
+    let plain = toolset![look, write, send].through(&gate);
+    let setup = builder().waiting(true).build().unwrap();
+    let tools = setup.instead_of(&plain, &cx).unwrap();
+    let code = "const first = await tools.write({ text: 'first' });
+        let sent; try { sent = await tools.send() } catch (error) { await tools.write({ text: 'caught' }); sent = error.kind }
+        await tools.write({ text: 'last' });
+        return [first, sent]";
+    let call = || ToolCall::new("c-1", "run_code", json!({ "code": code }).to_string());
+    let waits = tools.call(call(), &cx).await;
+    assert_eq!(
+        waits.error().map(ToolError::kind),
+        Some(ErrorKind::Pending),
+        "{waits:?}"
+    );
+    assert_eq!(waits.tickets().len(), 1);
+    assert_eq!(diary.read(), ["first"]);
+
+    // The tool itself is what was asked about, so it is looked for among the tools themselves.
+    approvals
+        .answer(
+            &plain,
+            &waits.tickets()[0].token,
+            Reply::Approve,
+            "boss",
+            None,
+        )
+        .await
+        .unwrap();
+    let done = tools.call(call(), &cx).await;
+    assert!(!done.is_error(), "{done:?}");
+    let output: serde_json::Value = serde_json::from_str(&done.model_text()).unwrap();
+    assert_eq!(output["result"], json!([1, "sent"]), "{output}");
+    assert_eq!(diary.read(), ["first", "sent", "last"]);
+}
+
+#[tokio::test]
+async fn code_that_needs_a_variable_says_so() {
+    let cx = ToolContext::anonymous();
+    let setup = builder().waiting(true).build().unwrap();
+    let tools = setup.instead_of(&toolset![region], &cx).unwrap();
+    let call = ToolCall::new(
+        "c-1",
+        "run_code",
+        json!({ "code": "return await tools.region()" }).to_string(),
+    );
+    let result = tools.call(call, &cx).await;
+    let error = result.error().unwrap();
+    assert_eq!(
+        (error.kind(), &*error.missing_variables()[0].name),
+        (ErrorKind::Pending, "REGION")
+    );
+}

@@ -1,0 +1,211 @@
+//! What a host sets up once.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tool_core::{ToolContext, Toolset};
+use tool_std::isolate::Isolation;
+
+use crate::calls::Callable;
+use crate::engine::is_bare;
+use crate::handle::{RunHandle, Runs};
+use crate::limits::Limits;
+use crate::run::Run;
+
+/// Runs code of a model: how much it may use, which modules it finds, and where its process runs. Cheap to clone.
+///
+/// [`instead_of`](Code::instead_of) and [`beside`](Code::beside) make `run_code` a tool of a turn; [`start`](Code::start) runs code that
+/// the host has from elsewhere.
+#[derive(Clone)]
+pub struct Code(pub(crate) Arc<Setup>);
+
+pub(crate) struct Setup {
+    pub(crate) isolation: Isolation,
+    pub(crate) limits: Limits,
+    pub(crate) modules: Vec<(String, String)>,
+    pub(crate) waiting: bool,
+    pub(crate) inline: usize,
+    pub(crate) runs: Runs,
+}
+
+/// Makes a [`Code`]. Everything is optional.
+#[must_use]
+pub struct CodeBuilder {
+    isolation: Isolation,
+    limits: Limits,
+    modules: Vec<(String, String)>,
+    waiting: bool,
+    inline: usize,
+}
+
+/// Why code cannot be run as it was set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CodeSetupError {
+    /// The name is no bare specifier.
+    Specifier(String),
+    /// The name is taken: by the tools, or by another module.
+    Taken(String),
+    /// A limit is zero.
+    Zero(&'static str),
+}
+
+impl fmt::Display for CodeSetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Specifier(name) => write!(
+                f,
+                "`{name}` is no bare name for a module, use letters, digits, `-`, `_`, `.` and `/` without `./` before it"
+            ),
+            Self::Taken(name) => write!(
+                f,
+                "a module `{name}` is there already, name this one differently"
+            ),
+            Self::Zero(limit) => write!(
+                f,
+                "`{limit}` is zero, so nothing could run: give it a value"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CodeSetupError {}
+
+impl Code {
+    /// Starts a setup.
+    pub fn builder() -> CodeBuilder {
+        CodeBuilder {
+            isolation: Isolation::new(),
+            limits: Limits::default(),
+            modules: Vec::new(),
+            waiting: false,
+            inline: 6 << 10,
+        }
+    }
+
+    /// Hands code over, to be run with these tools on behalf of this caller. Each call that it makes passes the toolset's gate; in the
+    /// context of a running call it is a call of that call.
+    ///
+    /// ```no_run
+    /// use tool_code::{Code, Status};
+    /// use tool_core::prelude::*;
+    ///
+    /// # async fn demo(tools: Toolset, cx: ToolContext) -> Result<(), Box<dyn std::error::Error>> {
+    /// let code = Code::builder().build()?;
+    /// let run = code.start("return await tools.add({ a: 1, b: 2 })", &tools, &cx);
+    /// let handle = run.handle();
+    /// assert!(handle.running());
+    /// // … elsewhere: handle.terminate("the user has closed the window");
+    /// let result = run.finish().await.map_err(|error| error.model_text())?;
+    /// assert_eq!((result.status, result.result.get()), (Status::Success, "3"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn start(&self, code: impl Into<String>, tools: &Toolset, cx: &ToolContext) -> Run {
+        let callable = Callable::new(tools, cx, self.0.waiting);
+        self.start_with(code.into(), callable, cx, None)
+    }
+
+    pub(crate) fn start_with(
+        &self,
+        code: String,
+        callable: Callable,
+        cx: &ToolContext,
+        time: Option<Duration>,
+    ) -> Run {
+        Run::new(&self.0, callable, cx, code, time)
+    }
+
+    /// The runs that are under way: those of calls of `run_code`, and those that the host has started.
+    pub fn runs(&self) -> Vec<RunHandle> {
+        self.0.runs.list()
+    }
+
+    /// How much one run may use.
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+}
+
+impl CodeBuilder {
+    /// Where the engine's process runs; in the host's own binary, as isolated as the kernel can, where nothing is said.
+    pub fn isolation(mut self, isolation: Isolation) -> Self {
+        self.isolation = isolation;
+        self
+    }
+
+    /// How much one run may use.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Grants a module that code can import by this bare name: TypeScript or JavaScript, which finds what code finds and may import
+    /// other granted modules.
+    pub fn module(mut self, name: impl Into<String>, source: impl Into<String>) -> Self {
+        self.modules.push((name.into(), source.into()));
+        self
+    }
+
+    /// Lets code wait for people: tools that may ask one are there as well. A call that needs an approval or a variable ends the run,
+    /// and `run_code` is `Pending` then, to be called again when the person has answered; a question that a tool asks while it runs is
+    /// waited for, within the time of the run.
+    pub fn waiting(mut self, allowed: bool) -> Self {
+        self.waiting = allowed;
+        self
+    }
+
+    /// How many bytes of declarations the description of `run_code` may hold; 6 KiB. Where they are longer it lists the tools, and
+    /// `describe_api` tells the rest.
+    pub fn inline(mut self, bytes: usize) -> Self {
+        self.inline = bytes;
+        self
+    }
+
+    /// The setup.
+    ///
+    /// # Errors
+    ///
+    /// A module's name is no bare specifier or is taken, or a limit without which nothing runs is zero.
+    pub fn build(self) -> Result<Code, CodeSetupError> {
+        let limits = &self.limits;
+        let needed = [
+            ("time", limits.time.is_zero()),
+            ("memory", limits.memory == 0),
+            ("stack", limits.stack == 0),
+            ("code", limits.code == 0),
+        ];
+        if let Some((limit, _)) = needed.into_iter().find(|(_, zero)| *zero) {
+            return Err(CodeSetupError::Zero(limit));
+        }
+        let mut known = vec!["tools"];
+        for (name, _) in &self.modules {
+            if !is_bare(name) {
+                return Err(CodeSetupError::Specifier(name.clone()));
+            }
+            if known.contains(&name.as_str()) {
+                return Err(CodeSetupError::Taken(name.clone()));
+            }
+            known.push(name);
+        }
+        Ok(Code(Arc::new(Setup {
+            isolation: self.isolation,
+            limits: self.limits,
+            modules: self.modules,
+            waiting: self.waiting,
+            inline: self.inline,
+            runs: Runs::default(),
+        })))
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code")
+            .field("limits", &self.0.limits)
+            .field("waiting", &self.0.waiting)
+            .field("runs", &self.0.runs)
+            .finish_non_exhaustive()
+    }
+}

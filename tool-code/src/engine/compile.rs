@@ -1,0 +1,254 @@
+//! TypeScript and JavaScript into what the engine runs, and places in that back into places in the code as it was given.
+
+use std::path::PathBuf;
+
+use oxc_allocator::Allocator;
+use oxc_ast::ast::Statement;
+use oxc_codegen::{Codegen, CodegenOptions};
+use oxc_diagnostics::{Diagnostics, OxcDiagnostic};
+use oxc_parser::{ParseOptions, Parser, ParserReturn};
+use oxc_semantic::SemanticBuilder;
+use oxc_span::{GetSpan, SourceType, Span};
+use oxc_transformer::{TransformOptions, Transformer};
+
+use crate::outcome::CodeError;
+
+/// A module that the engine can run.
+pub(crate) struct Compiled {
+    pub(crate) script: String,
+    pub(crate) places: Places,
+    /// What it imports, and where.
+    imports: Vec<(String, (u32, u32))>,
+}
+
+impl Compiled {
+    /// The error with its place, where it names what is imported.
+    pub(crate) fn placed(&self, error: CodeError) -> CodeError {
+        let names = |name: &str| {
+            let quoted = [format!("`{name}`"), format!("'{name}'")];
+            quoted.iter().any(|name| error.message.contains(name))
+        };
+        match self.imports.iter().find(|(name, _)| names(name)) {
+            Some((_, place)) if error.line.is_none() => error.at(Some(*place)),
+            _ => error,
+        }
+    }
+}
+
+/// From lines of the script to lines of the code, all from zero.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// Line and column of the script, line and column of the code; sorted.
+    marks: Vec<[u32; 4]>,
+    /// Lines that stand before the code.
+    before: u32,
+}
+
+impl Places {
+    /// The place in the code, from 1, of a place in the script, from 1.
+    pub(crate) fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
+        let (line, column) = (line.checked_sub(1)?, column.saturating_sub(1));
+        let after = self
+            .marks
+            .partition_point(|mark| (mark[0], mark[1]) <= (line, column));
+        // Before the first mark of a line, that mark is the nearest.
+        let mark = after
+            .checked_sub(1)
+            .and_then(|at| self.marks.get(at))
+            .filter(|mark| mark[0] == line)
+            .or_else(|| self.marks.get(after).filter(|mark| mark[0] == line))?;
+        Some((mark[2].checked_sub(self.before)? + 1, mark[3] + 1))
+    }
+}
+
+/// Compiles the code of a run: a module, or the body of an async function where it returns.
+pub(crate) fn program(code: &str) -> Result<Compiled, CodeError> {
+    let code = &without_hashbang(code);
+    if let Ok(kind) = language(code, false) {
+        return module(code, kind, 0);
+    }
+    let kind = language(code, true)?;
+    // It is well-formed only if it may return: what it says becomes a function, and its imports stand before that.
+    let allocator = Allocator::default();
+    let parsed = parse(&allocator, code, kind, true);
+    let mut imports = String::new();
+    let mut body = code.clone();
+    for statement in &parsed.program.body {
+        match statement {
+            Statement::ImportDeclaration(import) => {
+                let text = blank(&mut body, code, import.span);
+                imports.push_str(text);
+                imports.push_str(";\n");
+            }
+            statement if statement.is_module_declaration() => {
+                let text =
+                    "code that returns a value cannot export as well, keep `return` or `export`";
+                return Err(CodeError::new("SyntaxError", text)
+                    .at(Some(place(code, statement.span().start))));
+            }
+            _ => {}
+        }
+    }
+    let before = imports.matches('\n').count() + 1;
+    let whole = format!("{imports}export default await (async () => {{\n{body}\n}})();\n");
+    let compiled = module(&whole, kind, u32::try_from(before).unwrap_or(u32::MAX))?;
+    Ok(Compiled {
+        imports: imported(&parsed, code),
+        ..compiled
+    })
+}
+
+fn imported(parsed: &ParserReturn<'_>, code: &str) -> Vec<(String, (u32, u32))> {
+    let modules = parsed.module_record.requested_modules.iter();
+    let places = modules.filter_map(|(name, requests)| {
+        let first = requests.first()?;
+        Some((name.to_string(), place(code, first.span.start)))
+    });
+    places.collect()
+}
+
+/// Compiles a module that the host grants.
+pub(crate) fn granted(source: &str) -> Result<Compiled, CodeError> {
+    module(source, language(source, false)?, 0)
+}
+
+/// TypeScript, where the code can be read so; else JavaScript.
+fn language(code: &str, returns: bool) -> Result<SourceType, CodeError> {
+    let mut first = None;
+    for kind in [SourceType::ts(), SourceType::mjs()] {
+        let allocator = Allocator::default();
+        let parsed = parse(&allocator, code, kind, returns);
+        match first_error(&parsed.diagnostics) {
+            None if !parsed.panicked => return Ok(kind),
+            error => {
+                let error = error.map_or_else(unreadable, |error| fault(error, code, 0));
+                first.get_or_insert(error);
+            }
+        }
+    }
+    Err(first.unwrap_or_else(unreadable))
+}
+
+fn unreadable() -> CodeError {
+    CodeError::new("SyntaxError", "the code cannot be read")
+}
+
+fn parse<'a>(
+    allocator: &'a Allocator,
+    code: &'a str,
+    kind: SourceType,
+    returns: bool,
+) -> ParserReturn<'a> {
+    let options = ParseOptions {
+        allow_return_outside_function: returns,
+        ..ParseOptions::default()
+    };
+    Parser::new(allocator, code, kind)
+        .with_options(options)
+        .parse()
+}
+
+fn module(code: &str, kind: SourceType, before: u32) -> Result<Compiled, CodeError> {
+    let check = |diagnostics: &Diagnostics| match first_error(diagnostics) {
+        Some(error) => Err(fault(error, code, before)),
+        None => Ok(()),
+    };
+    let allocator = Allocator::default();
+    let parsed = parse(&allocator, code, kind, false);
+    check(&parsed.diagnostics)?;
+    let imports = imported(&parsed, code);
+    let mut program = parsed.program;
+    let semantic = SemanticBuilder::new()
+        .with_check_syntax_error(true)
+        .with_excess_capacity(2.0)
+        .with_enum_eval(true)
+        .build(&program);
+    check(&semantic.diagnostics)?;
+    let scoping = semantic.semantic.into_scoping();
+    let name = PathBuf::from("code");
+    let mut options = TransformOptions::default();
+    // An import that is not used is an import: whoever wants a type says `import type`.
+    options.typescript.only_remove_type_imports = true;
+    let transformed =
+        Transformer::new(&allocator, &name, &options).build_with_scoping(scoping, &mut program);
+    check(&transformed.diagnostics)?;
+    let options = CodegenOptions {
+        source_map_path: Some(name),
+        ..CodegenOptions::default()
+    };
+    let generated = Codegen::new().with_options(options).build(&program);
+    let marks = generated.map.map_or_else(Vec::new, |map| {
+        let marks = map.get_tokens().map(|mark| {
+            [
+                mark.get_dst_line(),
+                mark.get_dst_col(),
+                mark.get_src_line(),
+                mark.get_src_col(),
+            ]
+        });
+        marks.collect()
+    });
+    Ok(Compiled {
+        script: generated.code,
+        places: Places { marks, before },
+        imports,
+    })
+}
+
+fn first_error(diagnostics: &Diagnostics) -> Option<&OxcDiagnostic> {
+    diagnostics.errors().next()
+}
+
+fn fault(error: &OxcDiagnostic, code: &str, before: u32) -> CodeError {
+    let mut message = error.message.to_string();
+    if let Some(help) = &error.help {
+        message.push_str(": ");
+        message.push_str(help);
+    }
+    let labels = &error.labels;
+    // A name that is declared twice is told with its first place first.
+    let label = if message.ends_with("already been declared") {
+        labels.last()
+    } else {
+        let primary = labels.iter().find(|label| label.primary());
+        primary.or(labels.first())
+    };
+    let at = label.map(|label| place(code, label.offset()));
+    let at = at.and_then(|(line, column)| Some((line.checked_sub(before)?, column)));
+    CodeError::new("SyntaxError", message).at(at)
+}
+
+/// Line and column, from 1, of an offset.
+fn place(code: &str, offset: u32) -> (u32, u32) {
+    let before = code.get(..offset as usize).unwrap_or(code);
+    let line = before.matches('\n').count() + 1;
+    let column = before
+        .rsplit('\n')
+        .next()
+        .unwrap_or("")
+        .encode_utf16()
+        .count()
+        + 1;
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    (number(line), number(column))
+}
+
+/// Puts blanks in place of a span, lines kept, and gives what stood there.
+fn blank<'a>(body: &mut String, code: &'a str, span: Span) -> &'a str {
+    let range = span.start as usize..span.end as usize;
+    let text = code.get(range.clone()).unwrap_or("");
+    let blanks: String = text
+        .bytes()
+        .map(|byte| if byte == b'\n' { '\n' } else { ' ' })
+        .collect();
+    body.replace_range(range, &blanks);
+    text
+}
+
+/// `#!` stands at the beginning or nowhere.
+fn without_hashbang(code: &str) -> String {
+    match code.strip_prefix("#!") {
+        Some(rest) => format!("//{rest}"),
+        None => code.to_owned(),
+    }
+}

@@ -1,0 +1,97 @@
+//! What was thrown, in words, with places in the code as it was given.
+
+use rquickjs::{Ctx, Object, Value};
+
+use super::compile::Places;
+use crate::outcome::CodeError;
+
+/// The name under which the engine knows the code.
+pub(super) const CODE: &str = "code";
+
+/// Longest text that is taken from what was thrown.
+const LONGEST: usize = 4096;
+/// Most lines of a stack.
+const FRAMES: usize = 12;
+
+/// What was thrown.
+pub(super) fn fault<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>, places: &Places) -> CodeError {
+    let Some(object) = thrown.as_object().filter(|object| object.is_error()) else {
+        let text = super::global::text_of(ctx, thrown);
+        return CodeError::new("Error", format!("the code threw {}", cut(&text)));
+    };
+    let name = read(ctx, object, "name").unwrap_or_else(|| "Error".to_owned());
+    let message = read(ctx, object, "message").unwrap_or_default();
+    let mut error = CodeError::new(&cut(&name), cut(&message));
+    if let Some(stack) = read(ctx, object, "stack") {
+        let (stack, place) = mapped(&stack, places);
+        error.stack = (!stack.is_empty()).then_some(stack);
+        error = error.at(place);
+    }
+    error
+}
+
+/// Whether the engine ran out of memory, or made a text longer than it can hold.
+pub(super) fn is_out_of_memory(error: &CodeError) -> bool {
+    error.name == "InternalError" && ["out of memory", "string too long"].contains(&&*error.message)
+}
+
+/// A property, if it is text. A getter of the code's may run, and may throw.
+fn read<'js>(ctx: &Ctx<'js>, object: &Object<'js>, key: &str) -> Option<String> {
+    if let Ok(value) = object.get::<_, Value<'js>>(key) {
+        return Some(value.as_string()?.to_string().unwrap_or_default());
+    }
+    drop(ctx.catch());
+    None
+}
+
+/// A stack in places of the code, and the first of them.
+fn mapped(stack: &str, places: &Places) -> (String, Option<(u32, u32)>) {
+    let mut first = None;
+    let mut text = String::new();
+    for frame in stack.lines().take(FRAMES) {
+        let frame = match place(frame) {
+            Some((before, line, column, after)) => {
+                let Some((line, column)) = places.original(line, column) else {
+                    continue;
+                };
+                first.get_or_insert((line, column));
+                format!("{before}{CODE}:{line}:{column}{after}")
+            }
+            None => frame.to_owned(),
+        };
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(frame.trim());
+    }
+    (cut(&text), first)
+}
+
+/// The place in a frame such as `    at f (code:3:7)`, and what stands around it.
+fn place(frame: &str) -> Option<(&str, u32, u32, &str)> {
+    let marked = [("(", ":"), (" ", ":")];
+    let at = marked.iter().find_map(|(open, colon)| {
+        let mark = format!("{open}{CODE}{colon}");
+        frame
+            .rfind(&mark)
+            .map(|at| (at + open.len(), at + mark.len()))
+    });
+    let (begin, numbers) = at?;
+    let rest = &frame[numbers..];
+    let end = rest.find(')').unwrap_or(rest.len());
+    let (line, column) = rest[..end].split_once(':').unwrap_or((&rest[..end], "1"));
+    Some((
+        &frame[..begin],
+        line.parse().ok()?,
+        column.parse().ok()?,
+        &rest[end..],
+    ))
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    let end = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end));
+    format!("{}…", &text[..end.unwrap_or(0)])
+}

@@ -1,0 +1,210 @@
+//! The engine's side: one run of `QuickJS` in a process of its own.
+//!
+//! What the code finds: the language (`Object` … `WeakRef`, `Date`, `Math`, `eval`), `console`, `report` and `tools`. What it does not
+//! find: timers, `fetch`, files, processes, environment, `performance`, and any module that the host did not grant.
+
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::limits::Limits;
+use crate::outcome::{CodeError, Level, Status};
+use crate::protocol::{self, Done, Outcome, Program, ToEngine, ToHost};
+
+mod bridge;
+mod compile;
+mod fault;
+mod global;
+mod modules;
+mod vm;
+
+pub(crate) use modules::is_bare;
+
+#[cfg(test)]
+mod tests;
+
+/// Stack of the thread that compiles and runs: the compiler goes down with the nesting of the code.
+const STACK: usize = 128 << 20;
+
+/// First message: nothing is known of limits yet.
+const FIRST: usize = 64 << 20;
+
+/// Why a run has to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It may go on.
+    No = 0,
+    /// Its time is over.
+    Deadline = 1,
+    /// The host wants it to end.
+    Terminated = 2,
+    /// The host is gone.
+    Gone = 3,
+}
+
+/// What threads tell the run.
+#[derive(Clone)]
+pub(crate) struct Signal {
+    flag: Arc<AtomicU8>,
+    deadline: Instant,
+    reason: Arc<Mutex<String>>,
+}
+
+impl Signal {
+    fn new(time: Duration) -> Self {
+        let now = Instant::now();
+        Self {
+            flag: Arc::default(),
+            // A time that no clock reaches is a day here.
+            deadline: now
+                .checked_add(time)
+                .unwrap_or(now + Duration::from_hours(24)),
+            reason: Arc::default(),
+        }
+    }
+
+    fn raise(&self, stop: Stop) {
+        let _ = self
+            .flag
+            .compare_exchange(0, stop as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn terminate(&self, reason: String) {
+        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+        self.raise(Stop::Terminated);
+    }
+
+    pub(crate) fn state(&self) -> Stop {
+        if self.flag.load(Ordering::Relaxed) == 0 && Instant::now() >= self.deadline {
+            self.raise(Stop::Deadline);
+        }
+        match self.flag.load(Ordering::Relaxed) {
+            0 => Stop::No,
+            1 => Stop::Deadline,
+            2 => Stop::Terminated,
+            _ => Stop::Gone,
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// The end of a run that was stopped.
+    pub(crate) fn done(&self) -> Done {
+        let reason = match self.state() {
+            Stop::Deadline => "the time of the run is over".to_owned(),
+            _ => self
+                .reason
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        };
+        Done::failed(Status::Terminated, CodeError::new("Terminated", reason))
+    }
+}
+
+/// The way to the host, with what may still be said.
+#[derive(Clone)]
+pub(crate) struct Outbox(Arc<Mutex<Box<dyn Write + Send>>>, Signal);
+
+impl Outbox {
+    /// A host that does not listen any more ends the run.
+    pub(crate) fn send(&self, message: &ToHost) {
+        let mut to = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if protocol::write(&mut *to, message).is_err() {
+            self.1.raise(Stop::Gone);
+        }
+    }
+
+    pub(crate) fn log(&self, level: Level, text: String) {
+        self.send(&ToHost::Log { level, text });
+    }
+}
+
+/// What reaches a run while it waits.
+pub(crate) enum Heard {
+    Answer(u64, Outcome),
+    /// Look at the signal.
+    Stopped,
+}
+
+/// Serves one run: reads the program, runs it, says how it ended.
+///
+/// Returns once the end is said, or when the host is gone. The thread that reads from the host is left to itself.
+pub(crate) fn serve(mut from: impl Read + Send + 'static, to: impl Write + Send + 'static) {
+    let Ok(Some(ToEngine::Run(program))) = protocol::read(&mut from, FIRST) else {
+        return;
+    };
+    let signal = Signal::new(program.limits.time);
+    let outbox = Outbox(Arc::new(Mutex::new(Box::new(to))), signal.clone());
+    let (tell, hear) = mpsc::channel();
+    let most = program.limits.frame();
+    let heard = signal.clone();
+    thread::spawn(move || listen(&mut from, most, &heard, &tell));
+    let run = {
+        let (outbox, signal) = (outbox.clone(), signal.clone());
+        thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(move || run(&program, &outbox, &signal, &hear))
+    };
+    let done = match run.map(thread::JoinHandle::join) {
+        Ok(Ok(done)) => done,
+        Ok(Err(_)) => Done::failed(
+            Status::Error,
+            CodeError::new("InternalError", "the engine failed, the code cannot be run"),
+        ),
+        Err(error) => Done::failed(
+            Status::Memory,
+            CodeError::new(
+                "InternalError",
+                format!("the engine has no room to run: {error}"),
+            ),
+        ),
+    };
+    outbox.send(&ToHost::Done(done));
+}
+
+/// Passes on what the host says.
+fn listen(from: &mut dyn Read, most: usize, signal: &Signal, tell: &mpsc::Sender<Heard>) {
+    loop {
+        let heard = match protocol::read(from, most) {
+            Ok(Some(ToEngine::Answer { id, outcome })) => Heard::Answer(id, outcome),
+            Ok(Some(ToEngine::Terminate { reason })) => {
+                signal.terminate(reason);
+                Heard::Stopped
+            }
+            // A second program, nothing more to read, or nonsense: there is no host to work for.
+            Ok(Some(ToEngine::Run(_)) | None) | Err(_) => {
+                signal.raise(Stop::Gone);
+                let _ = tell.send(Heard::Stopped);
+                return;
+            }
+        };
+        if tell.send(heard).is_err() {
+            return;
+        }
+    }
+}
+
+fn run(program: &Program, outbox: &Outbox, signal: &Signal, hear: &mpsc::Receiver<Heard>) -> Done {
+    let compiled = match compile::program(&program.code) {
+        Ok(compiled) => compiled,
+        Err(error) => return Done::failed(Status::Error, error),
+    };
+    outbox.send(&ToHost::Started);
+    let Limits { memory, stack, .. } = program.limits;
+    let machine = match vm::Machine::new(memory, stack, signal) {
+        Ok(machine) => machine,
+        Err(error) => return Done::failed(Status::Memory, error),
+    };
+    machine.run(&compiled, program, outbox, hear)
+}
+
+/// Serves one run over this process's standard input and output, and gives the exit code.
+pub(crate) fn main(_: Vec<std::ffi::OsString>) -> u8 {
+    serve(std::io::stdin(), std::io::stdout());
+    0
+}

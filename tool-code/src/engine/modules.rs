@@ -1,0 +1,166 @@
+//! What `import` finds: bare specifiers that the host grants, and nothing else.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Error, Exception, Module, Result};
+
+/// The module that exports the tools.
+pub(super) const TOOLS: &str = "tools";
+
+/// Granted modules: specifier and script.
+#[derive(Clone)]
+pub(super) struct Granted {
+    scripts: Rc<BTreeMap<String, String>>,
+    /// An import was refused.
+    refused: Rc<Cell<bool>>,
+}
+
+impl Granted {
+    pub(super) fn new(scripts: BTreeMap<String, String>) -> Self {
+        Self {
+            scripts: Rc::new(scripts),
+            refused: Rc::default(),
+        }
+    }
+
+    pub(super) fn has_refused(&self) -> bool {
+        self.refused.get()
+    }
+
+    fn refuse(&self, ctx: &Ctx<'_>, text: &str) -> Error {
+        self.refused.set(true);
+        Exception::throw_reference(ctx, text)
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<String> = self
+            .scripts
+            .keys()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        names.join(", ")
+    }
+}
+
+/// Whether a specifier is a bare name: no path, no scheme.
+pub(crate) fn is_bare(name: &str) -> bool {
+    let mut parts = name.split('/');
+    let plain = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    match name.strip_prefix('@') {
+        Some(scoped) => scoped.split('/').count() >= 2 && scoped.split('/').all(plain),
+        None => parts.all(plain),
+    }
+}
+
+impl Resolver for Granted {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        _base: &str,
+        name: &str,
+        attributes: Option<ImportAttributes<'js>>,
+    ) -> Result<String> {
+        if attributes.is_some() {
+            let text = format!("cannot import `{name}` with attributes: leave them out");
+            return Err(self.refuse(ctx, &text));
+        }
+        if !is_bare(name) {
+            let text = format!(
+                "cannot import `{name}`: only bare names can be imported, here {}",
+                self.names()
+            );
+            return Err(self.refuse(ctx, &text));
+        }
+        if !self.scripts.contains_key(name) {
+            let text = format!("there is no module `{name}`, only {}", self.names());
+            return Err(self.refuse(ctx, &text));
+        }
+        Ok(name.to_owned())
+    }
+}
+
+impl Loader for Granted {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> Result<Module<'js, Declared>> {
+        match self.scripts.get(name) {
+            Some(script) => Module::declare(ctx.clone(), name, script.as_str())
+                .inspect_err(|_| self.refused.set(true)),
+            None => Err(self.refuse(ctx, &format!("there is no module `{name}`"))),
+        }
+    }
+}
+
+/// Whether a name can be bound by `import { name }`.
+pub(super) fn is_binding(name: &str) -> bool {
+    // Reserved words in modules.
+    const RESERVED: &[&str] = &[
+        "arguments",
+        "await",
+        "break",
+        "case",
+        "catch",
+        "class",
+        "const",
+        "continue",
+        "debugger",
+        "default",
+        "delete",
+        "do",
+        "else",
+        "enum",
+        "eval",
+        "export",
+        "extends",
+        "false",
+        "finally",
+        "for",
+        "function",
+        "if",
+        "implements",
+        "import",
+        "in",
+        "instanceof",
+        "interface",
+        "let",
+        "new",
+        "null",
+        "package",
+        "private",
+        "protected",
+        "public",
+        "return",
+        "static",
+        "super",
+        "switch",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typeof",
+        "var",
+        "void",
+        "while",
+        "with",
+        "yield",
+    ];
+    let mut bytes = name.bytes();
+    bytes
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !RESERVED.contains(&name)
+}

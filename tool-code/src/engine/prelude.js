@@ -1,0 +1,21 @@
+// Runs before the code of a run, so that nothing it uses is of the code's making.
+(call, unknown, names) => {
+  class ToolError extends Error {
+    name = "ToolError";
+    kind = "failed";
+  }
+  Object.freeze(ToolError);
+  Object.freeze(ToolError.prototype);
+  const tools = { __proto__: null };
+  for (const name of names) {
+    // Made here, so that its stack says where the call stands.
+    tools[name] = { [name](...given) { return call(name, given, new ToolError("")); } }[name];
+  }
+  Object.freeze(tools);
+  const asked = new Set(["then", "toJSON", "toString", "valueOf", "constructor"]);
+  const has = asked.has.bind(asked);
+  return Object.freeze(new Proxy(tools, {
+    __proto__: null,
+    get: (own, name) => name in own || typeof name === "symbol" || has(name) ? own[name] : unknown(name),
+  }));
+}

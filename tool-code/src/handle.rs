@@ -1,0 +1,102 @@
+//! Runs that are under way, and the way to end one from outside.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tool_core::CancellationToken;
+
+/// A run, for whoever may want to end it. Cheap to clone; it keeps nothing alive.
+///
+/// ```no_run
+/// # async fn demo(code: tool_code::Code) {
+/// for run in code.runs() {
+///     run.terminate("the host is shutting down");
+/// }
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct RunHandle(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    running: AtomicBool,
+    stop: CancellationToken,
+    reason: Mutex<Option<String>>,
+    call: Option<String>,
+}
+
+impl RunHandle {
+    pub(crate) fn new(call: Option<&str>) -> Self {
+        Self(Arc::new(State {
+            running: AtomicBool::new(true),
+            stop: CancellationToken::new(),
+            reason: Mutex::default(),
+            call: call.map(str::to_owned),
+        }))
+    }
+
+    /// Ends the run: the engine is interrupted, and the process killed where that does not end it at once. The result is
+    /// [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model reads. The first reason holds; a run that
+    /// is over stays as it ended.
+    pub fn terminate(&self, reason: impl Into<String>) {
+        let mut known = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.running() {
+            known.get_or_insert_with(|| reason.into());
+            self.0.stop.cancel();
+        }
+    }
+
+    /// Whether the run is not over yet.
+    pub fn running(&self) -> bool {
+        self.0.running.load(Ordering::Acquire)
+    }
+
+    /// The id of the call that it serves; `None` for a run that the host started itself.
+    pub fn call_id(&self) -> Option<&str> {
+        self.0.call.as_deref()
+    }
+
+    /// Waits until somebody ends the run, and says why.
+    pub(crate) async fn stopped(&self) -> String {
+        self.0.stop.cancelled().await;
+        let reason = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        reason.clone().unwrap_or_default()
+    }
+
+    fn over(&self) {
+        self.0.running.store(false, Ordering::Release);
+    }
+}
+
+/// The runs of one host.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Runs(Arc<Mutex<Vec<Weak<State>>>>);
+
+impl Runs {
+    pub(crate) fn list(&self) -> Vec<RunHandle> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let live = known.iter().filter_map(Weak::upgrade).map(RunHandle);
+        live.filter(RunHandle::running).collect()
+    }
+
+    pub(crate) fn enter(&self, handle: &RunHandle) -> Entered {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|state| {
+            state
+                .upgrade()
+                .is_some_and(|state| state.running.load(Ordering::Acquire))
+        });
+        known.push(Arc::downgrade(&handle.0));
+        Entered(handle.clone())
+    }
+}
+
+/// The run is under way as long as this is there.
+#[derive(Debug)]
+pub(crate) struct Entered(RunHandle);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.0.over();
+    }
+}

@@ -1,0 +1,184 @@
+//! The engine's process, and the messages over its pipes.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::io::AsyncWriteExt as _;
+use tool_core::ToolError;
+use tool_std::isolate::{Ended, Exit, Isolation, Job, Limits as JobLimits, Running, Stream};
+
+use crate::limits::Limits;
+use crate::outcome::{CodeError, Status};
+use crate::protocol::{self, Done, ToEngine, ToHost};
+
+/// The mode of the host's binary that is the engine.
+pub(crate) const ENGINE: &str = "tool-code-engine";
+
+tool_std::mode!(ENGINE, crate::engine::main);
+
+/// What the process may still do after its time: to say how the run ended, before it is killed.
+pub(crate) const GRACE: Duration = Duration::from_millis(150);
+
+/// Longest that is kept of what the process writes to standard error, for the operator.
+const COMPLAINT: usize = 4096;
+
+/// A process that runs code.
+pub(crate) struct Process {
+    running: Running,
+    stdin: tokio::net::unix::pipe::Sender,
+    /// Where the next bytes go.
+    chunk: Vec<u8>,
+    heard: Vec<u8>,
+    complaint: Vec<u8>,
+    most: usize,
+    /// Frames that wait to be written, and how much of the first one is.
+    outbox: VecDeque<Vec<u8>>,
+    written: usize,
+}
+
+/// What happened at the process.
+pub(crate) enum Event {
+    /// It said something.
+    Said(ToHost),
+    /// It said nothing that can be understood.
+    Nonsense(io::Error),
+    /// It has no more to say.
+    Closed,
+}
+
+impl Process {
+    pub(crate) async fn start(isolation: &Isolation, limits: &Limits) -> Result<Self, ToolError> {
+        // Beside the engine's heap there are the stack of its thread, the compiler's trees and texts on their way.
+        let memory = (limits.memory as u64).saturating_mul(4) + (512 << 20);
+        let job_limits = JobLimits::default()
+            .memory(memory)
+            .processes(16)
+            .open_files(64)
+            .file_size(0);
+        let job = Job::this(ENGINE)
+            .stdin()
+            .limits(job_limits)
+            .deadline(limits.time.saturating_add(GRACE * 2));
+        let mut running = isolation.spawn(job).await.map_err(|error| {
+            ToolError::unavailable("the engine's process")
+                .operator(format!("it did not start: {error}"))
+        })?;
+        let stdin = running
+            .stdin
+            .take()
+            .ok_or_else(|| ToolError::unavailable("the engine's standard input"))?;
+        Ok(Self {
+            running,
+            stdin,
+            chunk: vec![0; 16 << 10],
+            heard: Vec::new(),
+            complaint: Vec::new(),
+            most: limits.frame(),
+            outbox: VecDeque::new(),
+            written: 0,
+        })
+    }
+
+    /// Puts a message on its way; [`next`](Self::next) sends it.
+    pub(crate) fn send(&mut self, message: &ToEngine) -> io::Result<()> {
+        self.outbox.push_back(protocol::frame(message)?);
+        Ok(())
+    }
+
+    /// Sends what waits, until the process says something. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Event {
+        loop {
+            match self.frame() {
+                Ok(Some(message)) => return Event::Said(message),
+                Ok(None) => {}
+                Err(error) => return Event::Nonsense(error),
+            }
+            let writing = async {
+                match self.outbox.front() {
+                    Some(frame) => self.stdin.write(&frame[self.written..]).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                read = self.running.read(&mut self.chunk) => match read {
+                    Ok(Some((Stream::Stdout, read))) => self.heard.extend_from_slice(&self.chunk[..read]),
+                    Ok(Some((Stream::Stderr, read))) => {
+                        let room = COMPLAINT.saturating_sub(self.complaint.len());
+                        self.complaint.extend_from_slice(&self.chunk[..read.min(room)]);
+                    }
+                    Ok(None) | Err(_) => return Event::Closed,
+                },
+                written = writing => match written {
+                    Ok(written) => {
+                        self.written += written;
+                        if self.outbox.front().is_some_and(|frame| frame.len() <= self.written) {
+                            self.outbox.pop_front();
+                            self.written = 0;
+                        }
+                    }
+                    // It reads no further; what it has said is still to be heard.
+                    Err(_) => self.outbox.clear(),
+                },
+            }
+        }
+    }
+
+    /// The next message, if it is there as a whole.
+    fn frame(&mut self) -> io::Result<Option<ToHost>> {
+        let Some(head) = self.heard.first_chunk::<4>() else {
+            return Ok(None);
+        };
+        let end = 4 + protocol::length(*head, self.most)?;
+        let Some(bytes) = self.heard.get(4..end) else {
+            return Ok(None);
+        };
+        let message = ToHost::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
+        self.heard.drain(..end);
+        Ok(Some(message))
+    }
+
+    /// Kills the process with all that it has started, and waits until nothing of it is left.
+    pub(crate) async fn end(&mut self) -> Option<Ended> {
+        self.running.kill();
+        self.running.wait().await.ok()
+    }
+
+    /// Waits for a process that has closed its pipes by itself.
+    pub(crate) async fn wait(&mut self) -> Option<Ended> {
+        match tokio::time::timeout(GRACE, self.running.wait()).await {
+            Ok(ended) => ended.ok(),
+            Err(_) => self.end().await,
+        }
+    }
+
+    /// What the process wrote to standard error, for the operator.
+    pub(crate) fn complaint(&self) -> String {
+        String::from_utf8_lossy(&self.complaint).into_owned()
+    }
+
+    /// How code ended whose process is gone without a word.
+    pub(crate) fn post_mortem(&self, ended: Option<Ended>, started: bool) -> Done {
+        const SIGKILL: i32 = 9;
+        let complaint = self.complaint();
+        let exit = ended.map(|ended| ended.exit);
+        let error = |text: &str| CodeError::new("InternalError", text);
+        let no_room = complaint.contains("memory allocation of");
+        match exit {
+            Some(Exit::Signal(SIGKILL)) => Done::failed(
+                Status::Memory,
+                error("the process of the run was killed for its memory"),
+            ),
+            _ if no_room => Done::failed(
+                Status::Memory,
+                error("the process of the run had no memory left"),
+            ),
+            Some(Exit::Signal(_)) if !started => Done::failed(
+                Status::Error,
+                error("the code cannot be read, it is nested too deep"),
+            ),
+            _ => Done::failed(Status::Error, error("the engine's process ended by itself")),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! One run, from its start to its result.
+
+use std::time::{Duration, Instant};
+
+use serde_json::value::RawValue;
+use tool_core::{ToolContext, ToolError};
+
+use crate::calls::{Callable, Calls, outcome};
+use crate::code::Setup;
+use crate::handle::{Entered, RunHandle};
+use crate::limits::Limits;
+use crate::outcome::{CodeError, Log, RunResult, Status, nothing};
+use crate::process::{Event, GRACE, Process};
+use crate::protocol::{Done, Program, ToEngine, ToHost};
+
+/// Code that was handed over and waits to be run to its end.
+///
+/// Nothing happens before [`finish`](Self::finish) is polled; dropping it ends the run, its process and the calls that are under way.
+#[must_use = "a run does nothing until `finish` is awaited"]
+pub struct Run {
+    setup: std::sync::Arc<Setup>,
+    callable: Callable,
+    cx: ToolContext,
+    code: String,
+    limits: Limits,
+    entered: Entered,
+    handle: RunHandle,
+}
+
+impl Run {
+    pub(crate) fn new(
+        setup: &std::sync::Arc<Setup>,
+        callable: Callable,
+        cx: &ToolContext,
+        code: String,
+        time: Option<Duration>,
+    ) -> Self {
+        let mut limits = setup.limits.clone();
+        let left = [time, cx.remaining()].into_iter().flatten().min();
+        limits.time = left.map_or(limits.time, |left| left.min(limits.time));
+        let handle = RunHandle::new(cx.call_id());
+        Self {
+            entered: setup.runs.enter(&handle),
+            // Code cannot wait for a person unless the host says so.
+            cx: if setup.waiting {
+                cx.clone()
+            } else {
+                cx.without_asker()
+            },
+            setup: std::sync::Arc::clone(setup),
+            callable,
+            code,
+            limits,
+            handle,
+        }
+    }
+
+    /// The way to end it from outside.
+    pub fn handle(&self) -> RunHandle {
+        self.handle.clone()
+    }
+
+    /// Runs the code to its end. Whatever the code does is in the result.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` where no process can be had, and `Pending` where a call of the code has to wait for a person: the same call can be
+    /// made again then, and what its calls did before is not done twice where the host keeps a ledger.
+    pub async fn finish(self) -> Result<RunResult, ToolError> {
+        let began = Instant::now();
+        let mut said = Said::default();
+        let done = if self.code.len() > self.limits.code {
+            let text = format!(
+                "the code has {} bytes, and {} are allowed: make it shorter, or run it in parts",
+                self.code.len(),
+                self.limits.code
+            );
+            Done::failed(Status::Error, CodeError::new("RangeError", text))
+        } else {
+            self.drive(&mut said).await?
+        };
+        drop(self.entered);
+        Ok(RunResult {
+            status: done.status,
+            result: done.result.unwrap_or_else(nothing),
+            error: done.error,
+            reports: said.reports,
+            logs: said.logs,
+            logs_dropped: done.logs_dropped,
+            duration: began.elapsed(),
+        })
+    }
+
+    async fn drive(&self, said: &mut Said) -> Result<Done, ToolError> {
+        let time = self.limits.time;
+        let mut process = Process::start(&self.setup.isolation, &self.limits).await?;
+        let program = Program {
+            code: self.code.clone(),
+            tools: self.callable.names(),
+            modules: self.setup.modules.clone(),
+            limits: self.limits.clone(),
+        };
+        process.send(&ToEngine::Run(Box::new(program)))?;
+        let mut calls = Calls::new(
+            self.callable.clone(),
+            self.cx.clone(),
+            self.limits.parallel,
+            self.limits.calls,
+        );
+        let late = tokio::time::sleep(time.saturating_add(GRACE));
+        tokio::pin!(late);
+        let mut stopped: Option<String> = None;
+        loop {
+            tokio::select! {
+                event = process.next() => match event {
+                    Event::Said(ToHost::Done(done)) => {
+                        process.end().await;
+                        return Ok(done);
+                    }
+                    Event::Said(message) => {
+                        if let Err(why) = self.heard(message, said, &mut calls) {
+                            return self.broken(&mut process, why).await;
+                        }
+                    }
+                    Event::Nonsense(error) => return self.broken(&mut process, &error.to_string()).await,
+                    Event::Closed => {
+                        let ended = process.wait().await;
+                        if ended.is_some_and(|ended| matches!(ended.because, tool_std::isolate::Cause::Deadline(_))) {
+                            return Ok(over_time());
+                        }
+                        return Self::gone(&process, ended, said.started);
+                    }
+                },
+                (id, result) = calls.ended() => {
+                    let outcome = outcome(result, self.limits.message)?;
+                    process.send(&ToEngine::Answer { id, outcome })?;
+                }
+                reason = self.handle.stopped(), if stopped.is_none() => {
+                    // The engine hears it and says what it has; the kill is for what does not hear.
+                    process.send(&ToEngine::Terminate { reason: reason.clone() })?;
+                    stopped = Some(reason);
+                    late.as_mut().reset(tokio::time::Instant::now() + GRACE);
+                }
+                () = &mut late => {
+                    process.end().await;
+                    return Ok(match stopped {
+                        Some(reason) => Done::failed(Status::Terminated, CodeError::new("Terminated", reason)),
+                        None => over_time(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Takes what the process says, as far as it may say it.
+    fn heard(
+        &self,
+        message: ToHost,
+        said: &mut Said,
+        calls: &mut Calls,
+    ) -> Result<(), &'static str> {
+        match message {
+            ToHost::Started => said.started = true,
+            ToHost::Call {
+                id,
+                name,
+                arguments,
+            } => calls.make(id, name, arguments)?,
+            ToHost::Log { level, text } => {
+                said.bytes += text.len();
+                if said.bytes > self.limits.logs.saturating_mul(2) + 1024 {
+                    return Err("more log than the run may write");
+                }
+                let log = Log { level, text };
+                self.cx.progress(&log);
+                said.logs.push(log);
+            }
+            ToHost::Report { value } => {
+                if said.reports.len() >= self.limits.reports {
+                    return Err("more reports than the run may make");
+                }
+                said.reports.push(value);
+            }
+            ToHost::Done(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The end of a process that does not keep to the protocol, which its engine does: something else speaks there.
+    async fn broken(&self, process: &mut Process, why: &str) -> Result<Done, ToolError> {
+        process.end().await;
+        tracing::warn!(
+            why,
+            complaint = process.complaint(),
+            "the engine's process broke the protocol"
+        );
+        let text = "the engine's process failed, the code cannot be run";
+        Ok(Done::failed(
+            Status::Error,
+            CodeError::new("InternalError", text),
+        ))
+    }
+
+    /// The end of a process that is gone without a word.
+    fn gone(
+        process: &Process,
+        ended: Option<tool_std::isolate::Ended>,
+        started: bool,
+    ) -> Result<Done, ToolError> {
+        /// What a binary answers that does not know the mode.
+        const UNKNOWN_MODE: i32 = 127;
+        let complaint = process.complaint();
+        if ended.is_none_or(|ended| ended.exit == tool_std::isolate::Exit::Code(UNKNOWN_MODE)) {
+            return Err(
+                ToolError::unavailable("the engine's process").operator(format!(
+                    "it was lost, or its binary does not link `tool-code`: {complaint}"
+                )),
+            );
+        }
+        tracing::warn!(?ended, complaint, "the engine's process ended by itself");
+        Ok(process.post_mortem(ended, started))
+    }
+}
+
+fn over_time() -> Done {
+    let error = CodeError::new("Terminated", "the time of the run is over");
+    Done::failed(Status::Terminated, error)
+}
+
+/// What the code said before its end.
+#[derive(Default)]
+struct Said {
+    started: bool,
+    logs: Vec<Log>,
+    /// Bytes of the logs.
+    bytes: usize,
+    reports: Vec<Box<RawValue>>,
+}
