@@ -8,6 +8,7 @@
 //! | `fs` (default) | `read_file`, `read_file_parts`, `write_file`, `edit_file`, `list_directory`, `find_files`, `search_files` |
 //! | `demo` | `log_hello_world`, `slow_count` |
 //! | `process` | `run_command` |
+//! | `git` | `git_clone`, `git_status`, `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch`, `git_push` |
 //! | `isolate` | none: how the tools of other packs start programs |
 //! | `http` | `http_get`, `http_request` |
 
@@ -25,6 +26,8 @@ pub mod workspace;
 
 #[cfg(feature = "demo")]
 pub mod demo;
+#[cfg(all(feature = "git", unix))]
+pub mod git;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(all(feature = "isolate", unix))]

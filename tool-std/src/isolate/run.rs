@@ -120,6 +120,18 @@ pub struct Ran {
     pub took: Duration,
 }
 
+impl Running {
+    /// Waits for the job's end and keeps the head and tail of what it writes, as [`Isolation::run`](super::Isolation::run) does: for a
+    /// job that is [fed](Running::feed).
+    ///
+    /// # Errors
+    ///
+    /// A pipe broke or the helper is lost.
+    pub async fn finish(self, keep: Keep) -> Result<Ran, IsolateError> {
+        run(self, keep).await
+    }
+}
+
 pub(super) async fn run(mut running: Running, keep: Keep) -> Result<Ran, IsolateError> {
     let began = Instant::now();
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());

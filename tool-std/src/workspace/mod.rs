@@ -57,6 +57,8 @@ mod replace;
 pub(crate) use facts::{Facts, Kind, Place, Refused};
 pub use handle::{Reader, Writer};
 pub use path::{PathError, WorkspacePath};
+#[cfg(feature = "git")]
+pub(crate) use remove::remove;
 pub(crate) use replace::{Replace, replace, spare_name};
 
 /// Where workspaces lie when nothing else is said.
@@ -186,7 +188,7 @@ struct Inner {
     conversation: String,
     folder: String,
     #[cfg_attr(
-        not(feature = "fs"),
+        not(any(feature = "fs", feature = "git")),
         expect(dead_code, reason = "only the tools of `fs` open files")
     )]
     trust: Trust,
@@ -226,7 +228,20 @@ impl Workspace {
         &self.0.conversation
     }
 
-    #[cfg(feature = "fs")]
+    /// A folder for what a pack keeps of this conversation where no tool reaches it: beside the conversations, so that it goes with the
+    /// instance. Made when it is not there, for its owner alone.
+    #[cfg(feature = "git")]
+    pub(crate) fn beside(&self, pack: &str) -> io::Result<(Dir, PathBuf)> {
+        let inner = &*self.0;
+        let dir = enter(&open_root(&inner.root)?, &inner.instance)?;
+        let dir = enter_private(&enter_private(&dir, pack)?, &inner.folder)?;
+        let path = [inner.instance.as_str(), pack, &inner.folder]
+            .iter()
+            .fold(inner.root.to_path_buf(), |path, part| path.join(part));
+        Ok((dir, path))
+    }
+
+    #[cfg(any(feature = "fs", feature = "git"))]
     pub(crate) fn trust(&self) -> Trust {
         self.0.trust
     }
@@ -243,7 +258,7 @@ fn open_root(root: &Path) -> io::Result<Dir> {
 }
 
 /// A folder of one name, made when it is not there. A link is not followed.
-fn enter(parent: &Dir, name: &str) -> io::Result<Dir> {
+pub(crate) fn enter(parent: &Dir, name: &str) -> io::Result<Dir> {
     match parent.open_dir_nofollow(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             match parent.create_dir(name) {
@@ -254,6 +269,20 @@ fn enter(parent: &Dir, name: &str) -> io::Result<Dir> {
         }
         opened => opened,
     }
+}
+
+/// A folder of one name that only its owner may enter, made so when it is not there. A link is not followed.
+#[cfg(feature = "git")]
+pub(crate) fn enter_private(parent: &Dir, name: &str) -> io::Result<Dir> {
+    use cap_std::fs::{DirBuilder, DirBuilderExt as _};
+
+    let mut owner_only = DirBuilder::new();
+    owner_only.mode(0o700);
+    match parent.create_dir_with(name, &owner_only) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    parent.open_dir_nofollow(name)
 }
 
 /// Why there is no workspace.

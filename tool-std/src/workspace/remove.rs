@@ -38,7 +38,7 @@ pub(super) fn instance(root: &Path, slug: &str) -> io::Result<bool> {
 
 /// Removes a tree of any depth with two open folders: each folder in it is first moved to its top. What is mounted cannot be moved, so
 /// nothing on another file system is touched.
-fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
+pub(crate) fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
     if !parent.symlink_metadata(name)?.is_dir() {
         return parent.remove_file(name);
     }

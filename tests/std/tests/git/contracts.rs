@@ -1,0 +1,78 @@
+//! What every tool of the pack is.
+
+use serde_json::json;
+use tool_core::{Approval, Effect, ErrorKind, testing};
+
+use crate::world::{World, call, clone, tools};
+
+const READ: Effect = Effect::READ;
+const WRITE: Effect = Effect::READ.union(Effect::WRITE);
+
+fn names() -> Vec<String> {
+    let tools = tools();
+    let own = tools.names().filter(|name| name.starts_with("git_"));
+    own.map(str::to_owned).collect()
+}
+
+// S1-29, S1-63, S1-64, S1-65, M16
+#[test]
+fn every_tool_keeps_its_word() {
+    assert_eq!(names().len(), 8);
+    for name in names() {
+        let tools = tools();
+        let def = tools.get(&name).unwrap();
+        let found = testing::violations(def);
+        assert!(found.is_empty(), "{found:?}");
+        assert!(def.examples().len() >= 2, "{name} has too few examples");
+    }
+}
+
+// M4
+#[test]
+fn effects_are_those_of_the_handles() {
+    let tools = tools();
+    for (name, effect) in [
+        ("git_status", READ),
+        ("git_diff", READ),
+        ("git_log", READ),
+        ("git_commit", WRITE),
+        ("git_branch", WRITE),
+        ("git_clone", WRITE.union(Effect::EXTERNAL)),
+        ("git_fetch", WRITE.union(Effect::EXTERNAL)),
+        ("git_push", Effect::ALL),
+    ] {
+        let def = tools.get(name).unwrap();
+        let hints = def.hints();
+        assert_eq!(def.effect(), effect, "{name}");
+        assert_eq!(hints.read_only, effect == READ, "{name}");
+        assert_eq!(
+            hints.open_world,
+            effect.contains(Effect::EXTERNAL),
+            "{name}"
+        );
+        let asks = matches!(def.approval(), Approval::Always);
+        assert_eq!(asks, name == "git_push", "{name}");
+    }
+}
+
+// S1-50
+#[test]
+fn the_token_is_a_declared_need_that_may_be_absent() {
+    let tools = tools();
+    let needs = tools.get("git_clone").unwrap().secrets();
+    assert_eq!(needs.len(), 1);
+    assert_eq!((&*needs[0].key, needs[0].optional), ("github_token", true));
+}
+
+// S2-28
+#[tokio::test]
+async fn a_push_waits_for_an_approval() {
+    let world = World::new();
+    let cx = world.cx(world.files());
+    let path = clone(&cx, "acme/site").await;
+    let before = world.git(&world.path("srv/acme/site.git"), &["rev-parse", "main"]);
+    let result = call(&cx, "git_push", json!({ "path": path })).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Pending);
+    let after = world.git(&world.path("srv/acme/site.git"), &["rev-parse", "main"]);
+    assert_eq!(before, after);
+}

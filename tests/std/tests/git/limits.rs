@@ -1,0 +1,171 @@
+//! 120 seconds and 5 MB, on a git that keeps neither.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tool_core::ErrorKind;
+use tool_core::prelude::*;
+use tool_std::git::Git;
+use tool_std::isolate::Isolation;
+
+use crate::world::{World, call, isolation, script, tree};
+
+/// Seconds that nobody else sleeps.
+fn mark(number: u32) -> String {
+    format!("1{:07}.{number}", std::process::id())
+}
+
+fn alive(mark: &str) -> usize {
+    let wanted = format!("sleep\0{mark}\0");
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
+        .filter(|line| line == wanted.as_bytes())
+        .count()
+}
+
+fn fake(world: &World, lines: &str) -> (Git, PathBuf) {
+    let path = world.path("bin/git");
+    script(&path, lines);
+    (world.files().program(&path), path)
+}
+
+async fn cloning(cx: &ToolContext) -> CallResult {
+    call(cx, "git_clone", json!({ "repo": "acme/site" })).await
+}
+
+// S1-83, S1-92, S1-94
+#[tokio::test]
+async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
+    for (number, isolation) in [(1, isolation()), (2, Isolation::GroupOnly)] {
+        let world = World::new();
+        let mark = mark(number);
+        let (git, _) = fake(&world, &format!("sleep {mark} & sleep {mark}"));
+        let server = world.server();
+        let git = git.host(&server.base()).unwrap();
+        let git = git.deadline(Duration::from_millis(1500));
+        let cx = world.conversation(git, "c1", isolation);
+        let seen = {
+            let mark = mark.clone();
+            // Both sleep before the limit, so that there is something to kill.
+            std::thread::spawn(move || {
+                let began = Instant::now();
+                while alive(&mark) < 2 && began.elapsed().as_secs() < 20 {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                alive(&mark)
+            })
+        };
+        let result = cloning(&cx).await;
+        assert_eq!(alive(&mark), 0);
+        assert_eq!(seen.join().unwrap(), 2);
+        let error = result.error().unwrap();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        let told = error.model_text();
+        assert!(told.contains("timed out after 1.5 s"), "{told}");
+        assert!(tree(&world.workspace()).is_empty());
+        assert!(
+            tree(&world.state()).is_empty(),
+            "{:?}",
+            tree(&world.state())
+        );
+    }
+}
+
+// S1-92, S1-93
+#[test]
+fn the_limits_are_120_seconds_and_5_megabytes_unless_said() {
+    let told = format!("{:?}", Git::new());
+    assert!(
+        told.contains("deadline: 120s") && told.contains("output: 5000000"),
+        "{told}"
+    );
+    let gh = Git::new().deadline(Duration::from_secs(30));
+    assert!(format!("{gh:?}").contains("deadline: 30s"));
+}
+
+// S1-92
+#[tokio::test]
+async fn six_megabytes_end_in_an_error() {
+    // Three on each output, so that neither is too much alone.
+    let lines = "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; touch";
+    let world = World::new();
+    let past = world.workspace().join("past");
+    let (git, _) = fake(&world, &format!("{lines} {}; sleep 600", past.display()));
+    let cx = world.cx(git);
+    let result = cloning(&cx).await;
+    let error = result.error().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Failed);
+    let told = error.model_text();
+    assert!(told.contains("more than 5000000 bytes"), "{told}");
+    assert!(tree(&world.workspace()).keys().all(|path| *path == past));
+    // Less than that is no error of ours.
+    let (git, _) = fake(
+        &world,
+        "head -c 4900000 /dev/zero; echo 'fatal: fake' >&2; exit 7",
+    );
+    let result = cloning(&world.cx(git)).await;
+    let told = result.error().unwrap().model_text();
+    assert!(
+        told.contains("exit 7") && told.contains("fatal: fake"),
+        "{told}"
+    );
+    // The limit is the host's.
+    let (git, _) = fake(&world, "head -c 200 /dev/zero; exit 1");
+    let result = cloning(&world.cx(git.output_limit(100))).await;
+    let told = result.error().unwrap().model_text();
+    assert!(told.contains("more than 100 bytes"), "{told}");
+}
+
+// S1-92
+#[tokio::test]
+async fn a_flood_does_not_fill_the_hosts_memory() {
+    let peak = || {
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmHWM"))
+            .unwrap();
+        line.split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+    };
+    let world = World::new();
+    let (git, _) = fake(&world, "exec cat /dev/zero");
+    let cx = world.cx(git);
+    let before = peak();
+    let result = cloning(&cx).await;
+    assert!(result.error().unwrap().model_text().contains("more than"));
+    assert!(peak() - before < 64 << 10, "{} KiB", peak() - before);
+}
+
+// S1-92
+#[tokio::test]
+async fn a_call_that_is_given_up_ends_its_git_and_leaves_nothing() {
+    let world = World::new();
+    let mark = mark(3);
+    let (git, _) = fake(&world, &format!("sleep {mark}"));
+    let server = world.server();
+    let cx = world.cx(git.host(&server.base()).unwrap());
+    {
+        let cloning = std::pin::pin!(cloning(&cx));
+        let running = std::pin::pin!(async {
+            while alive(&mark) == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+        futures::future::select(cloning, running).await;
+        assert_eq!(alive(&mark), 1);
+    }
+    let began = Instant::now();
+    let left = || alive(&mark) + tree(&world.workspace()).len() + tree(&world.state()).len();
+    while left() > 0 {
+        assert!(began.elapsed().as_secs() < 20, "{}", left());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

@@ -1,0 +1,391 @@
+//! Where a token is, and where it is not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use tool_core::prelude::*;
+use tool_core::store::{AuditFilter, AuditSink, MemoryStore};
+use tool_core::{Audit, ErrorKind, Gate};
+use tool_std::git::{Pusher, git_push};
+use tool_std::isolate::Isolation;
+
+use crate::server::{Manner, Server};
+use crate::world::{TOKEN, World, call, clone, holding, http, isolation, output, tools, tree};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+/// Arguments and environments of all processes, and the state of the conversation, looked at until it is dropped.
+struct Watch {
+    done: Arc<AtomicBool>,
+    seen: Option<std::thread::JoinHandle<Seen>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// Processes that have the token in their arguments or their environment.
+    leaks: Vec<String>,
+    /// The names of programs that ran for the clone, as a proof that somebody looked.
+    arguments: Vec<String>,
+    /// Modes of what was in the state, at any time.
+    modes: Vec<(String, u32)>,
+}
+
+impl Watch {
+    fn start(world: &World) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let (stop, state, root) = (Arc::clone(&done), world.state(), world.path(""));
+        let root = root.to_str().unwrap().to_owned();
+        let seen = std::thread::spawn(move || {
+            let mut seen = Seen::default();
+            while !stop.load(Ordering::Relaxed) {
+                for process in fs::read_dir("/proc").unwrap().flatten() {
+                    look(&process.path(), &root, &mut seen);
+                }
+                for (path, mode) in tree(&state) {
+                    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+                    let parent = path
+                        .parent()
+                        .unwrap()
+                        .file_name()
+                        .unwrap()
+                        .to_str()
+                        .unwrap();
+                    let name = match parent.split('-').next() {
+                        Some("clone") => format!("clone/{name}"),
+                        _ => name,
+                    };
+                    if !seen.modes.contains(&(name.clone(), mode)) {
+                        seen.modes.push((name, mode));
+                    }
+                }
+            }
+            seen
+        });
+        Self {
+            done,
+            seen: Some(seen),
+        }
+    }
+
+    fn end(mut self) -> Seen {
+        self.done.store(true, Ordering::Relaxed);
+        self.seen.take().unwrap().join().unwrap()
+    }
+}
+
+fn look(process: &Path, root: &str, seen: &mut Seen) {
+    // The test has the token in its own memory, and in no argument either.
+    for file in ["cmdline", "environ"] {
+        let Ok(bytes) = fs::read(process.join(file)) else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&bytes).replace('\0', " ");
+        if text.contains(TOKEN) {
+            seen.leaks.push(format!("{file}: {text}"));
+        }
+        if file == "cmdline" && text.contains(root) && !seen.arguments.contains(&text) {
+            seen.arguments.push(text);
+        }
+    }
+}
+
+// S1-83, S1-84, S1-85
+#[tokio::test]
+async fn the_token_is_in_two_files_one_after_the_other_and_in_nothing_else() {
+    let world = World::new();
+    let server = world.server();
+    let cx = world.cx(http(&server));
+    let watch = Watch::start(&world);
+    let arguments = json!({ "repo": "acme/site" });
+    let result = call(&cx, "git_clone", arguments).await;
+    let seen = watch.end();
+    let cloned = output(&result);
+    let clone = PathBuf::from(cloned["path"].as_str().unwrap());
+    let state = world.state_of(&clone);
+
+    let (token, helper) = (state.join("token"), state.join("helper"));
+    assert_eq!(fs::read_to_string(&token).unwrap(), format!("{TOKEN}\n"));
+    assert_eq!((mode(&token), mode(&helper)), (0o600, 0o700));
+    assert_eq!((mode(&state), mode(&world.state())), (0o700, 0o700));
+    let script = fs::read_to_string(&helper).unwrap();
+    assert!(script.contains(token.to_str().unwrap()) && !script.contains(TOKEN));
+    // The shim of the clone was there, and is not any more.
+    assert!(
+        tree(&world.state())
+            .keys()
+            .all(|path| !path.to_str().unwrap().contains("clone-"))
+    );
+    // Nowhere else, in no workspace above all.
+    assert_eq!(holding(&world.path(""), TOKEN), [token]);
+    assert!(holding(&world.workspace(), TOKEN).is_empty());
+    assert!(!result.model_text().contains(TOKEN) && !result.model_text().contains("[secret"));
+    assert!(seen.leaks.is_empty(), "{:?}", seen.leaks);
+    for (name, mode) in seen.modes {
+        let right = match name.as_str() {
+            "token" | "clone/token" | "url" => 0o600,
+            _ => 0o700,
+        };
+        assert_eq!(mode, right, "{name}");
+    }
+    // It is the token that opened the door.
+    let given = server
+        .seen()
+        .iter()
+        .filter(|seen| seen.authorization.is_some())
+        .count();
+    assert!(given >= 2, "{given}");
+}
+
+// S1-83, S1-84
+#[tokio::test]
+async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
+    let world = World::new();
+    let server = world.server();
+    server.behave(Manner::Hang);
+    let git = http(&server).deadline(Duration::from_secs(3));
+    let cx = world.cx(git);
+    let watch = Watch::start(&world);
+    let result = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
+    let seen = watch.end();
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
+    // It waited with the token in its hands.
+    assert!(
+        server
+            .seen()
+            .iter()
+            .any(|seen| seen.authorization.is_some())
+    );
+    assert!(
+        seen.arguments
+            .iter()
+            .any(|line| line.contains("clone") && line.contains("--depth=1"))
+    );
+    assert!(seen.leaks.is_empty(), "{:?}", seen.leaks);
+    for wanted in [("clone/token", 0o600), ("clone/helper", 0o700)] {
+        assert!(
+            seen.modes.contains(&(wanted.0.to_owned(), wanted.1)),
+            "{:?}",
+            seen.modes
+        );
+    }
+    // And of that nothing is left.
+    assert!(tree(&world.state()).is_empty() && tree(&world.workspace()).is_empty());
+    assert!(holding(&world.path(""), TOKEN).is_empty());
+}
+
+// S1-83, S1-84
+#[tokio::test]
+async fn a_refused_token_leaves_nothing_and_is_not_told() {
+    let world = World::new();
+    let server = Server::start(&world.path("srv"), Some("tok-another-0000000"));
+    let cx = world.cx(http(&server));
+    let result = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
+    let error = result.error().unwrap();
+    assert!(
+        error.model_text().contains("refused access"),
+        "{}",
+        error.model_text()
+    );
+    assert!(!error.model_text().contains(TOKEN) && !error.operator_text().contains(TOKEN));
+    assert!(tree(&world.state()).is_empty() && tree(&world.workspace()).is_empty());
+    // Nor is anybody asked for one.
+    let without = ToolContext::builder()
+        .workspace("acme")
+        .conversation("c1")
+        .with(world.workspaces())
+        .with(isolation())
+        .with(http(&server))
+        .build();
+    let result = call(&without, "git_clone", json!({ "repo": "acme/site" })).await;
+    assert!(
+        result
+            .error()
+            .unwrap()
+            .model_text()
+            .contains("refused access")
+    );
+    assert!(tree(&world.state()).is_empty());
+}
+
+// S1-84
+#[tokio::test]
+async fn the_token_is_in_no_audit_row_and_no_log() {
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+    impl std::io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    use tracing::instrument::WithSubscriber as _;
+
+    let world = World::new();
+    let server = world.server();
+    let cx = world.cx(http(&server));
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let tools = tools().through(&gate);
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(move || writer.clone())
+        .with_max_level(tracing::Level::TRACE)
+        .finish();
+    let work = async {
+        let call = ToolCall::new("1", "git_clone", r#"{"repo": "acme/site"}"#);
+        let cloned = output(&tools.call(call, &cx).await);
+        let path = json!({ "path": cloned["path"] }).to_string();
+        for name in ["git_fetch", "git_status", "git_log", "git_diff"] {
+            output(
+                &tools
+                    .call(ToolCall::new(name, name, path.clone()), &cx)
+                    .await,
+            );
+        }
+    };
+    work.with_subscriber(subscriber).await;
+    let rows = store.export(&AuditFilter::default()).await.unwrap();
+    assert_eq!(rows.len(), 5);
+    let rows = serde_json::to_string(&rows).unwrap();
+    let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    assert!(log.contains("git_clone"), "somebody logs");
+    for text in [rows, log] {
+        assert!(!text.contains(TOKEN) && !text.contains("[secret"), "{text}");
+    }
+}
+
+// S1-84
+#[tokio::test]
+async fn no_tool_reads_the_token() {
+    let world = World::new();
+    let server = world.server();
+    let cx = world.cx(http(&server));
+    let clone = clone(&cx, "acme/site").await;
+    let token = world.state_of(&clone).join("token");
+    let back = "../../git-state/c1";
+    let name = world.state_of(&clone);
+    let name = name.file_name().unwrap().to_str().unwrap();
+    for path in [
+        token.to_str().unwrap().to_owned(),
+        format!("{back}/{name}/token"),
+        format!("{}/{back}/{name}/token", world.workspace().display()),
+    ] {
+        let read = call(&cx, "read_file", json!({ "path": path })).await;
+        let error = read.error().unwrap();
+        assert!(!error.model_text().contains(TOKEN), "{path}");
+    }
+    std::os::unix::fs::symlink(&token, clone.join("link")).unwrap();
+    let read = call(&cx, "read_file", json!({ "path": clone.join("link") })).await;
+    assert!(read.is_error());
+    // Git does not follow it either: a link is its text.
+    fs::write(clone.join("x"), "x").unwrap();
+    output(&call(&cx, "git_commit", json!({ "path": clone, "message": "x" })).await);
+    let diff = json!({ "path": clone, "from": "HEAD~1", "to": "HEAD" });
+    let diff = call(&cx, "git_diff", diff).await;
+    assert!(
+        output(&diff)["diff"].as_str().unwrap().contains("link")
+            && !diff.model_text().contains(TOKEN)
+    );
+}
+
+// S1-86
+#[tokio::test]
+async fn git_itself_fetches_and_pushes_later_without_a_token_around_it() {
+    let world = World::new();
+    let server = world.server();
+    let cx = world.cx(http(&server));
+    let clone = clone(&cx, "acme/site").await;
+    let seed = world.path("seed");
+    let there = world.path("srv/acme/site.git");
+    fs::write(seed.join("later"), "later").unwrap();
+    world.git(&seed, &["add", "."]);
+    world.git(&seed, &["commit", "-qm", "Later"]);
+    world.git(&seed, &["push", "-q", there.to_str().unwrap(), "main"]);
+    world.git(&clone, &["fetch", "-q"]);
+    assert_eq!(
+        world.git(&clone, &["log", "-1", "--format=%s", "origin/main"]),
+        "Later"
+    );
+    world.git(&clone, &["switch", "-q", "-c", "mine"]);
+    world.git(&clone, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
+    world.git(&clone, &["push", "-q", "origin", "mine"]);
+    assert_eq!(
+        world.git(&there, &["log", "-1", "--format=%s", "mine"]),
+        "Mine"
+    );
+    assert!(holding(&world.workspace(), TOKEN).is_empty());
+}
+
+// S1-86
+#[tokio::test]
+async fn the_tools_fetch_and_push_later_without_the_secret() {
+    let world = World::new();
+    let server = world.server();
+    let clone = clone(&world.cx(http(&server)), "acme/site").await;
+    // A later turn that has no secrets.
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .conversation("c1")
+        .with(world.workspaces())
+        .with(isolation())
+        .with(http(&server))
+        .build();
+    let watch = Watch::start(&world);
+    output(&call(&cx, "git_fetch", json!({ "path": clone })).await);
+    fs::write(clone.join("x"), "x").unwrap();
+    output(&call(&cx, "git_commit", json!({ "path": clone, "message": "x" })).await);
+    let git: Pusher = cx.get().unwrap();
+    git_push(&git, clone.display().to_string(), None)
+        .await
+        .unwrap();
+    let seen = watch.end();
+    assert!(seen.leaks.is_empty(), "{:?}", seen.leaks);
+    let there = world.path("srv/acme/site.git");
+    assert_eq!(
+        world.git(&there, &["log", "-1", "--format=%s", "main"]),
+        "x"
+    );
+}
+
+// S1-85
+#[tokio::test]
+async fn a_server_that_sends_elsewhere_sends_no_token_there() {
+    for isolation in [isolation(), Isolation::GroupOnly] {
+        let world = World::new();
+        let (server, other) = (world.server(), world.server());
+        let cx = world.conversation(http(&server), "c1", isolation);
+        let clone = clone(&cx, "acme/site").await;
+        server.behave(Manner::Redirect(other.base()));
+        let fetched = call(&cx, "git_fetch", json!({ "path": clone })).await;
+        assert!(fetched.is_error());
+        let again = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
+        assert!(again.is_error());
+        assert!(other.seen().is_empty(), "{:?}", other.seen());
+        // Git alone follows the first redirect of a clone, and gets nothing from our helper there.
+        let mut plain = world.command(&world.path(""));
+        plain
+            .args(["-c", "http.followRedirects=true", "-C"])
+            .arg(&clone)
+            .args(["fetch", "-q"]);
+        plain.output().unwrap();
+        let wanted = other.seen();
+        assert!(!wanted.is_empty(), "the redirect bites");
+        assert!(
+            wanted.iter().all(|seen| seen.authorization.is_none()),
+            "{wanted:?}"
+        );
+    }
+}

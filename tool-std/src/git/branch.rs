@@ -1,0 +1,135 @@
+//! `git_branch`.
+
+use tool_core::prelude::*;
+
+use super::command::Command;
+use super::handle::Writer;
+use super::name;
+use super::repository::Repository;
+use super::session::{Session, current};
+
+/// Most branches that a result names.
+const MOST: usize = 200;
+
+/// What to do with branches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchAction {
+    /// Name them.
+    List,
+    /// Make a new one and check it out.
+    Create,
+    /// Check out one that is there.
+    Switch,
+    /// Remove one whose commits are in another.
+    Delete,
+}
+
+/// A branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Branch {
+    /// Its name; one of the server begins with `origin/`.
+    pub name: String,
+    /// Its last commit, in short.
+    pub commit: String,
+}
+
+/// The branches after the action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Branches {
+    /// The one that is checked out; nothing where a single commit is.
+    pub current: Option<String>,
+    /// All of them, at most 200.
+    pub branches: Vec<Branch>,
+    /// Whether there are more.
+    pub truncated: bool,
+}
+
+/// Lists, makes, checks out or removes branches of a cloned repository. Changes that are not committed move along or, where they would be lost, keep the
+/// action from happening.
+#[tool(
+    category = "git",
+    example("All branches", { "path": ".repos/rust-lang/log-1f0c9a3e", "action": "list" }),
+    example("A new branch from what is checked out", { "path": ".repos/rust-lang/log-1f0c9a3e", "action": "create", "name": "fix/typo" }),
+    example("A branch that was fetched", {
+        "path": ".repos/rust-lang/log-1f0c9a3e", "action": "create", "name": "release", "from": "origin/release",
+    }),
+)]
+pub async fn git_branch(
+    git: &Writer,
+    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    path: String,
+    /// What to do.
+    action: BranchAction,
+    /// The branch; not for `list`.
+    name: Option<String>,
+    /// Where a new branch begins: a hash, a branch, a tag or `HEAD`; null for what is checked out. Only for `create`.
+    from: Option<String>,
+) -> Result<Branches, ToolError> {
+    let wanted = |name: &Option<String>| match name {
+        Some(text) => name::branch("/name", text).map(str::to_owned),
+        None => Err(ToolError::new("`name` is missing, say which branch")),
+    };
+    if from.is_some() && action != BranchAction::Create {
+        return Err(ToolError::new("`from` is for `create` alone, leave it out"));
+    }
+    let command = match action {
+        BranchAction::List => None,
+        BranchAction::Create => {
+            let from = name::revision("/from", from.as_deref().unwrap_or("HEAD"))?;
+            let name = wanted(&name)?;
+            Some(
+                Command::new("switch")
+                    .args([
+                        "--quiet",
+                        "--no-guess",
+                        "--no-recurse-submodules",
+                        "--create",
+                        &name,
+                    ])
+                    .args((from != "HEAD").then_some(from)),
+            )
+        }
+        BranchAction::Switch => Some(
+            Command::new("switch")
+                .args(["--quiet", "--no-guess", "--no-recurse-submodules"])
+                .arg(wanted(&name)?),
+        ),
+        BranchAction::Delete => Some(
+            Command::new("branch")
+                .args(["--quiet", "--delete", "--"])
+                .arg(wanted(&name)?),
+        ),
+    };
+    let session = git.begin();
+    let repository = session.repository(path).await?;
+    if let Some(command) = command {
+        session.succeed(command.on(&repository).writes()).await?;
+    }
+    list(&session, &repository).await
+}
+
+async fn list(session: &Session, repository: &Repository) -> Result<Branches, ToolError> {
+    let command = Command::new("for-each-ref")
+        .arg(format!("--count={}", MOST + 1))
+        .arg("--format=%(symref)%00%(refname:lstrip=2)%00%(objectname:short)")
+        .args(["refs/heads/", "refs/remotes/"])
+        .on(repository);
+    let text = session.succeed(command).await?;
+    let mut branches: Vec<Branch> = text
+        .lines()
+        // What only points at another branch, such as `origin/HEAD`, is none.
+        .filter_map(|line| line.strip_prefix('\0')?.split_once('\0'))
+        .map(|(name, commit)| Branch {
+            name: name.to_owned(),
+            commit: commit.to_owned(),
+        })
+        .collect();
+    let truncated = branches.len() > MOST;
+    branches.truncate(MOST);
+    Ok(Branches {
+        current: current(session, repository).await?,
+        branches,
+        truncated,
+    })
+}

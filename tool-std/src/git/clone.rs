@@ -1,0 +1,304 @@
+//! `git_clone`.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::{Dir, OpenOptions};
+use tool_core::ExposeSecret as _;
+use tool_core::prelude::*;
+
+use super::command::{Command, Remote};
+use super::credential::{self, Scope};
+use super::handle::Fetcher;
+use super::name::{self, Repo};
+use super::repository::Repository;
+use super::session::{Parts, Session, current, short};
+use super::state::{self, EPHEMERAL, State};
+use super::sweep::{REPOSITORIES, removed, sweep};
+use crate::workspace::{Workspace, enter};
+
+/// What a clone has in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CloneStatus {
+    /// Files of its last commit.
+    Cloned,
+    /// Nothing: the repository has no commit yet.
+    Empty,
+}
+
+/// A repository that was cloned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Cloned {
+    /// Its folder, absolute. Files in it are read by this path.
+    pub path: String,
+    /// The branch that is checked out; nothing where it is a tag.
+    pub branch: Option<String>,
+    /// The commit that is checked out, in short; nothing where there is none.
+    pub commit: Option<String>,
+    /// Whether there is anything in it.
+    pub status: CloneStatus,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// Older clones of this conversation that are gone now, because they were left alone for two hours.
+    pub removed: Vec<String>,
+}
+
+/// Clones a repository of the host's git server into the workspace and returns the absolute path of the clone: the last commit of one
+/// branch, without history. Private repositories need the host's token. Clones that were left alone for two hours are removed.
+#[tool(
+    category = "git",
+    example("The default branch", { "repo": "rust-lang/log" }),
+    example("Another branch", { "repo": "rust-lang/log", "branch": "release/0.4" }),
+)]
+pub async fn git_clone(
+    git: &Fetcher,
+    #[secret("github_token")] token: Option<SecretString>,
+    /// The repository, as `owner/name`.
+    repo: String,
+    /// The branch; null for the repository's default.
+    branch: Option<String>,
+) -> Result<Cloned, ToolError> {
+    let repo = Repo::parse(&repo)?;
+    let branch = match &branch {
+        Some(branch) => Some(name::branch("/branch", branch)?),
+        None => None,
+    };
+    let session = git.begin();
+    let swept = session
+        .blocking(|parts| sweep(&parts.workspace, parts.settings.now()))
+        .await?;
+    swept.warn(&session.parts.workspace);
+    let place = session
+        .blocking({
+            let repo = repo.clone();
+            move |parts| Place::take(parts, &repo)
+        })
+        .await??;
+    let path = place.spot.path();
+    let outcome = clone(&session, &repo, branch, &place.spot, token).await;
+    match outcome {
+        Ok(_) => place.keep(),
+        // It is gone before the answer comes.
+        Err(_) => session.blocking(move |_| place.discard()).await?,
+    }
+    let (branch, commit) = outcome?;
+    Ok(Cloned {
+        path: path.display().to_string(),
+        branch,
+        status: match commit {
+            Some(_) => CloneStatus::Cloned,
+            None => CloneStatus::Empty,
+        },
+        commit,
+        duration_ms: session.elapsed_ms(),
+        removed: swept.repositories,
+    })
+}
+
+async fn clone(
+    session: &Session,
+    repo: &Repo,
+    branch: Option<&str>,
+    place: &Spot,
+    token: Option<SecretString>,
+) -> Result<(Option<String>, Option<String>), ToolError> {
+    let settings = session.settings();
+    let address = &settings.address;
+    let (url, path) = (address.url(repo), address.repository(repo));
+    let scope = Scope {
+        scheme: address.scheme.name(),
+        host: &address.authority,
+        path: &path,
+        user: &settings.user,
+    };
+    // Files need no token, and an empty one is none.
+    let token = token
+        .filter(|token| !address.authority.is_empty() && !token.expose_secret().trim().is_empty());
+    if let Some(token) = &token {
+        place.state.install(&place.shim(), scope, token)?;
+    }
+    let shim = token.as_ref().map(|_| place.state.path(&place.shim()));
+    let helper = shim.as_deref().map(credential::setting).transpose()?;
+    let command = Command::new("clone")
+        .args([
+            "--quiet",
+            "--depth=1",
+            "--single-branch",
+            "--no-local",
+            "--no-hardlinks",
+        ])
+        .args([
+            "--no-recurse-submodules",
+            "--template=",
+            "--origin=origin",
+            "--upload-pack=git-upload-pack",
+        ])
+        .args(branch.map(|branch| format!("--branch={branch}")))
+        .arg("--")
+        .arg(&url)
+        .arg(place.path())
+        .writes()
+        .reaches(Remote {
+            address,
+            url: &url,
+            credentials: shim.as_deref(),
+            helper: helper.as_deref(),
+            pushes: false,
+        });
+    session.succeed(command).await?;
+    place.state.forget(&place.shim())?;
+    place.state.record(&place.name(), &url)?;
+    if let Some(token) = &token {
+        place.state.install(&place.name(), scope, token)?;
+        place.configure(&credential::setting(&place.state.path(&place.name()))?)?;
+    }
+    let repository = place.repository();
+    let branch = current(session, &repository).await?;
+    Ok((branch, short(session, &repository, "HEAD").await?))
+}
+
+/// Where a clone goes, and what the host keeps of it. All of it goes when it is dropped, unless it is kept.
+#[derive(Debug)]
+struct Place {
+    spot: Arc<Spot>,
+    settled: bool,
+}
+
+#[derive(Debug)]
+struct Spot {
+    workspace: Workspace,
+    state: State,
+    /// The folder of the owner.
+    parent: Dir,
+    owner: String,
+    folder: String,
+    suffix: String,
+}
+
+impl Place {
+    fn take(parts: &Parts, repo: &Repo) -> io::Result<Self> {
+        Ok(Self {
+            spot: Arc::new(Spot::take(parts, repo)?),
+            settled: false,
+        })
+    }
+
+    fn keep(mut self) {
+        self.settled = true;
+    }
+
+    fn discard(mut self) {
+        self.settled = true;
+        if !self.spot.remove() {
+            tracing::warn!(target: "tool_std::git", folder = self.spot.folder, "a failed clone was not removed");
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        // The call was cancelled: its git dies at this moment and may still write.
+        let spot = Arc::clone(&self.spot);
+        std::thread::spawn(move || {
+            for _ in 0..20 {
+                spot.remove();
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        });
+    }
+}
+
+impl Spot {
+    /// A new folder that nobody else has.
+    fn take(parts: &Parts, repo: &Repo) -> io::Result<Self> {
+        let workspace = parts.workspace.clone();
+        let state = State::open(&workspace)?;
+        for _ in 0..100 {
+            let suffix = state::suffix();
+            let folder = format!("{}-{suffix}", repo.name);
+            let parent = enter(&enter(workspace.dir()?, REPOSITORIES)?, &repo.owner)?;
+            match parent.create_dir(&folder) {
+                Ok(()) => {
+                    return Ok(Self {
+                        workspace,
+                        state,
+                        parent,
+                        owner: repo.owner.clone(),
+                        folder,
+                        suffix,
+                    });
+                }
+                // Taken, or somebody has just removed the owner's empty folder.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
+                    ) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("no name for a clone is free"))
+    }
+
+    fn path(&self) -> PathBuf {
+        let names = [REPOSITORIES, &self.owner, &self.folder];
+        names
+            .iter()
+            .fold(self.workspace.path().to_owned(), |path, name| {
+                path.join(name)
+            })
+    }
+
+    fn name(&self) -> String {
+        state::name(&self.owner, &self.folder)
+    }
+
+    fn shim(&self) -> String {
+        format!("{EPHEMERAL}{}", self.suffix)
+    }
+
+    /// The clone; nobody else has written in it yet.
+    fn repository(&self) -> Repository {
+        Repository {
+            top: self.path(),
+            shown: self.folder.clone(),
+            kept: None,
+            config: Vec::new(),
+        }
+    }
+
+    /// Tells git itself whom to ask, for a fetch that is not ours.
+    fn configure(&self, helper: &str) -> io::Result<()> {
+        let value = helper.replace('\\', r"\\").replace('"', "\\\"");
+        let dot_git = self
+            .parent
+            .open_dir_nofollow(&self.folder)?
+            .open_dir_nofollow(".git")?;
+        let mut options = OpenOptions::new();
+        options.append(true);
+        let mut config = dot_git.open_with("config", &options)?;
+        write!(
+            config,
+            "[credential]\n\thelper =\n\thelper = \"{value}\"\n\tuseHttpPath = true\n"
+        )
+    }
+
+    /// Whether nothing is left of it.
+    fn remove(&self) -> bool {
+        let gone = removed(&self.parent, &self.folder);
+        let forgotten = [self.name(), self.shim()].map(|name| self.state.forget(&name).is_ok());
+        if let Ok(dir) = self.workspace.dir() {
+            // Only where they are empty.
+            let _ = dir.remove_dir(format!("{REPOSITORIES}/{}", self.owner));
+            let _ = dir.remove_dir(REPOSITORIES);
+        }
+        gone && forgotten == [true, true]
+    }
+}

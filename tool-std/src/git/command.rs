@@ -1,0 +1,300 @@
+//! One run of git: what it is told, what it may touch, and what became of it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::address::{Address, Scheme, port};
+use super::repository::Repository;
+use super::settings::Settings;
+use crate::isolate::{Job, Network};
+
+/// One git to run.
+#[derive(Debug)]
+pub(super) struct Command<'a> {
+    /// The word that a message names it by.
+    pub(super) word: &'static str,
+    args: Vec<OsString>,
+    repository: Option<&'a Repository>,
+    writes: bool,
+    remote: Option<Remote<'a>>,
+    env: Vec<(String, OsString)>,
+    pub(super) stdin: Option<Vec<u8>>,
+}
+
+/// Where git may go, and with what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Remote<'a> {
+    pub(super) address: &'a Address,
+    pub(super) url: &'a str,
+    /// The folder of the token and its helper.
+    pub(super) credentials: Option<&'a Path>,
+    /// The value of `credential.helper`.
+    pub(super) helper: Option<&'a str>,
+    /// Writes there.
+    pub(super) pushes: bool,
+}
+
+/// Settings of every run, on the command's own level, which is above that of a repository.
+///
+/// A repository's configuration is proven against a list of what is allowed before git starts. These hold in addition.
+const SETTINGS: [(&str, &str); 42] = [
+    // Nothing else is started.
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.sshCommand", "false"),
+    ("core.gitProxy", "false"),
+    ("core.askPass", ""),
+    ("core.editor", "false"),
+    ("sequence.editor", "false"),
+    ("core.pager", "cat"),
+    ("core.alternateRefsCommand", "false"),
+    ("credential.helper", ""),
+    ("credential.useHttpPath", "true"),
+    ("credential.interactive", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("push.gpgSign", "false"),
+    ("merge.verifySignatures", "false"),
+    ("log.showSignature", "false"),
+    ("gpg.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("status.submoduleSummary", "false"),
+    // No file of the host is read.
+    ("core.attributesFile", "/dev/null"),
+    ("core.excludesFile", "/dev/null"),
+    ("mailmap.file", ""),
+    ("mailmap.blob", ""),
+    ("log.mailmap", "false"),
+    // No repository in a repository.
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+    ("diff.ignoreSubmodules", "all"),
+    // Nowhere else over the network.
+    ("http.followRedirects", "false"),
+    ("http.sslVerify", "true"),
+    ("http.extraHeader", ""),
+    ("http.cookieFile", ""),
+    ("http.saveCookies", "false"),
+    ("transfer.bundleURI", "false"),
+    // Names that some file systems take for `.git` are refused, and output is as it is parsed.
+    ("core.protectHFS", "true"),
+    ("core.protectNTFS", "true"),
+    ("i18n.logOutputEncoding", "UTF-8"),
+    ("fetch.writeCommitGraph", "false"),
+];
+
+/// The environment of every run: what is not here, git does not have.
+const ENV: [(&str, &str); 20] = [
+    ("HOME", "/dev/null"), // neither `.gitconfig` nor `.netrc`
+    ("XDG_CONFIG_HOME", "/dev/null"),
+    ("LC_ALL", "C"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_TEMPLATE_DIR", ""),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", ""),
+    ("SSH_ASKPASS", ""),
+    ("GIT_SSH_COMMAND", "false"),
+    ("GIT_EDITOR", "false"),
+    ("GIT_SEQUENCE_EDITOR", "false"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_MERGE_AUTOEDIT", "no"),
+];
+
+impl<'a> Command<'a> {
+    pub(super) fn new(word: &'static str) -> Self {
+        Self {
+            word,
+            args: vec![OsString::from(word)],
+            repository: None,
+            writes: false,
+            remote: None,
+            env: Vec::new(),
+            stdin: None,
+        }
+    }
+
+    pub(super) fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    pub(super) fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Works on a repository; without one git finds none.
+    pub(super) fn on(mut self, repository: &'a Repository) -> Self {
+        self.repository = Some(repository);
+        self
+    }
+
+    /// Writes in the workspace.
+    pub(super) fn writes(mut self) -> Self {
+        self.writes = true;
+        self
+    }
+
+    pub(super) fn reaches(mut self, remote: Remote<'a>) -> Self {
+        self.remote = Some(remote);
+        self
+    }
+
+    pub(super) fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub(super) fn stdin(mut self, bytes: Vec<u8>) -> Self {
+        self.stdin = Some(bytes);
+        self
+    }
+
+    /// The job, in the workspace at `home`.
+    pub(super) fn job(&self, settings: &Settings, home: &Path) -> Job {
+        let mut job = Job::new(&settings.program)
+            .args(self.args.iter().cloned())
+            .envs(ENV)
+            .env("PATH", search_path(settings));
+        job = if self.writes {
+            job.writes(home)
+        } else {
+            job.reads(home)
+        };
+        job = match self.repository {
+            // Given, so not looked for: no `.git` file and no `core.worktree` has a say.
+            Some(repository) => {
+                let dot_git = repository.top.join(".git");
+                job.cwd(&repository.top)
+                    .env("GIT_DIR", &dot_git)
+                    .env("GIT_COMMON_DIR", dot_git)
+                    .env("GIT_WORK_TREE", &repository.top)
+            }
+            None => job.cwd("/").env("GIT_CEILING_DIRECTORIES", "/"),
+        };
+        let mut config: Vec<(String, OsString)> = SETTINGS
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).into()))
+            .collect();
+        job = match &self.remote {
+            None => job.env("GIT_ALLOW_PROTOCOL", ""),
+            Some(remote) => remote.open(job, settings, &mut config),
+        };
+        for path in program_files(settings) {
+            job = job.reads(path);
+        }
+        let mut count = 0;
+        for (key, value) in config {
+            job = job
+                .env(format!("GIT_CONFIG_KEY_{count}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{count}"), value);
+            count += 1;
+        }
+        let job = job.env("GIT_CONFIG_COUNT", count.to_string());
+        let job = job.envs(self.env.iter().map(|(name, value)| (name, value)));
+        match self.stdin {
+            Some(_) => job.stdin(),
+            None => job,
+        }
+    }
+}
+
+impl Remote<'_> {
+    /// Lets a job go there and nowhere else.
+    fn open(self, job: Job, settings: &Settings, config: &mut Vec<(String, OsString)>) -> Job {
+        let scheme = self.address.scheme;
+        let mut job = job.env("GIT_ALLOW_PROTOCOL", scheme.name());
+        if let Some(folder) = self.address.folder() {
+            return if self.pushes {
+                job.writes(folder)
+            } else {
+                job.reads(folder)
+            };
+        }
+        if let (Some(folder), Some(helper)) = (self.credentials, self.helper) {
+            job = job.reads(folder);
+            config.push((String::from("credential.helper"), helper.into()));
+        }
+        let proxy = proxy(settings, scheme);
+        // Of settings for a URL the one whose URL is longest wins, wherever it stands: none is longer than the whole.
+        for (name, value) in [
+            ("sslVerify", OsString::from("true")),
+            ("followRedirects", OsString::from("false")),
+            ("extraHeader", OsString::new()),
+            ("cookieFile", OsString::new()),
+            ("saveCookies", OsString::from("false")),
+            ("proxy", proxy.clone()),
+        ] {
+            config.push((format!("http.{}.{name}", self.url), value));
+        }
+        for (name, as_git_has_it) in [
+            ("SSL_CERT_FILE", "GIT_SSL_CAINFO"),
+            ("SSL_CERT_DIR", "GIT_SSL_CAPATH"),
+        ] {
+            if let Some(path) = settings.env(name) {
+                job = job.env(as_git_has_it, path).reads(PathBuf::from(path));
+            }
+        }
+        for name in ["NO_PROXY", "no_proxy"] {
+            if let Some(hosts) = settings.env(name) {
+                job = job.env(name, hosts);
+            }
+        }
+        // DNS falls back to TCP where an answer is long.
+        let ports = self.address.port().into_iter().chain([53]);
+        job.network(Network::tcp(ports.chain(proxy_port(&proxy))))
+    }
+}
+
+/// The host's proxy for a scheme; empty for none, which git takes as an answer.
+fn proxy(settings: &Settings, scheme: Scheme) -> OsString {
+    let names = match scheme {
+        Scheme::Https => ["https_proxy", "HTTPS_PROXY"],
+        Scheme::Http | Scheme::File => ["http_proxy", "HTTP_PROXY"],
+    };
+    let mut found = names.into_iter().filter_map(|name| settings.env(name));
+    found.next().cloned().unwrap_or_default()
+}
+
+fn proxy_port(proxy: &OsString) -> Option<u16> {
+    let text = proxy.to_str().filter(|text| !text.is_empty())?;
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or(rest);
+    Some(port(authority).unwrap_or(1080))
+}
+
+/// The host's `PATH` without what is taken from the current folder.
+fn search_path(settings: &Settings) -> OsString {
+    let absolute = settings.env("PATH").map(|path| {
+        std::env::join_paths(std::env::split_paths(path).filter(|folder| folder.is_absolute()))
+    });
+    match absolute {
+        Some(Ok(path)) if !path.is_empty() => path,
+        _ => OsString::from("/usr/local/bin:/usr/bin:/bin"),
+    }
+}
+
+/// A git that the host names by its path, and its parts beside it.
+fn program_files(settings: &Settings) -> Vec<PathBuf> {
+    let program = Path::new(&settings.program);
+    if !program.is_absolute() {
+        return Vec::new();
+    }
+    let parts = program
+        .parent()
+        .and_then(Path::parent)
+        .map(|prefix| prefix.join("libexec/git-core"))
+        .filter(|parts| parts.is_dir());
+    std::iter::once(program.to_owned()).chain(parts).collect()
+}

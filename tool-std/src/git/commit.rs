@@ -1,0 +1,114 @@
+//! `git_commit`.
+
+use tool_core::prelude::*;
+
+use super::command::Command;
+use super::handle::Writer;
+use super::name;
+use super::session::short;
+use super::status::{FileState, status};
+
+/// A commit that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Committed {
+    /// Its hash, in short.
+    pub commit: String,
+    /// The branch it is on; nothing where none is checked out.
+    pub branch: Option<String>,
+    /// How many files it changes.
+    pub files: u64,
+    /// Repositories inside this one, which are left out.
+    pub left_out: Vec<String>,
+}
+
+/// Commits changes of a cloned repository: all of them, new files included, or only those below some paths. Nothing is pushed.
+#[tool(
+    category = "git",
+    example("Everything", { "path": ".repos/rust-lang/log-1f0c9a3e", "message": "Fix the typo in the readme" }),
+    example("One file", { "path": ".repos/rust-lang/log-1f0c9a3e", "message": "Bump the version", "paths": ["Cargo.toml"] }),
+)]
+pub async fn git_commit(
+    git: &Writer,
+    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    path: String,
+    /// The message: a line that says what the commit does, and perhaps an empty line and more.
+    #[arg(length = 1..=20_000)]
+    message: String,
+    /// Only these files and folders, from the repository on; null for every change.
+    #[arg(min_items = 1, max_items = 100)]
+    paths: Option<Vec<String>>,
+) -> Result<Committed, ToolError> {
+    name::paths("/paths", paths.as_deref().unwrap_or_default())?;
+    if message.trim().is_empty() || message.contains('\0') {
+        return Err(ToolError::new(
+            "the message is empty, say what the commit does",
+        ));
+    }
+    let session = git.begin();
+    let (author, email) = session
+        .settings()
+        .author
+        .clone()
+        .ok_or_else(|| ToolError::unavailable("the author of commits (`Git::author`)"))?;
+    let repository = session.repository(path).await?;
+    let only = paths.as_deref().unwrap_or_default();
+    let before = status(&session, &repository, "all", only).await?;
+    // `git add` would look into repositories inside this one, by their own configuration; so each file is named to it.
+    let (left_out, files): (Vec<_>, Vec<_>) = before
+        .changes
+        .iter()
+        .filter(|change| change.unstaged != FileState::Unchanged)
+        .map(|change| change.path.clone())
+        .partition(|path| path.ends_with('/'));
+    if before.changes.len() == left_out.len() {
+        return Err(ToolError::new(
+            "there is nothing to commit: no such file differs from the last commit, see `git_status`",
+        ));
+    }
+    if !files.is_empty() {
+        let list: String = files.iter().flat_map(|file| [file, "\0"]).collect();
+        let add = Command::new("add")
+            .args(["--pathspec-from-file=-", "--pathspec-file-nul"])
+            .stdin(list.into_bytes())
+            .on(&repository)
+            .writes();
+        session.succeed(add).await?;
+    }
+    let commit = Command::new("commit")
+        .args([
+            "--quiet",
+            "--no-verify",
+            "--no-gpg-sign",
+            "--cleanup=whitespace",
+            "--file=-",
+        ])
+        .args((!only.is_empty()).then_some("--only"))
+        .arg("--")
+        .args(only)
+        .env("GIT_AUTHOR_NAME", &author)
+        .env("GIT_AUTHOR_EMAIL", &email)
+        .env("GIT_COMMITTER_NAME", &author)
+        .env("GIT_COMMITTER_EMAIL", &email)
+        .stdin(message.into_bytes())
+        .on(&repository)
+        .writes();
+    session.succeed(commit).await?;
+    let changed = Command::new("diff-tree")
+        .args([
+            "--no-commit-id",
+            "--name-only",
+            "--root",
+            "-r",
+            "-z",
+            "HEAD",
+        ])
+        .on(&repository);
+    let changed = session.succeed(changed).await?;
+    let commit = short(&session, &repository, "HEAD").await?;
+    Ok(Committed {
+        commit: commit.unwrap_or_default(),
+        branch: before.branch,
+        files: changed.split_terminator('\0').count() as u64,
+        left_out,
+    })
+}

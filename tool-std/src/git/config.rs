@@ -1,0 +1,142 @@
+//! What a repository's own configuration may say.
+
+use tool_core::ToolError;
+
+/// Proves every entry of a configuration, as `git config --null --list` tells them; `helper` is the one that a clone was given.
+///
+/// The list says what is allowed, not what is forbidden: git has hundreds of settings that name a program, a file or another host, and
+/// each version brings more.
+pub(super) fn check(listed: &[u8], helper: Option<&str>) -> Result<(), ToolError> {
+    let listed = String::from_utf8_lossy(listed);
+    for entry in listed.split_terminator('\0') {
+        // Without a value it is true.
+        let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
+        if !admits(key, value, helper) {
+            return Err(refused(key));
+        }
+    }
+    Ok(())
+}
+
+fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
+    let (Some((section, rest)), Some((_, name))) = (key.split_once('.'), key.rsplit_once('.'))
+    else {
+        return false;
+    };
+    // What stands between the first dot and the last, if those are two.
+    let subsection = rest
+        .strip_suffix(name)
+        .and_then(|rest| rest.strip_suffix('.'));
+    let truth = matches!(value, "true" | "false");
+    match (section, subsection, name) {
+        ("core", None, "repositoryformatversion") => matches!(value, "0" | "1"),
+        ("core", None, "bare") => value == "false",
+        ("core", None, "autocrlf") => truth || value == "input",
+        ("core", None, "eol") => matches!(value, "lf" | "crlf" | "native"),
+        ("extensions", None, "objectformat") => matches!(value, "sha1" | "sha256"),
+        // Only where an upstream is looked up: the tools talk to the URL that was cloned and to no other.
+        ("remote", Some(remote), "url" | "fetch" | "tagopt") => is_nick(remote),
+        ("branch", Some(_), "remote") => is_nick(value),
+        // Ours, so that git itself can fetch later; the tools bring it along and use no other.
+        ("credential", None, "helper") => value.is_empty() || helper == Some(value),
+        ("credential", None, "usehttppath") => value == "true",
+        (
+            "core",
+            None,
+            "filemode" | "ignorecase" | "logallrefupdates" | "precomposeunicode" | "symlinks",
+        )
+        | ("advice", None, _)
+        | ("push", None, "autosetupremote") => truth,
+        // Names of people and branches, and what other commands than ours do. Nothing goes into submodules.
+        ("branch", Some(_), "merge" | "rebase")
+        | ("user", None, "name" | "email")
+        | ("init", None, "defaultbranch")
+        | ("pull", None, "rebase" | "ff")
+        | ("fetch", None, "prune")
+        | ("push", None, "default")
+        | ("submodule", Some(_), "url" | "active") => true,
+        _ => false,
+    }
+}
+
+/// A name of a remote that is no URL and no path.
+fn is_nick(name: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    !name.is_empty() && !name.starts_with(['.', '-']) && name.bytes().all(legal)
+}
+
+/// Sections and names are words; what stands between them is anybody's text.
+fn refused(key: &str) -> ToolError {
+    let word = |text: &str| text.chars().take(40).collect::<String>();
+    let key = match (key.split_once('.'), key.rsplit_once('.')) {
+        (Some((section, rest)), Some((_, name))) if rest == name => {
+            format!("{}.{}", word(section), word(name))
+        }
+        (Some((section, _)), Some((_, name))) => format!("{}.….{}", word(section), word(name)),
+        _ => word(key),
+    };
+    ToolError::new(format!(
+        "the repository's `.git/config` has `{key}`, which these tools do not take because it may start programs or lead git elsewhere: \
+         remove that entry, or clone the repository again"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn one(key: &str, value: &str) -> bool {
+        let entry = format!("{key}\n{value}\0");
+        check(entry.as_bytes(), Some("!'/s/helper'")).is_ok()
+    }
+
+    #[test]
+    fn what_git_itself_writes_is_taken() {
+        for (key, value) in [
+            ("core.repositoryformatversion", "0"),
+            ("core.filemode", "true"),
+            ("core.bare", "false"),
+            ("remote.origin.url", "https://github.com/o/r.git"),
+            (
+                "remote.origin.fetch",
+                "+refs/heads/main:refs/remotes/origin/main",
+            ),
+            ("branch.main.remote", "origin"),
+            ("branch.feature/x.y.merge", "refs/heads/feature/x.y"),
+            ("credential.helper", ""),
+            ("credential.helper", "!'/s/helper'"),
+            ("credential.usehttppath", "true"),
+        ] {
+            assert!(one(key, value), "{key}={value}");
+        }
+        check(b"core.symlinks\0", None).unwrap();
+        check(b"", None).unwrap();
+    }
+
+    #[test]
+    fn a_helper_is_the_one_that_was_made() {
+        assert!(!one("credential.helper", "!'/s/other'"));
+        assert!(check(b"credential.helper\n!'/s/helper'\0", None).is_err());
+        assert!(!one("credential.https://github.com.helper", "!'/s/helper'"));
+    }
+
+    #[test]
+    fn a_remote_has_no_url_as_its_name() {
+        assert!(!one(
+            "remote.https://github.com/o/r.git.url",
+            "https://evil.example"
+        ));
+        assert!(!one("remote.../x.url", "y"));
+        assert!(!one("branch.main.remote", "https://evil.example"));
+    }
+
+    #[test]
+    fn the_error_names_the_entry_and_no_foreign_text() {
+        let told = check(b"core.fsmonitor\n/tmp/x\0", None).unwrap_err();
+        assert!(told.model_text().contains("`core.fsmonitor`"));
+        let told = check(b"url.obey me.insteadof\nx\0", None).unwrap_err();
+        assert!(told.model_text().contains("`url.….insteadof`"));
+    }
+}

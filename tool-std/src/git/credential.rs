@@ -1,0 +1,225 @@
+//! The token of a repository and the helper that gives it to git.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use tool_core::{ExposeSecret as _, SecretString};
+
+/// The file with the token and a line end, read and written by its owner alone.
+pub(super) const TOKEN: &str = "token";
+/// The program that git asks.
+pub(super) const HELPER: &str = "helper";
+
+/// What the helper answers to, and what it answers beside the token.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope<'a> {
+    pub(super) scheme: &'a str,
+    /// With the port, if there is one.
+    pub(super) host: &'a str,
+    /// Without a slash before it.
+    pub(super) path: &'a str,
+    pub(super) user: &'a str,
+}
+
+/// Writes token and helper into a folder, which is at `path`. Neither may be there.
+pub(super) fn install(
+    dir: &Dir,
+    path: &Path,
+    scope: Scope<'_>,
+    token: &SecretString,
+) -> io::Result<()> {
+    let token = token.expose_secret();
+    if token.contains(['\n', '\r', '\0']) {
+        return Err(io::Error::other("a token is one line"));
+    }
+    let script = script(&path.join(TOKEN), scope)?;
+    private(dir, TOKEN, 0o600, format!("{token}\n").as_bytes())?;
+    private(dir, HELPER, 0o700, script.as_bytes())
+}
+
+/// A new file with its mode from the first moment on.
+pub(super) fn private(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(mode);
+    dir.open_with(name, &options)?.write_all(content)
+}
+
+/// The value of `credential.helper` for a helper.
+pub(super) fn setting(folder: &Path) -> io::Result<String> {
+    Ok(format!("!{}", quoted(text(&folder.join(HELPER))?)?))
+}
+
+/// The helper: built-in commands of the shell alone, so that the token is in no argument and no environment.
+fn script(token: &Path, scope: Scope<'_>) -> io::Result<String> {
+    let Scope {
+        scheme,
+        host,
+        path,
+        user,
+    } = scope;
+    Ok(format!(
+        r#"#!/bin/sh
+# Gives git the token of one repository. Whoever asks for another one is told to stop asking.
+[ "$1" = get ] || exit 0
+protocol= host= path=
+while IFS= read -r line && [ -n "$line" ]; do
+    case $line in
+    protocol=*) protocol=${{line#*=}} ;;
+    host=*) host=${{line#*=}} ;;
+    path=*) path=${{line#*=}} ;;
+    esac
+done
+if [ "$protocol" = {} ] && [ "$host" = {} ] && [ "$path" = {} ] && IFS= read -r token <{}; then
+    printf 'username=%s\npassword=%s\n' {} "$token"
+else
+    echo quit=1
+fi
+"#,
+        quoted(scheme)?,
+        quoted(host)?,
+        quoted(path)?,
+        quoted(text(token)?)?,
+        quoted(user)?,
+    ))
+}
+
+/// One word of the shell.
+fn quoted(text: &str) -> io::Result<String> {
+    if text.contains(char::is_control) {
+        return Err(io::Error::other(
+            "a path, host or user name with a control character",
+        ));
+    }
+    Ok(format!("'{}'", text.replace('\'', r"'\''")))
+}
+
+fn text(path: &Path) -> io::Result<&str> {
+    path.to_str()
+        .ok_or_else(|| io::Error::other("the path to the workspaces is no UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use cap_std::ambient_authority;
+    use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+
+    use super::*;
+
+    fn folder(below: &str) -> (tempfile::TempDir, std::path::PathBuf, Dir) {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join(below);
+        std::fs::create_dir(&path).unwrap();
+        let dir = Dir::open_ambient_dir(&path, ambient_authority()).unwrap();
+        (root, path, dir)
+    }
+
+    const SCOPE: Scope<'_> = Scope {
+        scheme: "https",
+        host: "github.com",
+        path: "o/r.git",
+        user: "x-access-token",
+    };
+
+    fn ask(path: &Path, word: &str, question: &str) -> String {
+        // As git does it: through the shell.
+        let mut shell = Command::new("sh")
+            .args(["-c", &format!("{} {word}", &setting(path).unwrap()[1..])])
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let _ = shell.stdin.take().unwrap().write_all(question.as_bytes());
+        String::from_utf8(shell.wait_with_output().unwrap().stdout).unwrap()
+    }
+
+    // S1-84, S1-85
+    #[test]
+    fn secret_files_have_their_modes_from_the_first_moment_on() {
+        use cap_std::fs::PermissionsExt as _;
+
+        let (_root, path, dir) = folder("s");
+        let watch = inotify::init(CreateFlags::NONBLOCK).unwrap();
+        inotify::add_watch(&watch, &path, WatchFlags::CREATE | WatchFlags::ATTRIB).unwrap();
+        install(&dir, &path, SCOPE, &SecretString::from("tok-1234567")).unwrap();
+        let mode = |name| dir.metadata(name).unwrap().permissions().mode() & 0o7777;
+        assert_eq!((mode(TOKEN), mode(HELPER)), (0o600, 0o700));
+        // Nobody changed a mode between the creation and now.
+        let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
+        let mut reader = inotify::Reader::new(&watch, &mut buffer);
+        let mut created = Vec::new();
+        while let Ok(event) = reader.next() {
+            assert!(!event.events().contains(ReadFlags::ATTRIB), "{event:?}");
+            created.push(event.file_name().unwrap().to_str().unwrap().to_owned());
+        }
+        assert_eq!(created, [TOKEN, HELPER]);
+        // Neither replaces what is there.
+        assert!(install(&dir, &path, SCOPE, &SecretString::from("tok-7654321")).is_err());
+    }
+
+    // S1-85
+    #[test]
+    fn the_helper_holds_a_path_and_not_the_token() {
+        let (_root, path, dir) = folder("it's a \"$HOME\" `id` folder");
+        install(&dir, &path, SCOPE, &SecretString::from("tok-1234567")).unwrap();
+        let script = dir.read_to_string(HELPER).unwrap();
+        assert!(!script.contains("tok-1234567"));
+        assert!(script.contains("/token'"));
+        let told = ask(
+            &path,
+            "get",
+            "protocol=https\nhost=github.com\npath=o/r.git\n\n",
+        );
+        assert_eq!(told, "username=x-access-token\npassword=tok-1234567\n");
+    }
+
+    // S1-85, S1-86
+    #[test]
+    fn the_helper_answers_for_what_was_cloned_and_for_nothing_else() {
+        let (_root, path, dir) = folder("s");
+        install(&dir, &path, SCOPE, &SecretString::from("tok-1234567")).unwrap();
+        let right = "protocol=https\nhost=github.com\npath=o/r.git\n";
+        assert!(
+            ask(&path, "get", right).contains("tok-1234567"),
+            "without the empty line"
+        );
+        for question in [
+            "",
+            "\n",
+            "protocol=http\nhost=github.com\npath=o/r.git\n\n",
+            "protocol=https\nhost=evil.example\npath=o/r.git\n\n",
+            "protocol=https\nhost=github.com:444\npath=o/r.git\n\n",
+            "protocol=https\nhost=github.com.evil.example\npath=o/r.git\n\n",
+            "protocol=https\nhost=GITHUB.COM\npath=o/r.git\n\n",
+            "protocol=https\nhost=github.com\npath=o/r2.git\n\n",
+            "protocol=https\nhost=github.com\npath=o/r.git/../x.git\n\n",
+            "protocol=https\nhost=github.com\npath=o/r\n\n",
+            "protocol=https\nhost=github.com\n\n",
+            "protocol=https\nhost=*\npath=*\n\n",
+            "protocol=https\n\nhost=github.com\npath=o/r.git\n\n",
+            "protocol=https\nhost=github.com\npath=o/r.git\nhost=evil.example\n\n",
+            "url=https://github.com/o/r.git\n\n",
+        ] {
+            assert_eq!(ask(&path, "get", question), "quit=1\n", "{question:?}");
+        }
+        for word in ["store", "erase", "", "approve", "get2"] {
+            assert_eq!(ask(&path, word, right), "", "{word}");
+        }
+    }
+
+    // S1-84
+    #[test]
+    fn a_token_is_one_line() {
+        let (_root, path, dir) = folder("s");
+        for token in ["a\nhost=evil", "a\r", "a\0"] {
+            assert!(install(&dir, &path, SCOPE, &SecretString::from(token)).is_err());
+        }
+        assert_eq!(dir.entries().unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,98 @@
+//! `git_log`.
+
+use tool_core::prelude::*;
+
+use super::command::Command;
+use super::handle::Reader;
+use super::name;
+
+/// Most characters of a message.
+const MESSAGE: usize = 2000;
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Commit {
+    /// Its hash.
+    pub commit: String,
+    /// Who wrote it.
+    pub author: String,
+    /// Their e-mail address.
+    pub email: String,
+    /// When, in ISO 8601.
+    pub date: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// The rest of its message, at most 2,000 characters.
+    pub body: String,
+}
+
+/// Commits, the newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Log {
+    /// The commits.
+    pub commits: Vec<Commit>,
+    /// Whether there are more.
+    pub truncated: bool,
+}
+
+/// Lists commits of a cloned repository, the newest first. A clone by `git_clone` has only the last commit and what was committed or fetched since.
+#[tool(
+    category = "git",
+    example("The last commits", { "path": ".repos/rust-lang/log-1f0c9a3e" }),
+    example("The last change of one file", { "path": ".repos/rust-lang/log-1f0c9a3e", "limit": 1, "paths": ["Cargo.toml"] }),
+)]
+pub async fn git_log(
+    git: &Reader,
+    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    path: String,
+    /// Where to begin: a hash, a branch, a tag or `HEAD`, perhaps with `~2` behind it; null for `HEAD`.
+    revision: Option<String>,
+    /// How many commits.
+    #[arg(default = 20, range = 1..=200)]
+    limit: u32,
+    /// Only commits that changed these files and folders, from the repository on.
+    #[arg(max_items = 100)]
+    paths: Option<Vec<String>>,
+) -> Result<Log, ToolError> {
+    let paths = paths.unwrap_or_default();
+    name::paths("/paths", &paths)?;
+    let revision = name::revision("/revision", revision.as_deref().unwrap_or("HEAD"))?;
+    let session = git.begin();
+    let repository = session.repository(path).await?;
+    let command = Command::new("log")
+        .args([
+            "--no-show-signature",
+            "--no-mailmap",
+            "--no-notes",
+            "--no-color",
+            "--no-patch",
+            "-z",
+        ])
+        .arg("--format=%H%x00%an%x00%ae%x00%aI%x00%s%x00%b")
+        .arg(format!("--max-count={}", limit + 1))
+        .arg(revision)
+        .arg("--")
+        .args(&paths)
+        .on(&repository);
+    let text = session.succeed(command).await?;
+    let mut commits = parse(&text);
+    let truncated = commits.len() > limit as usize;
+    commits.truncate(limit as usize);
+    Ok(Log { commits, truncated })
+}
+
+/// Six fields a commit; no field of a commit can hold NUL.
+fn parse(text: &str) -> Vec<Commit> {
+    let fields: Vec<&str> = text.split('\0').collect();
+    fields
+        .chunks_exact(6)
+        .map(|fields| Commit {
+            commit: fields[0].to_owned(),
+            author: fields[1].to_owned(),
+            email: fields[2].to_owned(),
+            date: fields[3].to_owned(),
+            subject: fields[4].chars().take(MESSAGE).collect(),
+            body: fields[5].trim_end().chars().take(MESSAGE).collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,111 @@
+//! `git_push`.
+
+use tool_core::prelude::*;
+
+use super::command::{Command, Remote};
+use super::handle::Pusher;
+use super::name;
+use super::session::{failed, helper, named, recorded, short};
+
+/// What a push did on the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PushStatus {
+    /// The branch is new there.
+    Created,
+    /// The branch has more commits there.
+    Updated,
+    /// The server had all of it.
+    UpToDate,
+}
+
+/// A branch that was pushed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Pushed {
+    /// The branch.
+    pub branch: String,
+    /// Its last commit, in short.
+    pub commit: String,
+    /// What became of it on the server.
+    pub status: PushStatus,
+}
+
+/// Pushes a branch of a repository that `git_clone` made to the branch of the same name on its server. It always waits for an approval, and never overwrites
+/// commits that only the server has: fetch those first.
+#[tool(
+    category = "git",
+    approval,
+    example("The branch that is checked out", { "path": ".repos/rust-lang/log-1f0c9a3e" }),
+    example("Another branch", { "path": ".repos/rust-lang/log-1f0c9a3e", "branch": "fix/typo" }),
+)]
+pub async fn git_push(
+    git: &Pusher,
+    /// The repository: the `path` that `git_clone` returned.
+    path: String,
+    /// The branch; null for the one that is checked out.
+    branch: Option<String>,
+) -> Result<Pushed, ToolError> {
+    if let Some(branch) = &branch {
+        name::branch("/branch", branch)?;
+    }
+    let session = git.begin();
+    let repository = session.repository(path).await?;
+    let branch = named(&session, &repository, branch).await?;
+    let helper = helper(&repository)?;
+    let remote = Remote {
+        pushes: true,
+        ..recorded(&repository, &session.settings().address, helper.as_deref())?
+    };
+    let local = format!("refs/heads/{branch}");
+    let commit = short(&session, &repository, &local).await?.ok_or_else(|| {
+        ToolError::new(format!(
+            "there is no branch `{branch}` here, see `git_branch`"
+        ))
+    })?;
+    let command = Command::new("push")
+        .args([
+            "--porcelain",
+            "--no-verify",
+            "--no-recurse-submodules",
+            "--no-signed",
+            "--no-follow-tags",
+        ])
+        .args(["--receive-pack=git-receive-pack", "--"])
+        .arg(remote.url)
+        .arg(format!("{local}:{local}"))
+        .on(&repository)
+        .writes()
+        .reaches(remote);
+    let output = session.run(command).await?;
+    // `<flag>\t<from>:<to>\t<summary>`
+    let told = String::from_utf8_lossy(&output.stdout);
+    let flag = told
+        .lines()
+        .find(|line| line.contains(&format!("\t{local}:{local}\t")))
+        .and_then(|line| line.chars().next());
+    let status = match flag {
+        _ if output.code != 0 => None,
+        Some('*') => Some(PushStatus::Created),
+        Some('=') => Some(PushStatus::UpToDate),
+        Some(' ') => Some(PushStatus::Updated),
+        _ => None,
+    };
+    let Some(status) = status else {
+        if told.contains("[rejected]") {
+            return Err(ToolError::new(format!(
+                "the server has commits on `{branch}` that are not here: fetch them with `git_fetch`, build on them and push again"
+            )));
+        }
+        return Err(failed("push", &output));
+    };
+    let tracking = Command::new("update-ref")
+        .args([&format!("refs/remotes/origin/{branch}"), &local])
+        .on(&repository)
+        .writes();
+    session.succeed(tracking).await?;
+    Ok(Pushed {
+        branch,
+        commit,
+        status,
+    })
+}

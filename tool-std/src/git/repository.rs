@@ -1,0 +1,132 @@
+//! A repository of the workspace, looked through before git sees it.
+
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
+use tool_core::ToolError;
+
+use super::state::{self, Kept, State};
+use super::sweep::REPOSITORIES;
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// Most files and folders that a `.git` may have.
+const MOST: usize = 200_000;
+/// Most bytes of a configuration.
+const CONFIG: u64 = 64 << 10;
+
+/// A repository whose `.git` leads nowhere else.
+#[derive(Debug)]
+pub(super) struct Repository {
+    /// Its folder, absolute.
+    pub(super) top: PathBuf,
+    /// As the model knows it.
+    pub(super) shown: String,
+    /// What the host keeps of it, where `git_clone` made it.
+    pub(super) kept: Option<Kept>,
+    /// Its configuration, unread.
+    pub(super) config: Vec<u8>,
+}
+
+/// Opens the repository at a path, and refuses one that leads out of the workspace.
+pub(super) fn open(workspace: &Workspace, text: &str) -> Result<Repository, ToolError> {
+    let path = workspace.resolve(text).map_err(ToolError::shown)?;
+    let mut dir = workspace.dir().and_then(Dir::try_clone)?;
+    for name in path.names() {
+        dir = dir
+            .open_dir_nofollow(name)
+            .map_err(|error| missing(&path, &error))?;
+    }
+    let dot_git = dir.open_dir_nofollow(".git").map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => missing(&path, &error),
+        _ => ToolError::new(format!(
+            "the `.git` of `{path}` is no folder but leads elsewhere, which these tools do not follow: name the repository itself"
+        )),
+    })?;
+    look_through(&dot_git, workspace.trust().hard_links)?;
+    Ok(Repository {
+        top: path
+            .names()
+            .fold(workspace.path().to_owned(), |top, name| top.join(name)),
+        kept: kept(workspace, &path)?,
+        config: config(&dot_git)?,
+        shown: path.to_string(),
+    })
+}
+
+fn missing(path: &WorkspacePath, error: &io::Error) -> ToolError {
+    ToolError::new(format!(
+        "there is no repository at `{path}`: write the `path` that `git_clone` returned, or one that has a `.git` folder"
+    ))
+    .operator(error.to_string())
+}
+
+fn kept(workspace: &Workspace, path: &WorkspacePath) -> Result<Option<Kept>, ToolError> {
+    let names: Vec<&str> = path.names().collect();
+    let [REPOSITORIES, owner, folder] = names[..] else {
+        return Ok(None);
+    };
+    let state = State::open(workspace)?;
+    Ok(state.kept(&state::name(owner, folder))?)
+}
+
+/// Refuses what would make git read or write elsewhere: links, other names of files, pipes, and the files that say where the rest is.
+fn look_through(dot_git: &Dir, hard_links: bool) -> Result<(), ToolError> {
+    let mut folders = vec![(String::new(), dot_git.try_clone()?)];
+    let mut seen = 0;
+    while let Some((at, dir)) = folders.pop() {
+        for entry in dir.entries()? {
+            let entry = entry?;
+            seen += 1;
+            if seen > MOST {
+                return Err(ToolError::new(format!(
+                    "the repository's `.git` has more than {MOST} files, which is too many for these tools: clone it again"
+                )));
+            }
+            let name = entry.file_name();
+            let below = format!("{at}{}", name.to_string_lossy());
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                folders.push((format!("{below}/"), dir.open_dir_nofollow(&name)?));
+                continue;
+            }
+            let elsewhere = matches!(
+                below.as_str(),
+                "commondir"
+                    | "config.worktree"
+                    | "objects/info/alternates"
+                    | "objects/info/http-alternates"
+            );
+            let links = || dir.symlink_metadata(&name).map_or(1, |meta| meta.nlink());
+            if elsewhere || !kind.is_file() || !hard_links && links() > 1 {
+                return Err(leads_out(&below));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn leads_out(below: &str) -> ToolError {
+    let below: String = below.chars().take(80).collect();
+    ToolError::new(format!(
+        "`.git/{below}` may lead git out of the repository, so these tools do not use it: clone the repository again"
+    ))
+}
+
+fn config(dot_git: &Dir) -> Result<Vec<u8>, ToolError> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let file = match dot_git.open_with("config", &options) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened?,
+    };
+    let mut bytes = Vec::new();
+    file.take(CONFIG + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > CONFIG {
+        return Err(ToolError::new(
+            "the repository's `.git/config` is larger than 64 KiB: clone the repository again",
+        ));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,305 @@
+//! One call of a tool: the runs of git that it needs, within one deadline.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tool_core::{ErrorKind, ToolContext, ToolError};
+
+use super::address::Address;
+use super::command::{Command, Remote};
+use super::name::{self, Repo};
+use super::repository::{self, Repository};
+use super::settings::{Git, Settings};
+use super::{config, credential};
+use crate::isolate::{Cause, Exit, IsolateError, Isolation, Keep};
+use crate::workspace::Workspace;
+
+/// The parts that a call works with, from the context.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    pub(super) settings: Arc<Settings>,
+    pub(super) workspace: Workspace,
+    isolation: Isolation,
+}
+
+/// What a git that ended by itself has left.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) code: i32,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: String,
+}
+
+/// A call that has begun.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) parts: Parts,
+    began: Instant,
+}
+
+impl Parts {
+    pub(super) fn of(cx: &ToolContext, workspace: Workspace) -> Result<Self, ToolError> {
+        let absent =
+            |what: &str| ToolError::unavailable(format!("`{what}`, a host value of the context,"));
+        let git = cx.extension::<Git>().ok_or_else(|| absent("Git"))?;
+        let isolation = cx
+            .extension::<Isolation>()
+            .ok_or_else(|| absent("Isolation"))?;
+        Ok(Self {
+            settings: git.0,
+            workspace,
+            isolation,
+        })
+    }
+
+    pub(super) fn begin(&self) -> Session {
+        Session {
+            parts: self.clone(),
+            began: Instant::now(),
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn settings(&self) -> &Settings {
+        &self.parts.settings
+    }
+
+    pub(super) fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Does what blocks beside the runtime's threads.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Parts) -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let parts = self.parts.clone();
+        Ok(tokio::task::spawn_blocking(move || work(&parts)).await?)
+    }
+
+    /// The repository at a path, which leads nowhere else and whose configuration is harmless.
+    pub(super) async fn repository(&self, path: String) -> Result<Repository, ToolError> {
+        let mut repository = self
+            .blocking(move |parts| repository::open(&parts.workspace, &path))
+            .await??;
+        // Git's own reading of the very bytes, so that there are no two opinions; nothing of the repository is open to it.
+        let list = Command::new("config")
+            .args(["--file", "-", "--no-includes", "--null", "--list"])
+            .env("GIT_DIR", "/dev/null")
+            .stdin(std::mem::take(&mut repository.config));
+        let listed = self.run(list).await?;
+        if listed.code != 0 {
+            return Err(ToolError::new(
+                "the repository's `.git/config` cannot be read by git: clone the repository again",
+            )
+            .operator(listed.stderr));
+        }
+        let helper = helper(&repository)?;
+        config::check(&listed.stdout, helper.as_deref())?;
+        Ok(repository)
+    }
+
+    /// Runs a git that has to succeed, and gives what it wrote.
+    pub(super) async fn succeed(&self, command: Command<'_>) -> Result<String, ToolError> {
+        let word = command.word;
+        let output = self.run(command).await?;
+        if output.code != 0 {
+            return Err(failed(word, &output));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs a git that answers with one line, or with a code where there is nothing to say.
+    pub(super) async fn line(&self, command: Command<'_>) -> Result<Option<String>, ToolError> {
+        let output = self.run(command).await?;
+        let line = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Ok((output.code == 0 && !line.is_empty()).then_some(line))
+    }
+
+    /// Runs git to its end.
+    pub(super) async fn run(&self, mut command: Command<'_>) -> Result<Output, ToolError> {
+        let settings = self.settings();
+        let late = || timed_out(command.word, settings);
+        let left = settings
+            .deadline
+            .checked_sub(self.began.elapsed())
+            .ok_or_else(late)?;
+        let job = command
+            .job(settings, self.parts.workspace.path())
+            .deadline(left);
+        let keep = Keep::all(settings.output);
+        let ran = match command.stdin.take() {
+            None => self.parts.isolation.run(job, keep).await,
+            Some(input) => self.feed(job, keep, input).await,
+        };
+        let ran = ran.map_err(|error| not_run(&error))?;
+        if ran.too_much {
+            return Err(ToolError::new(format!(
+                "`git {}` wrote more than {} bytes and was ended: ask for less, such as one path or fewer commits",
+                command.word, settings.output
+            )));
+        }
+        match (ran.ended.because, ran.ended.exit) {
+            (Cause::Deadline(_), _) => Err(timed_out(command.word, settings)),
+            (Cause::Itself, Exit::Code(code)) => Ok(Output {
+                code,
+                stdout: ran.stdout.head,
+                stderr: String::from_utf8_lossy(&ran.stderr.head).into_owned(),
+            }),
+            (because, exit) => Err(ToolError::new(format!(
+                "`git {}` was killed before its end, perhaps because it took too much memory",
+                command.word
+            ))
+            .operator(format!("{because:?}, {exit:?}"))),
+        }
+    }
+
+    async fn feed(
+        &self,
+        job: crate::isolate::Job,
+        keep: Keep,
+        input: Vec<u8>,
+    ) -> Result<crate::isolate::Ran, IsolateError> {
+        let mut running = self.parts.isolation.spawn(job).await?;
+        running.feed(input);
+        running.finish(keep).await
+    }
+}
+
+/// What `credential.helper` is for a repository.
+pub(super) fn helper(repository: &Repository) -> Result<Option<String>, ToolError> {
+    let folder = repository
+        .kept
+        .as_ref()
+        .and_then(|kept| kept.credentials.as_deref());
+    Ok(folder.map(credential::setting).transpose()?)
+}
+
+/// A repository's remote, where `git_clone` made it and the host still has its repositories there.
+pub(super) fn recorded<'a>(
+    repository: &'a Repository,
+    address: &'a Address,
+    helper: Option<&'a str>,
+) -> Result<Remote<'a>, ToolError> {
+    let kept = repository.kept.as_ref().ok_or_else(|| {
+        ToolError::new(format!(
+            "`{}` was not made by `git_clone`, so its remote is not known to be safe: clone it with `git_clone` first",
+            repository.shown
+        ))
+    })?;
+    let of_this_host = kept
+        .url
+        .rsplitn(3, '/')
+        .collect::<Vec<_>>()
+        .try_into()
+        .ok()
+        .and_then(|[name, owner, _]: [&str; 3]| Repo::parse(&format!("{owner}/{name}")).ok())
+        .is_some_and(|repo| address.url(&repo) == kept.url);
+    if !of_this_host {
+        return Err(ToolError::new(
+            "the repository was cloned from a host that is no longer set up here: clone it again",
+        ));
+    }
+    Ok(Remote {
+        address,
+        url: &kept.url,
+        credentials: kept.credentials.as_deref(),
+        helper,
+        pushes: false,
+    })
+}
+
+/// The short hash of a commit, where there is one.
+pub(super) async fn short(
+    session: &Session,
+    repository: &Repository,
+    commit: &str,
+) -> Result<Option<String>, ToolError> {
+    let command = Command::new("rev-parse")
+        .args(["--short", "--verify", "--quiet", commit])
+        .on(repository);
+    session.line(command).await
+}
+
+/// The branch that is checked out.
+pub(super) async fn current(
+    session: &Session,
+    repository: &Repository,
+) -> Result<Option<String>, ToolError> {
+    let command = Command::new("symbolic-ref")
+        .args(["--short", "--quiet", "HEAD"])
+        .on(repository);
+    session.line(command).await
+}
+
+/// The branch that a call names, or the one that is checked out.
+pub(super) async fn named(
+    session: &Session,
+    repository: &Repository,
+    branch: Option<String>,
+) -> Result<String, ToolError> {
+    let branch = match branch {
+        Some(branch) => Some(branch),
+        None => current(session, repository).await?,
+    };
+    // The one that is checked out is what `.git/HEAD` says, which is anybody's text.
+    match branch {
+        Some(branch) => name::branch("/branch", &branch).map(str::to_owned),
+        None => Err(ToolError::new(
+            "no branch is checked out, name one in `branch`",
+        )),
+    }
+}
+
+fn timed_out(word: &str, settings: &Settings) -> ToolError {
+    let seconds = settings.deadline.as_secs_f64();
+    ToolError::of(
+        ErrorKind::TimedOut,
+        format!(
+            "`git {word}` timed out after {seconds} s and was ended: ask for less, or try again later"
+        ),
+    )
+}
+
+fn not_run(error: &IsolateError) -> ToolError {
+    ToolError::of(
+        ErrorKind::Unavailable,
+        "git cannot be run here, the operator knows why",
+    )
+    .operator(error.to_string())
+}
+
+/// What git says, as far as it is for the model.
+pub(super) fn failed(word: &str, output: &Output) -> ToolError {
+    const MOST: usize = 400;
+    let denied = [
+        "Authentication failed",
+        "could not read Username",
+        "could not read Password",
+        "unable to get password",
+        "helper told us to quit",
+        "error: 401",
+        "error: 403",
+    ];
+    let text = &output.stderr;
+    let said = if denied.iter().any(|sign| text.contains(sign)) {
+        String::from(
+            "the host refused access: the repository is private and there is no token for it, or the token may not do this",
+        )
+    } else {
+        let told = text.lines().filter(|line| {
+            ["fatal: ", "error: ", "remote: ", " ! "]
+                .iter()
+                .any(|sign| line.starts_with(sign))
+        });
+        let told = told.collect::<Vec<_>>().join("; ");
+        let told = if told.is_empty() { text.trim() } else { &told };
+        told.chars().take(MOST).collect()
+    };
+    ToolError::new(format!(
+        "`git {word}` failed (exit {}): {said}",
+        output.code
+    ))
+    .operator(text.clone())
+}

@@ -1,0 +1,160 @@
+//! What the host decides about git.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::address::{Address, HostError};
+
+/// How the tools of this pack run git: a host puts one into its contexts.
+///
+/// ```
+/// use std::time::Duration;
+/// use tool_std::git::Git;
+///
+/// let git = Git::new()
+///     .host("https://git.example.org/mirrors")?
+///     .author("Build bot", "bot@example.org")
+///     .deadline(Duration::from_mins(1));
+/// # let _ = git;
+/// # Ok::<(), tool_std::git::HostError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Git(pub(super) Arc<Settings>);
+
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) address: Address,
+    pub(super) program: OsString,
+    pub(super) author: Option<(String, String)>,
+    pub(super) user: String,
+    pub(super) deadline: Duration,
+    pub(super) output: u32,
+    pub(super) host_env: Vec<(&'static str, OsString)>,
+    pub(super) clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+}
+
+/// What git gets of the host's environment; see [`command`](super::command) for what becomes of it.
+const ENV: [&str; 9] = [
+    "PATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
+
+impl Default for Git {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Git {
+    /// Repositories of `https://github.com`, 120 seconds and 5 MB for a call, no author.
+    ///
+    /// `PATH`, the proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and the certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`) of this
+    /// process are read here and never again.
+    pub fn new() -> Self {
+        let host_env = ENV
+            .into_iter()
+            .filter_map(|name| Some((name, std::env::var_os(name)?)))
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        Self(Arc::new(Settings {
+            address: Address::github(),
+            program: OsString::from("git"),
+            author: None,
+            user: String::from("x-access-token"),
+            deadline: Duration::from_mins(2),
+            output: 5_000_000,
+            host_env,
+            clock: Arc::new(SystemTime::now),
+        }))
+    }
+
+    /// Where repositories are: `owner/name` is at `{base}/{owner}/{name}.git`. The base is an `https`, `http` or `file` URL without
+    /// user, query and fragment. With `http` the token travels in clear.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] where it is none.
+    pub fn host(self, base: &str) -> Result<Self, HostError> {
+        let address = Address::parse(base)?;
+        Ok(self.change(|settings| settings.address = address))
+    }
+
+    /// Who makes commits. Without one `git_commit` is not available.
+    #[must_use]
+    pub fn author(self, name: impl Into<String>, email: impl Into<String>) -> Self {
+        let author = Some((name.into(), email.into()));
+        self.change(|settings| settings.author = author)
+    }
+
+    /// The user name that goes with the token; `x-access-token` unless said, as GitHub wants it.
+    #[must_use]
+    pub fn user(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.change(|settings| settings.user = name)
+    }
+
+    /// Another binary than the `git` of `PATH`.
+    #[must_use]
+    pub fn program(self, path: impl Into<OsString>) -> Self {
+        let path = path.into();
+        self.change(|settings| settings.program = path)
+    }
+
+    /// How long one call may take; then git and whatever it started is killed. 120 seconds unless said.
+    #[must_use]
+    pub fn deadline(self, after: Duration) -> Self {
+        self.change(|settings| settings.deadline = after)
+    }
+
+    /// How many bytes one git may write to both its outputs together; with more it is killed and the call fails. 5,000,000 unless said.
+    #[must_use]
+    pub fn output_limit(self, bytes: u32) -> Self {
+        self.change(|settings| settings.output = bytes)
+    }
+
+    /// Another clock than the system's, for the age of repositories.
+    #[must_use]
+    pub fn clock(self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.change(|settings| settings.clock = Arc::new(now))
+    }
+
+    fn change(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+}
+
+impl Settings {
+    /// A variable of the host's environment.
+    pub(super) fn env(&self, name: &str) -> Option<&OsString> {
+        let mut all = self.host_env.iter();
+        all.find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        (self.clock)()
+    }
+}
+
+/// Without the environment: proxies may have passwords.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("address", &self.address)
+            .field("program", &self.program)
+            .field("author", &self.author)
+            .field("deadline", &self.deadline)
+            .field("output", &self.output)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,190 @@
+//! `git_status`.
+
+use tool_core::prelude::*;
+
+use super::command::Command;
+use super::handle::Reader;
+use super::repository::Repository;
+use super::session::Session;
+
+/// Most changes that a result names.
+const MOST: usize = 500;
+
+/// What became of a file, in the index or in the working tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileState {
+    /// Nothing.
+    Unchanged,
+    /// It is new.
+    Added,
+    /// Its content is another.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It has another name.
+    Renamed,
+    /// It is a copy of another.
+    Copied,
+    /// It is a link that was a file, or the other way round.
+    TypeChanged,
+    /// Two sides of a merge differ.
+    Unmerged,
+    /// Git does not know it.
+    Untracked,
+}
+
+/// A file that differs from the last commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct FileChange {
+    /// Its path in the repository; a folder that is new as a whole ends with `/`.
+    pub path: String,
+    /// The path it had before.
+    pub from: Option<String>,
+    /// What the next commit has of it.
+    pub staged: FileState,
+    /// What the working tree has beyond that.
+    pub unstaged: FileState,
+}
+
+/// Where a repository stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Status {
+    /// The branch that is checked out; nothing where a single commit is.
+    pub branch: Option<String>,
+    /// The last commit; nothing where there is none.
+    pub commit: Option<String>,
+    /// The branch on the server that this one follows.
+    pub upstream: Option<String>,
+    /// Commits that the upstream does not have.
+    pub ahead: Option<u64>,
+    /// Commits that only the upstream has.
+    pub behind: Option<u64>,
+    /// The files that differ, at most 500.
+    pub changes: Vec<FileChange>,
+    /// Whether there are more.
+    pub truncated: bool,
+}
+
+/// Says which branch of a cloned repository is checked out, how far it is from its upstream, and which files differ from the last commit.
+#[tool(
+    category = "git",
+    example("A clone", { "path": ".repos/rust-lang/log-1f0c9a3e" }),
+    example("By the path that `git_clone` returned", { "path": "/srv/workspaces/acme/conversations/c1/.repos/rust-lang/log-1f0c9a3e" }),
+)]
+pub async fn git_status(
+    git: &Reader,
+    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    path: String,
+) -> Result<Status, ToolError> {
+    let session = git.begin();
+    let repository = session.repository(path).await?;
+    let mut status = status(&session, &repository, "normal", &[]).await?;
+    status.truncated = status.changes.len() > MOST;
+    status.changes.truncate(MOST);
+    Ok(status)
+}
+
+/// All of it, or what is below some paths.
+pub(super) async fn status(
+    session: &Session,
+    repository: &Repository,
+    untracked: &str,
+    paths: &[String],
+) -> Result<Status, ToolError> {
+    let command = Command::new("status")
+        .args(["--porcelain=v2", "--branch", "-z"])
+        .arg(format!("--untracked-files={untracked}"))
+        .args([
+            "--ignore-submodules=all",
+            "--find-renames",
+            "--ahead-behind",
+            "--",
+        ])
+        .args(paths)
+        .on(repository);
+    Ok(parse(&session.succeed(command).await?))
+}
+
+/// Lines that end with NUL; a renamed file has one more for its old path.
+fn parse(text: &str) -> Status {
+    let mut status = Status {
+        branch: None,
+        commit: None,
+        upstream: None,
+        ahead: None,
+        behind: None,
+        changes: Vec::new(),
+        truncated: false,
+    };
+    let mut lines = text.split_terminator('\0');
+    while let Some(line) = lines.next() {
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match kind {
+            "#" => header(&mut status, rest),
+            "1" => status.changes.extend(change(rest, 7, None)),
+            "2" => status.changes.extend(change(rest, 8, lines.next())),
+            "u" => status
+                .changes
+                .extend(rest.splitn(10, ' ').nth(9).map(unmerged)),
+            "?" => status.changes.push(FileChange {
+                path: rest.to_owned(),
+                from: None,
+                staged: FileState::Unchanged,
+                unstaged: FileState::Untracked,
+            }),
+            _ => {}
+        }
+    }
+    status
+}
+
+fn header(status: &mut Status, rest: &str) {
+    let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
+    match name {
+        "branch.oid" if value != "(initial)" => status.commit = Some(value.to_owned()),
+        "branch.head" if value != "(detached)" => status.branch = Some(value.to_owned()),
+        "branch.upstream" => status.upstream = Some(value.to_owned()),
+        "branch.ab" => {
+            let count = |text: Option<&str>| text?.get(1..)?.parse().ok();
+            let mut counts = value.split(' ');
+            status.ahead = count(counts.next());
+            status.behind = count(counts.next());
+        }
+        _ => {}
+    }
+}
+
+/// `XY …` with this many fields before the path.
+fn change(rest: &str, fields: usize, from: Option<&str>) -> Option<FileChange> {
+    let path = rest.splitn(fields + 1, ' ').nth(fields)?;
+    let mut states = rest.chars().map(state);
+    Some(FileChange {
+        path: path.to_owned(),
+        from: from.map(str::to_owned),
+        staged: states.next()?,
+        unstaged: states.next()?,
+    })
+}
+
+fn unmerged(path: &str) -> FileChange {
+    FileChange {
+        path: path.to_owned(),
+        from: None,
+        staged: FileState::Unmerged,
+        unstaged: FileState::Unmerged,
+    }
+}
+
+fn state(letter: char) -> FileState {
+    match letter {
+        'A' => FileState::Added,
+        'M' => FileState::Modified,
+        'D' => FileState::Deleted,
+        'R' => FileState::Renamed,
+        'C' => FileState::Copied,
+        'T' => FileState::TypeChanged,
+        'U' => FileState::Unmerged,
+        _ => FileState::Unchanged,
+    }
+}
