@@ -28,3 +28,19 @@ fn claims_name_tests_that_exist() {
     }
     assert!(found >= 20, "{found}");
 }
+
+// S1-98
+#[test]
+fn the_page_names_the_four_parts_of_the_trust_in_programs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = std::fs::read_to_string(root.join("docs/threat-model.md")).unwrap();
+    let (_, section) = page.split_once("## Programs that tools start").unwrap();
+    for part in [
+        "1. **The operator** chooses which agents there are and which secrets",
+        "2. **Prompt and gate** choose which repositories",
+        "3. **The boundary of files and the list of variables** contain collateral damage",
+        "4. **Untrusted code** needs a container or a virtual machine (gVisor, Firecracker) for each call",
+    ] {
+        assert!(section.contains(part), "{part}");
+    }
+}

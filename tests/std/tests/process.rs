@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::pin::pin;
 use std::process::{Command, Stdio};
 
@@ -487,4 +488,45 @@ fn own_memory() -> usize {
         .parse::<usize>()
         .unwrap()
         << 10
+}
+
+// A host that is nobody: its namespaces lie below one of users, and what it may not have is not there.
+#[tokio::test]
+async fn a_host_without_privileges_keeps_its_commands_as_well() {
+    let report = commands().isolation().report().await.unwrap();
+    let landlock = !report.item("files").unwrap().mechanism.starts_with("none");
+    let root = tempdir().unwrap();
+    let path = root.path();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+    std::fs::copy(HOST, path.join("host")).unwrap();
+    std::fs::write(path.join("secret"), "not for commands").unwrap();
+    let mark = Mark::new();
+    let script = format!(
+        "import os, subprocess\n\
+         subprocess.Popen(['sleep', '{0}'], start_new_session=True)\n\
+         print(os.getuid(), os.path.exists('mine'))\n\
+         try: print(open('{1}/secret').read())\n\
+         except OSError as error: print(type(error).__name__)",
+        mark.seconds(),
+        path.display()
+    );
+    let arguments = json!({ "command": ["python3", "-c", script] });
+    let mut host = Command::new("setpriv");
+    host.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    host.arg(path.join("host"))
+        .arg(path)
+        .arg(arguments.to_string());
+    host.env("TMPDIR", path);
+    let said = match host.output() {
+        Ok(said) if said.status.success() => said,
+        other => return println!("skipped: nobody else to be: {other:?}"),
+    };
+    let said: Value = serde_json::from_slice(&said.stdout).unwrap();
+    let lines: Vec<_> = said["stdout"].as_str().unwrap().lines().collect();
+    assert_eq!(lines[0], "65534 False", "{said}");
+    // The file's mode admits everybody; Landlock, which needs no privilege, does not.
+    if landlock {
+        assert_eq!(lines[1], "PermissionError", "{said}");
+    }
+    assert_eq!(mark.alive(), 0);
 }
