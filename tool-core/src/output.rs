@@ -15,7 +15,9 @@ pub use citation::Citation;
 #[cfg(feature = "host")]
 pub(crate) use model::Content;
 pub use model::{ModelOutput, Part, Source};
-pub(crate) use write::{quote, write};
+#[cfg(feature = "host")]
+pub(crate) use write::quote;
+pub(crate) use write::write;
 
 /// What an erased run gives.
 #[derive(Debug)]

@@ -26,9 +26,12 @@ mod tidy;
 mod union;
 mod walk;
 
-pub(crate) use bytes::{decode as unescape, special};
+#[cfg(feature = "host")]
+pub(crate) use bytes::decode as unescape;
+pub(crate) use bytes::special;
 pub(crate) use decode::{decode, raw_value};
 pub use issue::{Issue, Repair, RepairNote};
+#[cfg(feature = "host")]
 pub(crate) use scan::{Cursor, Stop};
 pub(crate) use suggest::nearest;
 

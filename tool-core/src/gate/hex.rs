@@ -15,3 +15,15 @@ pub(super) fn write_hex(bytes: &[u8], digits: &mut [u8]) {
         *pair = [digit(byte >> 4), digit(byte & 15)];
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::hex_number;
+
+    #[test]
+    fn a_number_has_sixteen_digits() {
+        for number in [0, 1, 0x0123_4567_89ab_cdef, u64::MAX] {
+            assert_eq!(hex_number(number), *format!("{number:016x}").as_bytes());
+        }
+    }
+}
