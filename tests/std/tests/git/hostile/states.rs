@@ -1,0 +1,191 @@
+//! A `.git` that is not what it should be.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+use tool_std::git::{Pusher, git_push};
+
+use super::target::{Target, copy};
+use crate::world::{TOKEN, call, tree};
+
+/// Makes a `.git` lead out of the workspace.
+type Spoil = fn(&Target, &Path);
+
+/// Each with a name, and whether it touches a link, a pipe or another name of a file.
+const STATES: [(&str, Spoil); 20] = [
+    (".git is a file", |target, outside| {
+        fs::rename(target.clone.join(".git"), outside.join("git")).unwrap();
+        let to = format!("gitdir: {}\n", outside.join("git").display());
+        fs::write(target.clone.join(".git"), to).unwrap();
+    }),
+    (".git is a link", |target, outside| {
+        fs::rename(target.clone.join(".git"), outside.join("git")).unwrap();
+        symlink(outside.join("git"), target.clone.join(".git")).unwrap();
+    }),
+    (".git is a link within the workspace", |target, _| {
+        fs::rename(target.clone.join(".git"), target.clone.join("git")).unwrap();
+        symlink("git", target.clone.join(".git")).unwrap();
+    }),
+    ("the repository is a link", |target, outside| {
+        fs::rename(&target.clone, outside.join("repository")).unwrap();
+        symlink(outside.join("repository"), &target.clone).unwrap();
+    }),
+    ("commondir", |target, outside| {
+        copy(&target.clone.join(".git"), &outside.join("git"));
+        let to = outside.join("git").display().to_string();
+        fs::write(target.clone.join(".git/commondir"), to).unwrap();
+    }),
+    ("alternates", |target, outside| {
+        copy(&target.clone.join(".git/objects"), &outside.join("objects"));
+        let to = outside.join("objects").display().to_string();
+        fs::create_dir_all(target.clone.join(".git/objects/info")).unwrap();
+        fs::write(target.clone.join(".git/objects/info/alternates"), to).unwrap();
+    }),
+    ("http-alternates", |target, _| {
+        fs::create_dir_all(target.clone.join(".git/objects/info")).unwrap();
+        fs::write(
+            target.clone.join(".git/objects/info/http-alternates"),
+            "http://127.0.0.1:1/",
+        )
+        .unwrap();
+    }),
+    ("config.worktree", |target, _| {
+        fs::write(
+            target.clone.join(".git/config.worktree"),
+            "[core]\n worktree = /\n",
+        )
+        .unwrap();
+    }),
+    ("objects", |target, outside| {
+        leads(target, outside, "objects");
+    }),
+    ("refs", |target, outside| leads(target, outside, "refs")),
+    ("logs", |target, outside| leads(target, outside, "logs")),
+    ("HEAD", |target, outside| leads(target, outside, "HEAD")),
+    ("index", |target, outside| leads(target, outside, "index")),
+    ("config", |target, outside| leads(target, outside, "config")),
+    ("packed-refs", |target, outside| {
+        leads(target, outside, "packed-refs");
+    }),
+    ("logs/HEAD", |target, outside| {
+        leads(target, outside, "logs/HEAD");
+    }),
+    ("COMMIT_EDITMSG dangles", |target, outside| {
+        symlink(
+            outside.join("none"),
+            target.clone.join(".git/COMMIT_EDITMSG"),
+        )
+        .unwrap();
+    }),
+    ("a second name", |target, outside| {
+        let log = target.clone.join(".git/logs/HEAD");
+        fs::hard_link(log, outside.join("log")).unwrap();
+    }),
+    ("a pipe for a configuration", |target, _| {
+        pipe(target, "config");
+    }),
+    ("a pipe for HEAD", |target, _| pipe(target, "HEAD")),
+];
+
+fn leads(target: &Target, outside: &Path, name: &str) {
+    let (inside, to) = (target.clone.join(".git").join(name), outside.join("moved"));
+    fs::rename(&inside, &to).unwrap();
+    symlink(to, inside).unwrap();
+}
+
+fn pipe(target: &Target, name: &str) {
+    let path = target.clone.join(".git").join(name);
+    fs::remove_file(&path).unwrap();
+    let made = Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
+
+// S1-76
+#[tokio::test]
+async fn nothing_in_a_repository_leads_git_out_of_it() {
+    let target = Target::new().await;
+    for (name, spoil) in STATES {
+        target.restore();
+        let outside = target.world.path("outside");
+        let _ = fs::remove_dir_all(&outside);
+        fs::create_dir(&outside).unwrap();
+        spoil(&target, &outside);
+        let before: Vec<_> = tree(&outside)
+            .into_keys()
+            .map(|path| (fs::read(&path).ok(), path))
+            .collect();
+        for (tool, said) in target.everything().await {
+            let told = said.expect_err(&format!("{tool} took {name}"));
+            let known = ["lead git out", "leads elsewhere", "no repository at"];
+            assert!(
+                known.iter().any(|text| told.contains(text)),
+                "{tool} on {name}: {told}"
+            );
+        }
+        let after: Vec<_> = tree(&outside)
+            .into_keys()
+            .map(|path| (fs::read(&path).ok(), path))
+            .collect();
+        assert_eq!(before, after, "{name}");
+    }
+}
+
+// S1-91
+#[tokio::test]
+async fn names_in_a_repository_are_no_arguments() {
+    let target = Target::new().await;
+    for head in [
+        "ref: refs/heads/--upload-pack=touch\n",
+        "ref: refs/heads/-f\n",
+        "ref: refs/heads/main:refs/heads/x\n",
+        "ref: ../../../etc/passwd\n",
+        "ref: refs/heads/../../../../x\n",
+        "garbage\n",
+        "",
+    ] {
+        target.restore();
+        fs::write(target.clone.join(".git/HEAD"), head).unwrap();
+        let path = json!({ "path": target.clone });
+        let fetched = call(&target.cx, "git_fetch", path).await;
+        assert!(fetched.is_error(), "{head:?}: {}", fetched.model_text());
+        let git: Pusher = target.cx.get().unwrap();
+        let path = target.clone.display().to_string();
+        assert!(git_push(&git, path, None).await.is_err(), "{head:?}");
+    }
+    let there = target.world.path("srv/acme/site.git");
+    let refs = target
+        .world
+        .git(&there, &["for-each-ref", "--format=%(refname)"]);
+    assert_eq!(refs, "refs/heads/feature/x\nrefs/heads/main");
+}
+
+// S1-92
+#[tokio::test]
+async fn a_broken_repository_ends_in_an_error_that_a_model_can_read() {
+    let target = Target::new().await;
+    for (file, content) in [
+        (".git/index", &b"DIRC\xff\xff\xff\xff\xff\xff\xff\xff"[..]),
+        (".git/packed-refs", b"\xff\xff\0garbage\n"),
+        (".git/shallow", b"not a hash\n"),
+        (".git/config", b"[core\n"),
+        (".git/config", b"\0\0\0"),
+    ] {
+        target.restore();
+        fs::write(target.clone.join(file), content).unwrap();
+        for (tool, said) in target.everything().await {
+            if let Err(told) = said {
+                assert!(
+                    !told.is_empty() && told.len() < 700 && !told.contains(TOKEN),
+                    "{tool}: {told}"
+                );
+            }
+        }
+    }
+    target.restore();
+    fs::write(target.clone.join(".git/config"), vec![b'\n'; 100_000]).unwrap();
+    let (_, said) = target.everything().await.swap_remove(0);
+    assert!(said.unwrap_err().contains("64 KiB"));
+}
