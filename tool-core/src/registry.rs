@@ -212,6 +212,7 @@ pub struct RegistryBuilder {
     tools: Vec<ToolDef>,
     faults: Vec<Fault>,
     env: Vec<(String, String)>,
+    secrets: Vec<(String, String)>,
     pruned: Vec<Pruned>,
 }
 
@@ -220,6 +221,13 @@ impl RegistryBuilder {
     /// that read it themselves; one that can be changed declares a secret or a variable instead.
     pub fn required_env(mut self, tool: impl Into<String>, variable: impl Into<String>) -> Self {
         self.env.push((tool.into(), variable.into()));
+        self
+    }
+
+    /// Has a tool need a secret that it could do without, or has not declared. A turn that has no such secret does not see the tool,
+    /// where it would else see one that fails.
+    pub fn required_secret(mut self, tool: impl Into<String>, key: impl Into<String>) -> Self {
+        self.secrets.push((tool.into(), key.into()));
         self
     }
 
@@ -252,6 +260,11 @@ impl RegistryBuilder {
     /// Sorts, and refuses what does not belong together.
     pub fn build(mut self) -> Result<Registry, RegistryError> {
         self.pruned.extend(prune(&mut self.tools, self.env));
+        for (tool, key) in &self.secrets {
+            for def in self.tools.iter_mut().filter(|def| def.name() == tool) {
+                *def = def.requiring(key);
+            }
+        }
         let mut sorted = Shelf::of(self.tools);
         sorted.pruned = self.pruned;
         for pair in sorted.tools.windows(2) {

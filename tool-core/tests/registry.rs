@@ -352,3 +352,66 @@ fn toolsets_by_name() {
     assert!(tools.names().eq(["plain", "search"]));
     assert!(toolset![].is_empty());
 }
+
+/// Says something, with a key or without.
+#[tool]
+async fn maybe(#[secret("docs_api_key")] key: Option<SecretString>) -> bool {
+    key.is_some()
+}
+
+// S1-49, S2-36: a host may require what a tool can do without
+#[tokio::test]
+async fn a_secret_that_the_host_requires_hides_the_tool() {
+    let builder = || Registry::builder().tool::<maybe>().tool::<plain>();
+    let without = ToolContext::anonymous();
+    let with = ToolContext::builder()
+        .secret("docs_api_key", "key-4711")
+        .secret("other_key", "key-4712")
+        .build();
+    let names = |registry: &Registry, cx: &ToolContext| -> Vec<String> {
+        let tools = registry.toolset(cx, &Rules::default());
+        tools.names().map(str::to_owned).collect()
+    };
+    assert_eq!(
+        names(&builder().build().unwrap(), &without),
+        ["maybe", "plain"]
+    );
+
+    let required = builder()
+        .required_secret("maybe", "docs_api_key")
+        .required_secret("plain", "other_key")
+        .required_secret("nobody", "docs_api_key")
+        .build()
+        .unwrap();
+    assert_eq!(names(&required, &without), [""; 0]);
+    assert_eq!(names(&required, &with), ["maybe", "plain"]);
+    let needs = |name: &str| required.get(name).unwrap().secrets().to_vec();
+    assert_eq!(needs("maybe"), [SecretNeed::new("docs_api_key")]);
+    assert_eq!(needs("plain"), [SecretNeed::new("other_key")]);
+    // Nothing else about it is another.
+    let own = builder().build().unwrap();
+    for dialect in Dialect::ALL {
+        let definition = |registry: &Registry| {
+            registry
+                .get("maybe")
+                .unwrap()
+                .definition(dialect)
+                .to_owned()
+        };
+        assert_eq!(definition(&required), definition(&own));
+    }
+    // It needs it under another name as well.
+    let renamed = required
+        .toolset(&without, &Rules::default())
+        .explain("maybe");
+    assert!(format!("{renamed:?}").contains("Secrets"), "{renamed:?}");
+    let tools = required.open().rename([("maybe", "perhaps")]).unwrap();
+    assert!(!tools.get("perhaps").unwrap().secrets()[0].optional);
+    let result = tools
+        .call(ToolCall::new("c-1", "perhaps", "{}"), &with)
+        .await;
+    assert_eq!(result.model_text(), "true");
+
+    let error = builder().required_secret("plain", "").build().unwrap_err();
+    assert!(error.to_string().contains("[secret-spec] a key is empty"));
+}

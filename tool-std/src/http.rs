@@ -74,6 +74,8 @@ mod special;
 mod tools;
 
 pub use ::http::{HeaderName, HeaderValue};
+#[cfg(feature = "web")]
+pub(crate) use body::{cut_chars, decode, is_text, looks_like_text, media_type};
 use connect::Tls;
 pub use credential::{AuthStyle, Credential};
 pub use guard::{AddressPolicy, Guard, Refusal};
@@ -187,7 +189,7 @@ impl Http {
         own.send(request).await
     }
 
-    fn of(cx: &ToolContext) -> Self {
+    pub(crate) fn of(cx: &ToolContext) -> Self {
         cx.extension().unwrap_or_default()
     }
 }

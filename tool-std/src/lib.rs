@@ -11,6 +11,7 @@
 //! | `git` | `git_clone`, `git_status`, `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch`, `git_push` |
 //! | `isolate` | none: how the tools of other packs start programs |
 //! | `http` | `http_get`, `http_request` |
+//! | `web` | `fetch_webpage`, `search_web` |
 
 #![forbid(unsafe_code)]
 
@@ -30,6 +31,8 @@ pub mod demo;
 pub mod git;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "web")]
+pub mod web;
 #[cfg(all(feature = "isolate", unix))]
 pub mod isolate;
 

@@ -22,7 +22,7 @@ pub struct ToolDef(pub(super) Source);
 #[derive(Clone)]
 pub(super) enum Source {
     Own(Own),
-    /// Under another name or description.
+    /// Under another name or description, or with more that it needs.
     Exposed(Arc<Exposed>),
 }
 
@@ -62,11 +62,31 @@ impl ToolDef {
 
     /// The same tool under another name, and with another description where one is given.
     pub(crate) fn exposed(&self, name: String, description: Option<String>) -> Self {
-        let before = match &self.0 {
+        let (before, secrets) = match &self.0 {
+            Source::Own(_) => (None, None),
+            Source::Exposed(exposed) => (exposed.description.clone(), exposed.secrets.clone()),
+        };
+        let description = description.or(before);
+        let exposed = Exposed::new(self.own().clone(), name, description, secrets);
+        Self(Source::Exposed(Arc::new(exposed)))
+    }
+
+    /// The same tool, which does not do without a secret.
+    pub(crate) fn requiring(&self, key: &str) -> Self {
+        let mut secrets = self.secrets().to_vec();
+        match secrets.iter_mut().find(|need| need.key == key) {
+            Some(need) => need.optional = false,
+            None => secrets.push(SecretNeed {
+                key: Cow::Owned(key.to_owned()),
+                ..SecretNeed::new("")
+            }),
+        }
+        let description = match &self.0 {
             Source::Own(_) => None,
             Source::Exposed(exposed) => exposed.description.clone(),
         };
-        let exposed = Exposed::new(self.own().clone(), name, description.or(before));
+        let name = self.wire_name().to_owned();
+        let exposed = Exposed::new(self.own().clone(), name, description, Some(secrets));
         Self(Source::Exposed(Arc::new(exposed)))
     }
 
@@ -184,6 +204,11 @@ impl ToolDef {
 
     /// Secrets it needs.
     pub fn secrets(&self) -> &[SecretNeed] {
+        if let Source::Exposed(exposed) = &self.0
+            && let Some(secrets) = &exposed.secrets
+        {
+            return secrets;
+        }
         match self.own() {
             Own::Static(def) => def.secrets,
             Own::Dynamic(def) => &def.secrets,
@@ -296,8 +321,8 @@ impl ToolDef {
         match self.own() {
             Own::Static(def) => Spec {
                 name: match &self.0 {
-                    Source::Own(_) => def.spec.name,
-                    Source::Exposed(_) => "",
+                    Source::Exposed(exposed) if exposed.name != def.spec.name => "",
+                    _ => def.spec.name,
                 },
                 ..*def.spec
             },

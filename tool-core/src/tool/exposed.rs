@@ -1,10 +1,11 @@
-//! A tool under another name or description.
+//! A tool under another name or description, or with more that it needs.
 
 use std::sync::OnceLock;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::SecretNeed;
 use super::def::{Own, Source, ToolDef};
 use crate::call::Entries;
 use crate::schema::dialect::Dialect;
@@ -14,16 +15,24 @@ pub(super) struct Exposed {
     pub(super) own: Own,
     pub(super) name: String,
     pub(super) description: Option<String>,
+    /// What it needs, where the host says more than the tool itself.
+    pub(super) secrets: Option<Vec<SecretNeed>>,
     /// Written when they are asked for.
     definitions: [OnceLock<String>; 5],
 }
 
 impl Exposed {
-    pub(super) fn new(own: Own, name: String, description: Option<String>) -> Self {
+    pub(super) fn new(
+        own: Own,
+        name: String,
+        description: Option<String>,
+        secrets: Option<Vec<SecretNeed>>,
+    ) -> Self {
         Self {
             own,
             name,
             description,
+            secrets,
             definitions: Default::default(),
         }
     }

@@ -187,6 +187,11 @@ impl Response {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    #[cfg(feature = "web")]
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
     /// The body, unpacked, as far as it was read.
     pub fn bytes(&self) -> &[u8] {
         &self.body

@@ -1,0 +1,13 @@
+//! `fetch_webpage` and `search_web`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod page;
+mod search;
+#[path = "../http/support.rs"]
+#[allow(dead_code, reason = "some of it is for the tests of the other pack")]
+mod support;

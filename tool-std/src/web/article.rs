@@ -1,0 +1,130 @@
+//! From HTML to its main text as Markdown.
+
+use std::collections::HashSet;
+
+use dom_query::Document;
+use dom_smoothie::Readability;
+use encoding_rs::{Encoding, UTF_8};
+use htmd::HtmlToMarkdown;
+use htmd::options::{BulletListMarker, Options};
+use url::Url;
+
+use super::page::Link;
+use super::parse::{TooMuch, parse};
+
+/// Most links that are told.
+const MOST_LINKS: usize = 100;
+
+/// Where a page says its charset, if it does.
+const CHARSET_HEAD: usize = 1024;
+
+/// What is never the text of a page, even where there is hardly any other.
+const NAVIGATION: &str = "nav, [role=navigation]";
+
+/// What is around the text of a page, or cannot be text.
+const AROUND: &str = "header, footer, aside, form, dialog, script, style, noscript, template, iframe, object, svg, math, canvas";
+
+/// The main text of a page.
+#[derive(Debug)]
+pub(super) struct Article {
+    pub(super) title: Option<String>,
+    pub(super) markdown: String,
+    pub(super) links: Vec<Link>,
+}
+
+/// Finds the main text as a browser's reader does. Where there is none (a list, a form, a start page), it is what is left of the page
+/// without what stands around the text.
+pub(super) fn read(html: &str, url: &Url) -> Result<Article, TooMuch> {
+    let document = parse(html)?;
+    document.select(NAVIGATION).remove();
+    let title = text_of(&document.select_single("title").text());
+    let found = main_text(document.clone(), url).filter(|(_, main)| !main.trim().is_empty());
+    let (title, main) = match found {
+        Some((found, main)) => (text_of(&found).or(title), main),
+        None => (title, rest(&document)),
+    };
+    let main = parse(&main)?;
+    let links = links(&main, url);
+    main.select("img, picture, video, audio, script, style")
+        .remove();
+    let converter = HtmlToMarkdown::builder()
+        .scripting_enabled(false)
+        .options(Options {
+            bullet_list_marker: BulletListMarker::Dash,
+            ul_bullet_spacing: 1,
+            ol_number_spacing: 1,
+            ..Options::default()
+        })
+        .build();
+    // What was read a moment ago cannot fail to be read; no text is better than none at all.
+    let markdown = converter.convert(&main.html()).unwrap_or_default();
+    Ok(Article {
+        title,
+        markdown: markdown.trim().to_owned(),
+        links,
+    })
+}
+
+fn main_text(document: Document, url: &Url) -> Option<(String, String)> {
+    let article = Readability::with_document(document, Some(url.as_str()), None)
+        .and_then(|mut page| page.parse())
+        .ok()?;
+    Some((article.title, article.content.to_string()))
+}
+
+fn rest(document: &Document) -> String {
+    document.select(AROUND).remove();
+    document.select_single("body").inner_html().to_string()
+}
+
+/// Makes the links whole, takes away those that lead nowhere on the web, and gives the others, each once.
+fn links(document: &Document, base: &Url) -> Vec<Link> {
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for node in document.select("a[href]").nodes() {
+        let href = node.attr("href").unwrap_or_default();
+        let whole = base.join(href.trim()).ok();
+        let Some(whole) = whole.filter(|url| matches!(url.scheme(), "http" | "https")) else {
+            node.remove_attr("href");
+            continue;
+        };
+        node.set_attr("href", whole.as_str());
+        let same_page = whole.fragment().is_some()
+            && whole[..url::Position::AfterQuery] == base[..url::Position::AfterQuery];
+        if !same_page && all.len() < MOST_LINKS && seen.insert(whole.clone()) {
+            all.push(Link {
+                text: text_of(&node.text()).unwrap_or_default(),
+                url: whole.into(),
+            });
+        }
+    }
+    all
+}
+
+/// A text on one line; `None` where there is none.
+pub(super) fn text_of(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// The charset that a page says of itself, as browsers look for it: in a `meta` element among its first bytes.
+pub(super) fn charset(html: &[u8]) -> Option<&'static Encoding> {
+    let head = &html[..html.len().min(CHARSET_HEAD)];
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    head.split("<meta").skip(1).find_map(|after| {
+        let element = after.split('>').next()?;
+        let (_, value) = element.split_once("charset")?;
+        let value = value.trim_start().strip_prefix('=')?.trim_start();
+        let label = value
+            .trim_start_matches(['"', '\''])
+            .split(['"', '\'', ';', ' ', '/'])
+            .next()?;
+        let said = Encoding::for_label(label.as_bytes())?;
+        // What could be read as ASCII so far is not in two bytes a character.
+        Some(if said.is_ascii_compatible() {
+            said
+        } else {
+            UTF_8
+        })
+    })
+}

@@ -1,0 +1,186 @@
+//! `fetch_webpage`.
+
+use tool_core::ErrorKind;
+use tool_core::prelude::*;
+use url::Url;
+
+use super::article::{self, Article};
+use super::parse::TooMuch;
+use crate::http::{HttpRead, Method, Request, Response};
+use crate::http::{cut_chars, decode, is_text, looks_like_text, media_type};
+
+/// Memory for the stack of the thread that reads a page, only touched where a page is deep.
+const STACK: usize = 64 << 20;
+
+/// What a page says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Page {
+    /// Where it is, behind all redirects.
+    pub url: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its main text, as Markdown.
+    pub markdown: String,
+    /// The links in its main text, each once.
+    pub links: Vec<Link>,
+    /// There is more of it than is here.
+    pub truncated: bool,
+    /// How to cite it.
+    pub citation: PageCitation,
+}
+
+/// A link of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct Link {
+    /// What it says.
+    pub text: String,
+    /// Where it leads.
+    pub url: String,
+}
+
+/// Where a text comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+pub struct PageCitation {
+    /// What sort of source: `web`.
+    pub source: String,
+    /// The page's URL.
+    pub source_id: String,
+    /// When it was read, as ISO 8601 text.
+    pub retrieved_at: String,
+}
+
+/// Reads one web page and gives its main text as Markdown, without navigation and advertising, with its links. Use it for pages that
+/// people read; for an API or a file use `http_get`.
+#[tool(
+    category = "web",
+    example("A page", { "url": "https://example.com/blog/post" }),
+    example("Only how it begins", { "url": "https://example.com/blog/post", "max_chars": 2000 }),
+)]
+pub async fn fetch_webpage(
+    http: &HttpRead,
+    cx: &ToolContext,
+    /// The whole URL, `https://…` or `http://…`, of a page on the internet.
+    #[arg(length = 1..=4096)]
+    url: String,
+    /// Most characters of the text to give.
+    #[arg(default = 20000, range = 100..=200000)]
+    max_chars: u32,
+) -> Result<Page, ToolError> {
+    let response = http.send(Request::new(Method::Get, url)).await?;
+    if response.status() != 200 {
+        return Err(refused(&response));
+    }
+    let most = usize::try_from(max_chars).unwrap_or(usize::MAX);
+    let (mut article, mut truncated) = (text(&response).await?, response.is_cut());
+    truncated |= cut_chars(&mut article.markdown, most);
+    let citation = Citation::new("web", response.url());
+    let page = Page {
+        url: response.url().to_owned(),
+        title: article.title,
+        markdown: article.markdown,
+        links: article.links,
+        truncated,
+        citation: PageCitation {
+            source: citation.source().to_owned(),
+            source_id: citation.source_id().to_owned(),
+            retrieved_at: citation.retrieved_at_text().to_owned(),
+        },
+    };
+    cx.cite(citation);
+    Ok(page)
+}
+
+fn refused(response: &Response) -> ToolError {
+    let (status, url) = (response.status(), response.url());
+    let error = match (status, response.note()) {
+        (_, Some(note)) => ToolError::new(format!("`{url}` answered {status}: {note}")),
+        (429, _) => ToolError::of(
+            ErrorKind::RateLimited,
+            format!("`{url}` answered 429: too many requests"),
+        ),
+        (404 | 410, _) => ToolError::new(format!(
+            "`{url}` answered {status}: there is no such page, use another URL"
+        )),
+        (401 | 403, _) => ToolError::new(format!(
+            "`{url}` answered {status}: it is not for everybody, use another source"
+        )),
+        _ => ToolError::new(format!("`{url}` answered {status} and no page")),
+    };
+    match response.retry_after() {
+        Some(wait) => error.retry_after(wait),
+        None => error,
+    }
+}
+
+/// What a response says to a reader.
+async fn text(response: &Response) -> Result<Article, ToolError> {
+    if let Some(note) = response.note() {
+        return Err(ToolError::new(format!("the page cannot be read: {note}")));
+    }
+    let (bytes, (essence, charset)) = (response.bytes(), media_type(response.headers()));
+    if !is_text(&essence).unwrap_or_else(|| looks_like_text(bytes)) {
+        return Err(ToolError::new(format!(
+            "`{}` is no page of text but `{essence}`, use another source",
+            response.url()
+        )));
+    }
+    let is_html = match essence.as_str() {
+        "text/html" | "application/xhtml+xml" => true,
+        "" | "application/octet-stream" => looks_like_html(bytes),
+        _ => false,
+    };
+    let text = decode(
+        bytes,
+        charset,
+        is_html.then(|| article::charset(bytes)).flatten(),
+    );
+    if !is_html {
+        return Ok(Article {
+            title: None,
+            markdown: as_it_is(text, &essence),
+            links: Vec::new(),
+        });
+    }
+    let url = Url::parse(response.url())?;
+    match apart(move || article::read(&text, &url)).await {
+        Some(Ok(article)) => Ok(article),
+        Some(Err(TooMuch)) => Err(ToolError::new(
+            "the page has too many elements, or they stand too deep in one another, use another source",
+        )),
+        None => Err(ToolError::new(
+            "the page cannot be read, use another source",
+        )),
+    }
+}
+
+/// Runs in a thread with a stack of its own; `None` where that panics.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, result) = futures::channel::oneshot::channel();
+    std::thread::Builder::new()
+        .name("page".to_owned())
+        .stack_size(STACK)
+        .spawn(move || drop(done.send(work())))
+        .ok()?;
+    result.await.ok()
+}
+
+fn looks_like_html(bytes: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(512)]).to_ascii_lowercase();
+    let head = head.trim_start_matches('\u{feff}').trim_start();
+    head.starts_with("<!doctype html")
+        || head.starts_with("<html")
+        || head.starts_with("<head")
+        || head.starts_with("<body")
+}
+
+/// A text that is no page: prose as it is, anything else as code.
+fn as_it_is(text: String, essence: &str) -> String {
+    let language = match essence.rsplit(['/', '+']).next().unwrap_or_default() {
+        "plain" | "markdown" | "x-markdown" | "" | "octet-stream" => return text,
+        language => language.trim_start_matches("x-"),
+    };
+    // A fence is longer than any in the text.
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}", text.trim_end())
+}

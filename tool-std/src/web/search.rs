@@ -1,0 +1,349 @@
+//! `search_web`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tool_core::prelude::*;
+use tool_core::{Effect, ErrorKind};
+use url::Url;
+
+use super::article::text_of;
+use super::engines::{Brave, DuckDuckGo, SerpApi, Tavily};
+use super::parse::parse;
+use crate::http::{Http, Request, Response};
+
+/// How long a search engine is waited for.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Most characters of a snippet.
+const LONGEST_SNIPPET: usize = 2_000;
+
+/// What is searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchQuery {
+    /// The words.
+    pub query: String,
+    /// Most results.
+    pub limit: u32,
+    /// How thorough, where the engine knows a difference.
+    pub depth: Option<Depth>,
+}
+
+/// How thorough a search is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Depth {
+    /// Fast.
+    Basic,
+    /// Slower, with more of each page.
+    Advanced,
+}
+
+/// One thing that a search engine found, as it says it. HTML in it is taken out later.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchHit {
+    /// Its title.
+    pub title: String,
+    /// Where it is.
+    pub url: String,
+    /// A part of its text.
+    pub snippet: String,
+    /// How well it fits, where the engine says it.
+    pub score: Option<f64>,
+}
+
+/// A search engine.
+///
+/// ```
+/// use futures::future::{BoxFuture, FutureExt as _};
+/// use tool_core::prelude::*;
+/// use tool_std::http::Http;
+/// use tool_std::web::{Search, SearchHit, SearchProvider, SearchQuery, search_web};
+///
+/// /// Knows one page.
+/// struct Fixture;
+///
+/// impl SearchProvider for Fixture {
+///     fn name(&self) -> &str {
+///         "fixture"
+///     }
+///
+///     fn needs_key(&self) -> bool {
+///         false
+///     }
+///
+///     fn search<'a>(
+///         &'a self,
+///         _: &'a Http,
+///         _: Option<&'a SecretString>,
+///         query: &'a SearchQuery,
+///     ) -> BoxFuture<'a, Result<Vec<SearchHit>, ToolError>> {
+///         let title = format!("All about {}", query.query);
+///         let hit = SearchHit { title, url: "https://example.com/".to_owned(), ..SearchHit::default() };
+///         async { Ok(vec![hit]) }.boxed()
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let cx = ToolContext::builder().with(Search::only(Fixture)).build();
+/// let call = ToolCall::new("1", "search_web", r#"{"query": "lamps"}"#);
+/// let result = toolset![search_web].call(call, &cx).await;
+/// assert!(result.model_text().contains("All about lamps"));
+/// assert_eq!(result.citations()[0].source_id(), "https://example.com/");
+/// # }
+/// ```
+pub trait SearchProvider: Send + Sync + 'static {
+    /// The name by which it is chosen.
+    fn name(&self) -> &str;
+
+    /// Whether it can only be asked with a key, the secret `search_api_key`.
+    fn needs_key(&self) -> bool;
+
+    /// Asks it. Requests go through `http`, so that they pass its guard.
+    fn search<'a>(
+        &'a self,
+        http: &'a Http,
+        key: Option<&'a SecretString>,
+        query: &'a SearchQuery,
+    ) -> BoxFuture<'a, Result<Vec<SearchHit>, ToolError>>;
+}
+
+/// The search engines that a host knows, given to [`search_web`] with
+/// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
+///
+/// The variable `SEARCH_PROVIDER` of the call chooses one by its name; the first one answers where that names none of them. It is no
+/// secret, because a secret's text would be masked in the result that names the engine. A context without this has the
+/// [default](Search::default).
+///
+/// Where an engine needs a key and the context has none, the tool is there and says that it cannot be used. A host that wants it hidden
+/// instead says so to its registry:
+///
+/// ```
+/// use tool_core::{Registry, Rules, ToolContext};
+/// use tool_std::web::search_web;
+///
+/// # fn main() -> Result<(), tool_core::RegistryError> {
+/// let registry = Registry::builder()
+///     .tool::<search_web>()
+///     .required_secret("search_web", "search_api_key")
+///     .build()?;
+/// let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default());
+/// assert!(tools.get("search_web").is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Search {
+    providers: Vec<Arc<dyn SearchProvider>>,
+    http: Http,
+}
+
+/// `tavily`, `serpapi`, `brave` and `duckduckgo`; `searxng` is somewhere else for everybody.
+impl Default for Search {
+    fn default() -> Self {
+        Self::only(Tavily::new())
+            .and(SerpApi::new())
+            .and(Brave::new())
+            .and(DuckDuckGo::new())
+    }
+}
+
+impl Search {
+    /// This one.
+    pub fn only(provider: impl SearchProvider) -> Self {
+        Self {
+            providers: vec![Arc::new(provider)],
+            http: Http::default(),
+        }
+    }
+
+    /// This one as well. It takes the place of one that has its name.
+    pub fn and(mut self, provider: impl SearchProvider) -> Self {
+        let provider: Arc<dyn SearchProvider> = Arc::new(provider);
+        let mut known = self.providers.iter_mut();
+        match known.find(|known| known.name() == provider.name()) {
+            Some(known) => *known = provider,
+            None => self.providers.push(provider),
+        }
+        self
+    }
+
+    fn chosen(&self, name: Option<&str>) -> Option<&dyn SearchProvider> {
+        let named = self
+            .providers
+            .iter()
+            .find(|known| Some(known.name()) == name);
+        named.or(self.providers.first()).map(|known| &**known)
+    }
+}
+
+impl FromContext for Search {
+    const EFFECT: Effect = Effect::READ.union(Effect::EXTERNAL);
+
+    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
+        let mut search: Self = cx.extension().unwrap_or_default();
+        search.http = Http::of(cx);
+        Ok(search)
+    }
+}
+
+/// What a search engine found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
+pub struct SearchResults {
+    /// What was searched for.
+    pub query: String,
+    /// The engine that was asked.
+    pub provider: String,
+    /// The pages, best first.
+    pub results: Vec<SearchResult>,
+}
+
+/// One page that was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
+pub struct SearchResult {
+    /// Its place, 1 is the best.
+    pub rank: u32,
+    /// Its title.
+    pub title: String,
+    /// Where it is.
+    pub url: String,
+    /// A part of its text.
+    pub snippet: String,
+    /// How well it fits, where the engine says it.
+    pub score: Option<f64>,
+}
+
+/// Searches the web and gives pages with title, URL and a part of their text, best first. Read a page with `fetch_webpage` before you
+/// rely on it.
+#[tool(
+    category = "web",
+    example("A question", { "query": "how to rename a field with serde" }),
+    example("Thorough, with many results", { "query": "memory safety of C++26", "limit": 10, "depth": "advanced" }),
+)]
+pub async fn search_web(
+    search: &Search,
+    cx: &ToolContext,
+    #[secret(
+        "search_api_key",
+        label = "API key of the search engine",
+        description = "Not needed for SearXNG and DuckDuckGo."
+    )]
+    key: Option<SecretString>,
+    /// Name of the search engine: tavily, serpapi, brave, searxng or duckduckgo.
+    #[variable("SEARCH_PROVIDER")]
+    provider: Option<String>,
+    /// What to search for, as one would type it into a search engine.
+    #[arg(length = 1..=400)]
+    query: String,
+    /// Most results to give.
+    #[arg(default = 5, range = 1..=20)]
+    limit: u32,
+    /// How thorough the search is; not every engine knows a difference.
+    depth: Option<Depth>,
+) -> Result<SearchResults, ToolError> {
+    let Some(engine) = search.chosen(provider.as_deref()) else {
+        return Err(ToolError::unavailable("a search engine"));
+    };
+    if engine.needs_key() && key.is_none() {
+        return Err(ToolError::unavailable(format_args!(
+            "the secret `search_api_key` for the search engine `{}`",
+            engine.name()
+        )));
+    }
+    let asked = SearchQuery {
+        query,
+        limit,
+        depth,
+    };
+    let hits = engine.search(&search.http, key.as_ref(), &asked).await?;
+    let results = ranked(hits, limit);
+    for result in &results {
+        cx.cite(Citation::new(engine.name(), &result.url));
+    }
+    Ok(SearchResults {
+        query: asked.query,
+        provider: engine.name().to_owned(),
+        results,
+    })
+}
+
+/// The hits that lead to a page, each page once, in the engine's order.
+fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
+    let mut urls = std::collections::HashSet::new();
+    let kept = hits.into_iter().filter(|hit| {
+        let url = Url::parse(&hit.url).ok();
+        url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && urls.insert(url))
+    });
+    (1..=limit)
+        .zip(kept)
+        .map(|(rank, hit)| SearchResult {
+            rank,
+            title: plain(&hit.title),
+            snippet: plain(&hit.snippet).chars().take(LONGEST_SNIPPET).collect(),
+            url: hit.url,
+            score: hit.score.filter(|score| score.is_finite()),
+        })
+        .collect()
+}
+
+/// A text on one line, without the marks that engines put into it.
+fn plain(text: &str) -> String {
+    let said = if text.contains(['<', '&']) {
+        parse(text).map_or_else(|_| String::new(), |page| page.text().to_string())
+    } else {
+        text.to_owned()
+    };
+    text_of(&said).unwrap_or_default()
+}
+
+/// What all engines have in common: the time they have, and what an answer other than 200 means.
+pub(super) async fn ask(
+    send: impl Future<Output = Result<Response, ToolError>>,
+    engine: &str,
+) -> Result<serde_json::Value, ToolError> {
+    let response = send.await?;
+    let status = response.status();
+    let failed = |kind, text: &str| {
+        let error = ToolError::of(kind, format!("the search engine {text}"));
+        let said: String = response.text().chars().take(500).collect();
+        error.operator(format!("`{engine}` answered {status}: {said}"))
+    };
+    let error = match status {
+        200 if response.is_cut() => failed(
+            ErrorKind::Failed,
+            "answered more than can be read, ask for fewer results",
+        ),
+        200 => match response.json() {
+            Ok(found) => return Ok(found),
+            Err(_) => failed(
+                ErrorKind::Failed,
+                "did not answer as expected, try again later",
+            ),
+        },
+        401 | 403 => failed(
+            ErrorKind::Unavailable,
+            "refuses the host's key or has not been set up for this, it cannot be used now",
+        ),
+        429 => failed(
+            ErrorKind::RateLimited,
+            "has had too many requests, try again later",
+        ),
+        400 | 422 => failed(
+            ErrorKind::Failed,
+            "does not accept this query, write it in other words",
+        ),
+        _ => failed(ErrorKind::Failed, "cannot answer now, try again later"),
+    };
+    Err(match response.retry_after() {
+        Some(wait) => error.retry_after(wait),
+        None => error,
+    })
+}
+
+/// A request to an engine.
+pub(super) fn request(method: crate::http::Method, url: &str) -> Request {
+    Request::new(method, url).timeout(WAIT)
+}
