@@ -419,6 +419,21 @@ async fn who_stops_lets_calls_finish_and_takes_no_others() {
     web.stopped().await;
 }
 
+// A stream that only waits for something to tell keeps no server from stopping.
+#[tokio::test]
+async fn who_stops_ends_the_streams_that_wait() {
+    let mut web = Web::of(&server(), HttpOptions::new()).await;
+    let session = web.session(&[]).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let stream = web.begin("GET", "/mcp", &headers, "").await;
+    assert_eq!(stream.status(), 200);
+    web.stop();
+    let stopped = tokio::time::timeout(Duration::from_secs(60), web.stopped());
+    stopped.await.expect("the server stops");
+    let rest = http_body_util::BodyExt::collect(stream.into_body()).await;
+    assert!(rest.is_ok(), "the stream ends as streams do");
+}
+
 #[tokio::test]
 async fn small_writes_leave_at_once() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
