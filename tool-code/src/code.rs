@@ -40,37 +40,21 @@ pub struct CodeBuilder {
 }
 
 /// Why code cannot be run as it was set up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeSetupError {
     /// The name is no bare specifier.
+    #[error(
+        "`{0}` is no bare name for a module, use letters, digits, `-`, `_`, `.` and `/` without `./` before it"
+    )]
     Specifier(String),
     /// The name is taken: by the tools, or by another module.
+    #[error("a module `{0}` is there already, name this one differently")]
     Taken(String),
     /// A limit is zero.
+    #[error("`{0}` is zero, so nothing could run: give it a value")]
     Zero(&'static str),
 }
-
-impl fmt::Display for CodeSetupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Specifier(name) => write!(
-                f,
-                "`{name}` is no bare name for a module, use letters, digits, `-`, `_`, `.` and `/` without `./` before it"
-            ),
-            Self::Taken(name) => write!(
-                f,
-                "a module `{name}` is there already, name this one differently"
-            ),
-            Self::Zero(limit) => write!(
-                f,
-                "`{limit}` is zero, so nothing could run: give it a value"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CodeSetupError {}
 
 impl Code {
     /// Starts a setup.

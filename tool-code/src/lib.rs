@@ -1,8 +1,8 @@
 //! `run_code`: a model writes JavaScript or TypeScript, and the turn's tools are functions in it.
 //!
 //! A model that needs ten calls and a sum makes one call and gets the sum: what the tools gave stays out of its context. The code runs in
-//! `QuickJS`, in a process of its own that ends with the run. It has no files, no network and no environment ([`tool_std::isolate`]), and
-//! a tool is called where it always is: in the host, behind the toolset's gate.
+//! `QuickJS`, in a process of its own that ends with the run. [`tool_std::isolate`] holds it: no files but the system's, no environment,
+//! and no network where the kernel can say so. A tool is called where it always is: in the host, behind the toolset's gate.
 //!
 //! ```standalone_crate
 //! use tool_code::Code;

@@ -17,25 +17,16 @@ use crate::declare::declarations;
 use crate::process::GRACE;
 
 /// Why `run_code` cannot be put over a toolset.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfferError {
     /// The two tools could not be made.
+    #[error(transparent)]
     Registry(RegistryError),
     /// The toolset has a tool `run_code` or `describe_api` already.
+    #[error(transparent)]
     Toolset(ToolsetError),
 }
-
-impl std::fmt::Display for OfferError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Registry(error) => error.fmt(f),
-            Self::Toolset(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for OfferError {}
 
 /// Arguments of `run_code`.
 #[derive(Deserialize)]

@@ -114,6 +114,9 @@ impl Run {
             tokio::select! {
                 event = process.next() => match event {
                     Event::Said(ToHost::Done(done)) => {
+                        if let Err(why) = self.bounded(&done, said) {
+                            return self.broken(&mut process, why).await;
+                        }
                         process.end().await;
                         return Ok(done);
                     }
@@ -179,9 +182,30 @@ impl Run {
                 if said.reports.len() >= self.limits.reports {
                     return Err("more reports than the run may make");
                 }
+                said.values += value.get().len();
+                if said.values > self.limits.result {
+                    return Err("longer reports than the run may make");
+                }
                 said.reports.push(value);
             }
             ToHost::Done(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Looks whether the end is as short as it has to be.
+    fn bounded(&self, done: &Done, said: &Said) -> Result<(), &'static str> {
+        /// The engine cuts each part far below.
+        const ERROR: usize = 32 << 10;
+        let result = done.result.as_ref().map_or(0, |result| result.get().len());
+        if said.values + result > self.limits.result {
+            return Err("a longer result than the run may have");
+        }
+        let error = done.error.as_ref().map_or(0, |error| {
+            error.name.len() + error.message.len() + error.stack.as_ref().map_or(0, String::len)
+        });
+        if error > ERROR {
+            return Err("a longer error than the run may have");
         }
         Ok(())
     }
@@ -234,5 +258,7 @@ struct Said {
     logs: Vec<Log>,
     /// Bytes of the logs.
     bytes: usize,
+    /// Bytes of the reports.
+    values: usize,
     reports: Vec<Box<RawValue>>,
 }

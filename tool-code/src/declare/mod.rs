@@ -8,6 +8,9 @@ use tool_core::{Dialect, ToolDef};
 mod json;
 mod types;
 
+#[cfg(test)]
+mod tests;
+
 use json::Json;
 use types::Types;
 

@@ -137,10 +137,23 @@ impl<'a> Types<'a> {
             // The whole schema again.
             _ => String::new(),
         };
+        if self.definition(&name).is_none() {
+            return "unknown".to_owned();
+        }
         if !self.named.contains(&name) {
             self.named.push(name.clone());
         }
         self.name_of(&name)
+    }
+
+    /// What a name stands for; no name is the whole schema.
+    fn definition(&self, name: &str) -> Option<&'a Json> {
+        let root = self.root;
+        if name.is_empty() {
+            return Some(root);
+        }
+        let mut places = ["$defs", "definitions"].iter();
+        places.find_map(|place| root.get(place)?.get(name))
     }
 
     fn name_of(&self, name: &str) -> String {
@@ -158,13 +171,7 @@ impl<'a> Types<'a> {
         let mut done = 0;
         while let Some(name) = self.named.get(done).cloned() {
             done += 1;
-            let root = self.root;
-            let schema = match name.as_str() {
-                "" => Some(root),
-                name => ["$defs", "definitions"]
-                    .iter()
-                    .find_map(|place| root.get(place)?.get(name)),
-            };
+            let schema = self.definition(&name);
             let Some(schema) = schema else { continue };
             let body = self.of(schema, 0);
             text.push_str(&comment(&about(schema), 0));

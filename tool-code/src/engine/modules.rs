@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
@@ -104,8 +105,22 @@ impl Loader for Granted {
     }
 }
 
+/// The module `tools`: each tool by its name, and all of them.
+pub(super) fn exports(names: &[String]) -> String {
+    let mut script = String::from("const tools = globalThis.tools;\nexport default tools;\n");
+    for name in names.iter().filter(|name| is_binding(name)) {
+        // `tools` itself may be the name of a tool.
+        let _ = writeln!(
+            script,
+            "const $_{name} = tools.{name};
+export {{ $_{name} as {name} }};"
+        );
+    }
+    script
+}
+
 /// Whether a name can be bound by `import { name }`.
-pub(super) fn is_binding(name: &str) -> bool {
+fn is_binding(name: &str) -> bool {
     // Reserved words in modules.
     const RESERVED: &[&str] = &[
         "arguments",

@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -19,7 +18,7 @@ use super::bridge::Calls;
 use super::compile::{Compiled, Places};
 use super::fault::{CODE, fault, is_out_of_memory};
 use super::global::{self, Budget};
-use super::modules::{Granted, TOOLS, is_binding};
+use super::modules::{Granted, TOOLS, exports};
 use super::{Heard, Outbox, Signal, Stop, compile};
 use crate::outcome::{CodeError, Status};
 use crate::protocol::{Done, Program};
@@ -400,18 +399,4 @@ pub(super) fn define<'js>(
     value: impl IntoJs<'js>,
 ) -> Result<()> {
     globals.prop(name, Property::from(value))
-}
-
-/// The module `tools`: each tool by its name, and all of them.
-fn exports(names: &[String]) -> String {
-    let mut script = String::from("const tools = globalThis.tools;\nexport default tools;\n");
-    for name in names.iter().filter(|name| is_binding(name)) {
-        // `tools` itself may be the name of a tool.
-        let _ = writeln!(
-            script,
-            "const $_{name} = tools.{name};
-export {{ $_{name} as {name} }};"
-        );
-    }
-    script
 }

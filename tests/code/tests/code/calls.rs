@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use serde_json::json;
 use tool_code::{Limits, Status};
 use tool_core::policy::{Condition, Policy, PolicyVerdict, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, MemoryStore};
-use tool_core::{Audit, Effect, Gate, Rules};
+use tool_core::{Audit, Effect, ExposeSecret as _, Gate, Rules, ToolContextBuilder};
 
 use crate::support::{Diary, builder, gave, limits, message, run_with, short};
 
@@ -80,8 +81,6 @@ fn context(diary: &Diary, room: &Room, desk: &Desk) -> ToolContextBuilder {
         .with(desk.clone())
 }
 
-use tool_core::ToolContextBuilder;
-
 #[tokio::test]
 async fn reads_run_together_and_writes_alone_and_in_order() {
     let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
@@ -128,16 +127,21 @@ async fn reads_run_together_and_writes_alone_and_in_order() {
             "read 1", "read 2", "read 3", "read 4", "write 5", "write 6", "read 7", "write 8"
         ]
     );
-    // Whatever changes something has begun alone.
-    for (at, line) in lines
-        .iter()
-        .enumerate()
-        .filter(|(_, line)| line.starts_with("write"))
-    {
-        let (begun, ended): (Vec<&String>, Vec<&String>) = lines[..at]
-            .iter()
-            .partition(|line| !line.starts_with("end"));
-        assert_eq!(begun.len(), ended.len(), "{line} in {lines:?}");
+    // Whatever changes something is alone for as long as it runs.
+    let mut open: Vec<&str> = Vec::new();
+    for line in &lines {
+        let (what, page) = line.split_once(' ').unwrap();
+        match what {
+            "end" => open.retain(|known| !known.ends_with(page)),
+            "write" => assert!(open.is_empty(), "{line} in {lines:?}"),
+            _ => assert!(
+                !open.iter().any(|known| known.starts_with("write")),
+                "{line} in {lines:?}"
+            ),
+        }
+        if what != "end" {
+            open.push(line);
+        }
     }
 }
 
@@ -436,5 +440,58 @@ async fn a_call_of_run_code_is_ended_by_its_handle() {
     assert_eq!(
         (&output["status"], &output["error"]["message"]),
         (&json!("terminated"), &json!("the operator has had enough"))
+    );
+}
+
+// M8: what a tool gives is masked before code has it, so code cannot turn it into something that nobody recognises.
+#[tokio::test]
+async fn code_never_has_a_secret_in_clear() {
+    /// Tells too much.
+    #[tool(read_only)]
+    fn tell(#[secret("api_key")] key: SecretString) -> String {
+        format!("the key is {}", key.expose_secret())
+    }
+    let cx = ToolContext::builder()
+        .secret("api_key", "sk-very-secret-4711")
+        .build();
+    let setup = builder().build().unwrap();
+    let code = "const told = await tools.tell(); console.log(told); report([...told]); return [...told].reverse().join('')";
+    for tools in [
+        toolset![tell],
+        toolset![tell].through(&Gate::builder().build()),
+    ] {
+        let result = setup.start(code, &tools, &cx).finish().await.unwrap();
+        assert_eq!(result.status, Status::Success, "{:?}", result.error);
+        let text = serde_json::to_string(&result).unwrap();
+        for spelling in ["4711", "1174", "\"4\",\"7\",\"1\",\"1\""] {
+            assert!(!text.contains(spelling), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_sees_the_log_while_the_code_runs() {
+    let cx = ToolContext::anonymous();
+    let tools = builder()
+        .build()
+        .unwrap()
+        .instead_of(&toolset![], &cx)
+        .unwrap();
+    let code = json!({ "code": "console.log('one'); console.warn('two'); return 3" });
+    let call = ToolCall::new("c-1", "run_code", code.to_string());
+    let events: Vec<ToolEvent> = tools.stream(call, &cx).collect().await;
+    let steps: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            ToolEvent::Progress(step) => Some(step.get()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            r#"{"level":"info","text":"one"}"#,
+            r#"{"level":"warn","text":"two"}"#
+        ]
     );
 }

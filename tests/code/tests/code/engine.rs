@@ -194,6 +194,24 @@ async fn only_granted_modules_can_be_imported_and_only_by_bare_names() {
     }
 }
 
+#[tokio::test]
+async fn a_module_of_the_host_that_cannot_be_read_is_named() {
+    let setup = builder()
+        .module("dates", "export const = 1")
+        .build()
+        .unwrap();
+    let result = setup
+        .start("return 1", &toolset![], &ToolContext::anonymous())
+        .finish()
+        .await
+        .unwrap();
+    assert_eq!(result.status, Status::LinkError);
+    assert!(
+        message(&result).starts_with("the host's module `dates` cannot be read: "),
+        "{result:?}"
+    );
+}
+
 // S4-06: handle exposes terminate(reason)/running.
 #[tokio::test]
 async fn a_caller_ends_a_run_and_says_why() {

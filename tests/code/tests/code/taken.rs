@@ -1,0 +1,155 @@
+//! A process that somebody has taken over: what it says is believed no further than what code may do.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tool_code::{Code, Limits, RunResult, Status};
+use tool_core::Gate;
+use tool_core::prelude::*;
+use tool_std::isolate::Isolation;
+
+use crate::support::{Diary, limits, message};
+
+/// Looks.
+#[tool(read_only)]
+fn look(diary: &Diary) -> u8 {
+    diary.write("looked");
+    0
+}
+
+/// Removes.
+#[tool(destructive)]
+fn remove(diary: &Diary) -> u8 {
+    diary.write("removed");
+    0
+}
+
+/// Needs a number.
+#[tool]
+fn count(
+    diary: &Diary,
+    /// The number.
+    number: u8,
+) -> u8 {
+    diary.write("counted");
+    number
+}
+
+/// What a run gives whose process says this, and what tools did.
+async fn says(lines: &str) -> (RunResult, Vec<String>) {
+    let isolation = Isolation::new().helper(env!("CARGO_BIN_EXE_taken"));
+    let limits = Limits {
+        calls: 5,
+        reports: 5,
+        time: Duration::from_secs(1),
+        code: 1 << 20,
+        ..limits()
+    };
+    let setup = Code::builder()
+        .isolation(isolation)
+        .limits(limits)
+        .build()
+        .unwrap();
+    let diary = Diary::default();
+    let cx = ToolContext::builder().with(diary.clone()).build();
+    let tools = toolset![look, remove, count].through(&Gate::builder().build());
+    let result = setup.start(lines, &tools, &cx).finish().await.unwrap();
+    (result, diary.read())
+}
+
+const DONE: &str = r#"say {"done":{"status":"success","result":1,"error":null,"logs_dropped":0}}"#;
+
+fn call(name: &str, arguments: &str) -> String {
+    let call = json!({"call": {"id": 0, "name": name, "arguments": arguments}});
+    format!("say {call}")
+}
+
+#[tokio::test]
+async fn the_stand_in_speaks_the_protocol() {
+    let (result, did) = says(&format!("say \"started\"\n{}\n{DONE}", call("look", "{}"))).await;
+    assert_eq!(
+        (result.status, result.result.get()),
+        (Status::Success, "1"),
+        "{result:?}"
+    );
+    assert!(did.len() <= 1);
+}
+
+// M18: no permit can be forged, not even by whoever has the process.
+#[tokio::test]
+async fn calls_that_code_could_not_make_are_not_made() {
+    for name in ["remove", "run_code", "", "look ", "LOOK", "nothing"] {
+        let (result, did) = says(&format!("{}\nwait", call(name, "{}"))).await;
+        assert_eq!(result.status, Status::Error, "{name}: {result:?}");
+        assert_eq!(did, Vec::<String>::new());
+    }
+    // What the gate refuses is refused, whoever asks.
+    for arguments in [
+        "",
+        "{",
+        r#"{"number":-1}"#,
+        r#"{"number":1,"permit":true}"#,
+        "[]",
+        "null",
+    ] {
+        let (result, did) = says(&format!("{}\nwait", call("count", arguments))).await;
+        assert_eq!(
+            (result.status, did.len()),
+            (Status::Terminated, 0),
+            "{arguments}: {result:?}"
+        );
+    }
+    // More than the run may make.
+    let many = call("look", "{}").replacen("say", "many 1000", 1);
+    let (result, did) = says(&format!("{many}\nwait")).await;
+    assert_eq!(result.status, Status::Error, "{result:?}");
+    assert!(did.len() <= 5, "{did:?}");
+}
+
+#[tokio::test]
+async fn nonsense_ends_the_run_and_nothing_else() {
+    let long = "x".repeat(300 << 10);
+    let nonsense = [
+        "raw ffffffff".to_owned(),
+        "raw 00000003616263".to_owned(),
+        "raw 0000000400ff00ff".to_owned(),
+        "say {}".to_owned(),
+        "say null".to_owned(),
+        r#"say {"permit":{}}"#.to_owned(),
+        r#"say {"done":{"status":"great","result":1,"error":null,"logs_dropped":0}}"#.to_owned(),
+        r#"say {"done":{"status":"success","result":1,"error":null,"logs_dropped":0,"permit":1}}"#.to_owned(),
+        r#"say {"call":{"id":-1,"name":"look","arguments":"{}"}}"#.to_owned(),
+        r#"say {"call":{"id":0,"name":"look","arguments":{}}}"#.to_owned(),
+        r#"many 6 {"report":{"value":1}}"#.to_owned(),
+        format!(r#"say {{"report":{{"value":"{long}"}}}}"#),
+        format!(r#"say {{"log":{{"level":"info","text":"{long}"}}}}"#),
+        format!(r#"say {{"done":{{"status":"success","result":"{long}","error":null,"logs_dropped":0}}}}"#),
+        format!(r#"say {{"done":{{"status":"error","result":null,"error":{{"name":"E","message":"{long}"}},"logs_dropped":0}}}}"#),
+        r#"many 1000000 {"log":{"level":"info","text":"flood flood flood flood flood flood flood"}}"#.to_owned(),
+    ];
+    for lines in nonsense {
+        let (result, did) = says(&format!("{lines}\nwait")).await;
+        let shown = &lines[..lines.len().min(60)];
+        assert_eq!(
+            message(&result),
+            "the engine's process failed, the code cannot be run",
+            "{shown}: {:?}",
+            result.error
+        );
+        assert_eq!((result.status, did.len()), (Status::Error, 0), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_says_nothing_more_is_not_waited_for() {
+    let (result, _) = says("wait").await;
+    assert_eq!(result.status, Status::Terminated);
+    for lines in ["close", "say \"started\"\nclose", "raw 000000ff22\nclose"] {
+        let (result, _) = says(lines).await;
+        assert_eq!(
+            (result.status, message(&result)),
+            (Status::Error, "the engine's process ended by itself"),
+            "{lines}"
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! What is left of processes. A binary of its own: nothing else may run meanwhile.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use tool_code::{Code, Limits, Status};
+use tool_core::prelude::*;
+use tool_std::isolate::Isolation;
+
+const HOST: &str = env!("CARGO_BIN_EXE_host");
+
+/// Processes that run the binary of the engine.
+fn left() -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    processes
+        .map(|entry| entry.path())
+        .filter(|path| std::fs::read_link(path.join("exe")).is_ok_and(|exe| exe == Path::new(HOST)))
+        .map(|path| path.display().to_string())
+        .collect()
+}
+
+async fn all_gone(after: &str) {
+    for _ in 0..200 {
+        if left().is_empty() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(left(), Vec::<String>::new(), "{after}");
+}
+
+// S4-06: isolation; no process is left, however a run ends.
+#[tokio::test]
+async fn no_process_outlives_its_run() {
+    let limits = Limits {
+        time: Duration::from_millis(800),
+        ..Limits::default()
+    };
+    let isolation = Isolation::new().helper(HOST);
+    let setup = Code::builder()
+        .isolation(isolation)
+        .limits(limits)
+        .build()
+        .unwrap();
+    let (tools, cx) = (toolset![], ToolContext::anonymous());
+    let native = "new Array(2 ** 32 - 1).join('')";
+    for code in [
+        "return 1",
+        "throw 1",
+        "for (;;);",
+        native,
+        "const a = []; for (;;) a.push([0])",
+    ] {
+        setup.start(code, &tools, &cx).finish().await.unwrap();
+        assert_eq!(left(), Vec::<String>::new(), "{code}");
+    }
+    // Dropped in the middle.
+    for code in ["for (;;);", native] {
+        let run = setup.start(code, &tools, &cx).finish();
+        assert!(
+            tokio::time::timeout(Duration::from_millis(300), run)
+                .await
+                .is_err()
+        );
+        all_gone(code).await;
+    }
+    // Ended by its caller.
+    let run = setup.start(native, &tools, &cx);
+    let handle = run.handle();
+    let (result, seen) = tokio::join!(run.finish(), async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let seen = left();
+        handle.terminate("enough");
+        seen
+    });
+    assert_eq!(result.unwrap().status, Status::Terminated);
+    assert!(!seen.is_empty(), "it was there before");
+    assert_eq!(left(), Vec::<String>::new());
+}
