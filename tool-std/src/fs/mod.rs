@@ -72,6 +72,6 @@ pub use edit::{Edited, edit_file};
 pub use find::{Found, find_files};
 pub use limits::Limits;
 pub use list::{Entry, EntryKind, Listing, list_directory};
-pub use read::{FileText, Part, PartText, PartTexts, read_file, read_file_parts};
+pub use read::{FileText, Part, PartText, PartTexts, read_file, read_file_parts, read_text};
 pub use search::{FileMatches, Line, Matches, search_files};
 pub use write::{Written, write_file};

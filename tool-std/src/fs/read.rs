@@ -5,7 +5,7 @@ use tool_core::prelude::*;
 use super::limits::Limits;
 use super::open::{self, Home};
 use super::text::{Text, Unreadable};
-use crate::workspace::{Reader, WorkspacePath};
+use crate::workspace::{Reader, Workspace, WorkspacePath};
 
 /// Text of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -49,23 +49,74 @@ pub fn read_file(
     #[arg(default = 0)]
     offset: u64,
 ) -> Result<FileText, ToolError> {
-    if tail.is_some() && offset > 0 {
-        return Err(ToolError::new(
-            "`tail` and `offset` exclude each other, leave one out",
-        ));
-    }
+    let from = match tail {
+        Some(_) if offset > 0 => {
+            return Err(ToolError::new(
+                "`tail` and `offset` exclude each other, leave one out",
+            ));
+        }
+        Some(tail) => From::Tail(tail),
+        None => From::Offset(offset),
+    };
     let path = reader.resolve(&path).map_err(ToolError::shown)?;
-    let home = Home::of(reader)?;
-    let mut text = open(&home, &path, limits, cx)?;
-    let told = |fault| unreadable(&path, fault);
-    let (start, short) = match tail {
-        Some(tail) => tail_from(&mut text, tail as usize, limits).map_err(told)?,
-        None => (offset.min(text.size), false),
+    let text = window(reader, &path, &from, limits, &|| cx.is_cancelled())?;
+    cx.cite(Citation::new("workspace", path.as_str()));
+    Ok(text)
+}
+
+/// The text of a file as `read_file` reads it, for tools of one's own: opened below the workspace, told to be text, and cut to a window
+/// that begins at `offset`.
+///
+/// # Errors
+///
+/// What the model reads of a path that cannot be read.
+///
+/// ```
+/// use tool_std::fs::{Limits, read_text};
+/// use tool_std::workspace::{WorkspacePath, Workspaces};
+///
+/// # let root = tempfile::tempdir()?;
+/// # let root = root.path();
+/// let workspace = Workspaces::new(root).open("acme", "c-1")?;
+/// workspace.dir()?.write("notes.md", "one\ntwo\n")?;
+/// let text = read_text(&workspace, &WorkspacePath::relative("notes.md")?, 4, &Limits::default()).unwrap();
+/// assert_eq!((&*text.content, text.start_line, text.lines), ("two\n", 2, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_text(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    offset: u64,
+    limits: &Limits,
+) -> Result<FileText, ToolError> {
+    window(workspace, path, &From::Offset(offset), limits, &|| false)
+}
+
+/// Where a window begins.
+enum From {
+    Offset(u64),
+    /// So many lines before the end.
+    Tail(u32),
+}
+
+fn window(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    from: &From,
+    limits: &Limits,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<FileText, ToolError> {
+    let home = Home::of(workspace)?;
+    let mut text = open(&home, path, limits, cancelled)?;
+    let told = |fault| unreadable(path, fault);
+    let (start, short) = match from {
+        From::Tail(tail) => tail_from(&mut text, *tail, limits).map_err(told)?,
+        From::Offset(offset) => ((*offset).min(text.size), false),
     };
     let start_line = text.line_at(start).map_err(told)?.min(text.lines);
     let (size_bytes, lines) = (text.size, text.lines);
-    let content = if start == 0 && size_bytes <= limits.bytes as u64 && lines <= limits.lines as u64
-    {
+    let whole = size_bytes <= limits.bytes as u64 && lines <= limits.lines as u64;
+    let content = if start == 0 && whole {
         text.into_string()
     } else {
         text.window(start, limits.lines, limits.bytes)
@@ -73,7 +124,6 @@ pub fn read_file(
     let content = content.map_err(told)?;
     let end = start + content.len() as u64;
     let more = end < size_bytes;
-    cx.cite(Citation::new("workspace", path.as_str()));
     Ok(FileText {
         path: path.to_string(),
         size_bytes,
@@ -87,8 +137,8 @@ pub fn read_file(
 }
 
 /// Where the last lines begin, and whether they are fewer than were asked for.
-fn tail_from(text: &mut Text, tail: usize, limits: &Limits) -> Result<(u64, bool), Unreadable> {
-    let wanted = text.lines.min(tail as u64);
+fn tail_from(text: &mut Text, tail: u32, limits: &Limits) -> Result<(u64, bool), Unreadable> {
+    let wanted = text.lines.min(tail.into());
     let lines = wanted.min(limits.lines as u64);
     let mut start = text.start_of(text.lines - lines + 1)?;
     let mut short = lines < wanted;
@@ -190,7 +240,7 @@ fn read_part(
             part.end_line, part.start_line
         )));
     }
-    let mut text = open(home, &path, limits, cx)?;
+    let mut text = open(home, &path, limits, &|| cx.is_cancelled())?;
     let told = |fault| unreadable(&path, fault);
     let total_lines = text.lines;
     let start = part.start_line.min(total_lines);
@@ -229,10 +279,10 @@ fn open(
     home: &Home<'_>,
     path: &WorkspacePath,
     limits: &Limits,
-    cx: &ToolContext,
+    cancelled: &dyn Fn() -> bool,
 ) -> Result<Text, ToolError> {
     let (file, facts) = home.file(path)?;
-    Text::read(file, facts.size, limits.file_bytes, || cx.is_cancelled())
+    Text::read(file, facts.size, limits.file_bytes, cancelled)
         .map_err(|fault| unreadable(path, fault))
 }
 
