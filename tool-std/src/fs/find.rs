@@ -67,7 +67,7 @@ pub fn find_files(
     };
     let files = walk.files(&path)?;
     let mut paths = files.paths;
-    paths.retain(|file| glob.is_match(from(&path, file)));
+    paths.retain(|file| glob.is_match(from(&files.start, file)));
     let total = paths.len() as u64;
     let first = usize::try_from(offset).unwrap_or(usize::MAX);
     let shown: Vec<String> = paths.into_iter().skip(first).take(limit as usize).collect();

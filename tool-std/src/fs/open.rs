@@ -62,6 +62,19 @@ impl<'a> Home<'a> {
         Ok(dir)
     }
 
+    /// A path without the links on it, which stay inside. A walk begins there and follows none.
+    pub(super) fn real(&self, path: &WorkspacePath) -> Result<WorkspacePath, ToolError> {
+        if path.split().is_none() {
+            return Ok(path.clone());
+        }
+        let real = self
+            .dir
+            .canonicalize(path)
+            .map_err(|error| told(path, &error))?;
+        let real = real.to_str().filter(|real| !real.is_empty()).unwrap_or(".");
+        WorkspacePath::relative(real).map_err(ToolError::shown)
+    }
+
     /// The folder that a file is to be written in. No link is followed on the way, so that what is checked is what is written in;
     /// with `make`, folders that are not there are made.
     pub(super) fn slot<'p>(

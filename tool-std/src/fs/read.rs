@@ -116,12 +116,15 @@ fn window(
     let start_line = text.line_at(start).map_err(told)?.min(text.lines);
     let (size_bytes, lines) = (text.size, text.lines);
     let whole = size_bytes <= limits.bytes as u64 && lines <= limits.lines as u64;
-    let content = if start == 0 && whole {
-        text.into_string()
+    let (content, end_line) = if start == 0 && whole {
+        (text.into_string().map_err(told)?, lines)
     } else {
-        text.window(start, limits.lines, limits.bytes)
+        let window = text
+            .window(start, limits.lines, limits.bytes)
+            .map_err(told)?;
+        let end_line = start_line + newlines_within(&window);
+        (window, end_line)
     };
-    let content = content.map_err(told)?;
     let end = start + content.len() as u64;
     let more = end < size_bytes;
     Ok(FileText {
@@ -129,7 +132,7 @@ fn window(
         size_bytes,
         lines,
         start_line,
-        end_line: start_line + newlines_within(&content),
+        end_line,
         truncated: short || more,
         next_offset: more.then_some(end),
         content,

@@ -128,7 +128,9 @@ pub fn search_files(
     };
     let mut files = walk.files(&path)?;
     if let Some(only) = only {
-        files.paths.retain(|file| only.is_match(from(&path, file)));
+        files
+            .paths
+            .retain(|file| only.is_match(from(&files.start, file)));
     }
     let search = Search {
         home: &home,

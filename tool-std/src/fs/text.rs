@@ -16,16 +16,20 @@ const LOOKED_AT: usize = 8 << 10;
 
 /// A file that was looked at from its beginning to its end.
 pub(super) struct Text {
-    file: File,
-    /// The bytes from `held_at` on.
-    held: Vec<u8>,
-    held_at: u64,
+    held: Held,
     /// Where each piece begins, and how many lines end before it.
     pieces: Vec<(u64, u64)>,
     /// Its bytes.
     pub(super) size: u64,
     /// Its lines. What stands behind the last line end is one as well.
     pub(super) lines: u64,
+}
+
+/// What is in memory.
+enum Held {
+    All(String),
+    /// These bytes of the file from this place on.
+    Some(File, Vec<u8>, u64),
 }
 
 /// Why there is no text.
@@ -58,64 +62,66 @@ impl Text {
         if expected > most {
             return Err(Unreadable::Long(most));
         }
-        let room = usize::try_from(expected).map_or(PIECE, |size| size.min(PIECE));
-        // One byte more, so that the end of the file shows without growing.
-        let mut held = Vec::with_capacity(room + 1);
-        let (mut held_at, mut size, mut lines) = (0, 0, 0);
-        let mut pieces = Vec::new();
-        let mut ended = true;
+        // One byte more, so that the end of the file shows.
+        let room = usize::try_from(expected).map_or(PIECE, |size| (size + 1).min(PIECE));
+        let mut held = Vec::new();
+        let mut ended = fill(&mut file, &mut held, room)?;
+        if memchr::memchr(0, &held[..held.len().min(LOOKED_AT)]).is_some() {
+            return Err(Unreadable::Binary);
+        }
+        if ended {
+            let all = String::from_utf8(held);
+            let all =
+                all.map_err(|error| Unreadable::Encoding(error.utf8_error().valid_up_to() as u64))?;
+            let lines = memchr_iter(b'\n', all.as_bytes()).count() as u64;
+            return Ok(Self {
+                pieces: vec![(0, 0)],
+                size: all.len() as u64,
+                lines: lines + u64::from(!all.is_empty() && !all.ends_with('\n')),
+                held: Held::All(all),
+            });
+        }
+        let (mut at, mut lines, mut pieces) = (0, 0, Vec::new());
+        let mut last = b'\n';
         loop {
-            let carried = held.len();
-            let read = (&mut file).take(PIECE as u64).read_to_end(&mut held)?;
-            if read == 0 {
-                if carried > 0 {
-                    return Err(Unreadable::Encoding(size - carried as u64));
-                }
-                break;
-            }
-            size += read as u64;
-            if size > most {
+            if at + held.len() as u64 > most {
                 return Err(Unreadable::Long(most));
             }
-            if pieces.is_empty() && memchr::memchr(0, &held[..held.len().min(LOOKED_AT)]).is_some()
-            {
-                return Err(Unreadable::Binary);
-            }
-            let whole = whole_characters(&held).map_err(|at| Unreadable::Encoding(held_at + at))?;
-            pieces.push((held_at, lines));
+            let whole = whole_characters(&held).map_err(|bad| Unreadable::Encoding(at + bad))?;
+            pieces.push((at, lines));
             lines += memchr_iter(b'\n', &held[..whole]).count() as u64;
-            ended = held[..whole].last() == Some(&b'\n');
-            // A short read is the end, and what is held is the last of it.
-            if read < PIECE && whole == held.len() {
+            last = *held[..whole].last().unwrap_or(&last);
+            if ended && whole < held.len() {
+                return Err(Unreadable::Encoding(at + whole as u64));
+            }
+            if ended {
                 break;
             }
-            held.drain(..whole);
-            held_at += whole as u64;
             if cancelled() {
                 return Err(Unreadable::Cancelled);
             }
-        }
-        if !ended {
-            lines += 1;
+            held.drain(..whole);
+            at += whole as u64;
+            ended = fill(&mut file, &mut held, PIECE)?;
         }
         Ok(Self {
-            file,
-            held,
-            held_at,
+            size: at + held.len() as u64,
+            lines: lines + u64::from(last != b'\n'),
+            held: Held::Some(file, held, at),
             pieces,
-            size,
-            lines,
         })
     }
 
-    /// All of it, where it is held.
+    /// All of it.
     pub(super) fn into_string(mut self) -> Result<String, Unreadable> {
-        if self.held_at != 0 || self.held.len() as u64 != self.size {
-            let length =
-                usize::try_from(self.size).map_err(|_| Unreadable::Long(usize::MAX as u64))?;
-            self.hold(0, length)?;
+        let size = as_length(self.size);
+        match self.held {
+            Held::All(text) => Ok(text),
+            Held::Some(..) => {
+                let bytes = self.bytes(0, size)?.to_vec();
+                String::from_utf8(bytes).map_err(|_| Unreadable::Encoding(0))
+            }
         }
-        String::from_utf8(self.held).map_err(|_| Unreadable::Encoding(0))
     }
 
     /// The number of the line that the byte at `offset` is in.
@@ -191,33 +197,59 @@ impl Text {
                 None => bytes.len() - cut_character(bytes),
             },
         };
-        let window = bytes[..end].to_vec();
+        if let Held::All(text) = &self.held {
+            let from = as_length(offset.min(size));
+            let window = text.get(from..from + end).map(str::to_owned);
+            return window.ok_or(Unreadable::Encoding(offset));
+        }
+        let window = self.bytes(offset, end)?.to_vec();
         String::from_utf8(window).map_err(|_| Unreadable::Encoding(offset))
     }
 
+    /// Some bytes, fewer at the end of the file.
     fn bytes(&mut self, offset: u64, length: usize) -> Result<&[u8], Unreadable> {
-        let held_to = self.held_at + self.held.len() as u64;
-        let wanted = length.min(as_length(self.size.saturating_sub(offset)));
-        if offset < self.held_at || offset + wanted as u64 > held_to {
-            self.hold(offset, wanted)?;
+        let offset = offset.min(self.size);
+        let wanted = length.min(as_length(self.size - offset));
+        match &mut self.held {
+            Held::All(text) => {
+                let from = as_length(offset);
+                Ok(&text.as_bytes()[from..from + wanted])
+            }
+            Held::Some(file, held, at) => {
+                if offset < *at || offset + wanted as u64 > *at + held.len() as u64 {
+                    file.seek(SeekFrom::Start(offset))?;
+                    held.clear();
+                    *at = offset;
+                    fill(file, held, wanted)?;
+                    if held.len() < wanted {
+                        // Somebody made it shorter meanwhile.
+                        return Err(Unreadable::Io(io::ErrorKind::UnexpectedEof.into()));
+                    }
+                }
+                let from = as_length(offset - *at);
+                Ok(&held[from..from + wanted])
+            }
         }
-        let from = as_length(offset.min(self.size) - self.held_at);
-        Ok(&self.held[from..from + wanted])
     }
+}
 
-    fn hold(&mut self, offset: u64, length: usize) -> Result<(), Unreadable> {
-        self.file.seek(SeekFrom::Start(offset))?;
-        self.held.clear();
-        self.held_at = offset;
-        let read = (&mut self.file)
-            .take(length as u64)
-            .read_to_end(&mut self.held)?;
-        if read < length {
-            // Somebody made it shorter meanwhile.
-            return Err(Unreadable::Io(io::ErrorKind::UnexpectedEof.into()));
+/// Reads up to `most` bytes behind what is held; whether that was the end of the file.
+fn fill(file: &mut File, held: &mut Vec<u8>, most: usize) -> io::Result<bool> {
+    let mut at = held.len();
+    held.resize(at + most, 0);
+    let ended = loop {
+        if at == held.len() {
+            break false;
         }
-        Ok(())
-    }
+        match file.read(&mut held[at..]) {
+            Ok(0) => break true,
+            Ok(read) => at += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    };
+    held.truncate(at);
+    Ok(ended)
 }
 
 /// A length in memory; no file that is read is longer than memory can be.

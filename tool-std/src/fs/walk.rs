@@ -32,6 +32,8 @@ pub(super) struct Walk<'a> {
 
 /// The files that a walk found.
 pub(super) struct Files {
+    /// Where it began: what it was told to begin with, without links.
+    pub(super) start: WorkspacePath,
     /// Their paths from the workspace on, sorted.
     pub(super) paths: Vec<String>,
     /// Whether there are more than were to be taken.
@@ -73,17 +75,19 @@ pub(super) fn threads() -> usize {
 impl Walk<'_> {
     /// The regular files below `start`, or `start` itself where it is one.
     pub(super) fn files(&self, start: &WorkspacePath) -> Result<Files, ToolError> {
-        let told = |error| open::told(start, &error);
-        if self.home.dir.metadata(start).map_err(told)?.is_file() {
-            self.home.file(start)?;
+        let start = self.home.real(start)?;
+        let told = |error| open::told(&start, &error);
+        if self.home.dir.metadata(&start).map_err(told)?.is_file() {
+            self.home.file(&start)?;
             return Ok(Files {
                 paths: vec![start.to_string()],
                 more: false,
+                start,
             });
         }
-        self.home.folder(start)?;
+        self.home.folder(&start)?;
         let first = Task {
-            rules: self.rules_above(start),
+            rules: self.rules_above(&start),
             path: start.names().collect::<Vec<_>>().join("/"),
         };
         let shared = Shared {
@@ -115,7 +119,7 @@ impl Walk<'_> {
         paths.sort_unstable();
         let more = paths.len() > self.most;
         paths.truncate(self.most);
-        Ok(Files { paths, more })
+        Ok(Files { start, paths, more })
     }
 
     /// The rules of the folders from the workspace down to the one above `start`.

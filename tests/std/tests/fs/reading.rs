@@ -346,6 +346,13 @@ async fn what_is_no_text_is_told_apart() {
         )
         .await;
     assert_eq!(out["content"], "€yyyyyyyyyy\n");
+    // Exactly one piece, and the last line has no end.
+    place.put("whole", "z".repeat(4 << 20));
+    let parts = json!({"parts": [{"path": "whole", "start_line": 1, "end_line": 1}]});
+    assert_eq!(
+        place.ok("read_file_parts", parts).await["parts"][0]["total_lines"],
+        1
+    );
     // Exactly one piece.
     place.put("exact", "z\n".repeat(2 << 20));
     let out = place

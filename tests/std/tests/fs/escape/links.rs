@@ -179,6 +179,12 @@ async fn a_link_that_stays_inside_is_read_and_never_written_through() {
         .ok("search_files", json!({"pattern": "inside"}))
         .await;
     assert_eq!(out["matches"], 2);
+    // What it is told to begin with may be one.
+    for start in ["folder", "link"] {
+        let args = json!({"pattern": "inside", "path": start, "glob": "*.txt"});
+        let out = trial.place.ok("search_files", args).await;
+        assert_eq!(out["files"][0]["path"], "a/b/inside.txt");
+    }
     trial.is_untouched();
 }
 
