@@ -31,10 +31,10 @@ pub mod demo;
 pub mod git;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(feature = "web")]
-pub mod web;
 #[cfg(all(feature = "isolate", unix))]
 pub mod isolate;
+#[cfg(feature = "web")]
+pub mod web;
 
 #[cfg(all(feature = "process", unix))]
 pub mod process;

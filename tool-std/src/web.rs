@@ -18,7 +18,7 @@
 //!
 //! What a page says is somebody else's text. A host that lets a model act on it should let its policy know that.
 //!
-//! Cost: 41 crates beyond those of the feature `http`.
+//! Cost: 39 crates beyond those of the feature `http`.
 
 mod article;
 mod engines;
