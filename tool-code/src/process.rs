@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use serde::Deserialize;
 use tokio::io::AsyncWriteExt as _;
 use tool_core::ToolError;
 use tool_std::isolate::{Ended, Exit, Isolation, Job, Limits as JobLimits, Running, Stream};
@@ -134,7 +133,7 @@ impl Process {
         let Some(bytes) = self.heard.get(4..end) else {
             return Ok(None);
         };
-        let message = ToHost::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
+        let message = serde_json::from_slice(bytes)?;
         self.heard.drain(..end);
         Ok(Some(message))
     }

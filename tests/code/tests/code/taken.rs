@@ -115,6 +115,7 @@ async fn nonsense_ends_the_run_and_nothing_else() {
         "raw 0000000400ff00ff".to_owned(),
         "say {}".to_owned(),
         "say null".to_owned(),
+        "say \"started\" {}".to_owned(),
         r#"say {"permit":{}}"#.to_owned(),
         r#"say {"done":{"status":"great","result":1,"error":null,"logs_dropped":0}}"#.to_owned(),
         r#"say {"done":{"status":"success","result":1,"error":null,"logs_dropped":0,"permit":1}}"#.to_owned(),
