@@ -44,7 +44,8 @@
 //!
 //! # What it costs
 //!
-//! 12 crates beside those of `tool-core` without features and of `workspace`: those of `isolate`, and the macro of generator tools.
+//! 25 crates beside those of `tool-core` without features, 10 beside those of `fs`: those of `workspace` and of `isolate`, and
+//! async-stream, which generator tools are written with.
 
 mod commands;
 mod lines;

@@ -510,14 +510,15 @@ async fn a_host_without_privileges_keeps_its_commands_as_well() {
         mark.seconds(),
         path.display()
     );
-    let arguments = json!({ "command": ["python3", "-c", script] });
-    let mut host = Command::new("setpriv");
-    host.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-    host.arg(path.join("host"))
-        .arg(path)
-        .arg(arguments.to_string());
-    host.env("TMPDIR", path);
-    let said = match host.output() {
+    let as_nobody = |script: &str, bare: &[&str]| {
+        let arguments = json!({ "command": ["python3", "-c", script] });
+        let mut host = Command::new("setpriv");
+        host.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        host.arg(path.join("host")).arg(path);
+        host.arg(arguments.to_string()).args(bare);
+        host.env("TMPDIR", path).output()
+    };
+    let said = match as_nobody(&script, &[]) {
         Ok(said) if said.status.success() => said,
         other => return println!("skipped: nobody else to be: {other:?}"),
     };
@@ -529,4 +530,9 @@ async fn a_host_without_privileges_keeps_its_commands_as_well() {
         assert_eq!(lines[1], "PermissionError", "{said}");
     }
     assert_eq!(mark.alive(), 0);
+    // The helper is of the same user and knows the job's environment; nobody looks into it, with nothing but itself to see to that.
+    let script = "import os\ntry: print(os.readlink(f'/proc/{os.getppid()}/exe'))\nexcept OSError as error: print(type(error).__name__)";
+    let said = as_nobody(script, &["bare"]).unwrap();
+    let said: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(said["stdout"], "PermissionError\n", "{said}");
 }

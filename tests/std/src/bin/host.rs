@@ -2,12 +2,25 @@
 //!
 //! `host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use tool_core::prelude::*;
 use tool_std::isolate::{Isolation, Mechanism};
 use tool_std::process::{Commands, run_command};
 use tool_std::workspace::Workspaces;
+
+/// A mode of this binary: says its arguments, its environment and what it can read.
+fn tell(args: Vec<OsString>) -> u8 {
+    for arg in args {
+        println!("{}", arg.display());
+    }
+    println!("{}", std::env::vars_os().count());
+    let own = std::fs::read("/etc/hostname");
+    u8::from(own.is_ok())
+}
+
+tool_std::mode!("tell", tell);
 
 fn main() -> ExitCode {
     tool_std::helper();

@@ -1,9 +1,9 @@
 //! What a job has when it starts, and what is told of its end.
 
 use tokio::io::AsyncReadExt as _;
-use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Job, Keep};
+use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Job, Keep, Mechanism};
 
-use crate::support::{bare, isolation, run, sh};
+use crate::support::{bare, has, isolation, run, sh};
 
 #[tokio::test]
 async fn a_job_has_the_environment_that_it_was_given() {
@@ -63,6 +63,29 @@ async fn a_job_reads_what_it_is_fed_and_nothing_else() {
         assert_eq!(text, "some text");
         assert!(running.wait().await.unwrap().success());
         assert_eq!(run(&isolation, Job::new("/bin/cat")).await.stdout.bytes, 0);
+    }
+}
+
+#[tokio::test]
+async fn this_binary_runs_in_a_mode_of_its_own() {
+    for isolation in [isolation(), bare()] {
+        let ran = run(
+            &isolation,
+            Job::this("tell").args(["a b", "c"]).env("A", "1"),
+        )
+        .await;
+        assert_eq!(ran.stdout.text(), "a b\nc\n1\n");
+        let ran = run(&isolation, Job::this("no-such-mode")).await;
+        assert_eq!(ran.ended.exit, Exit::Code(127));
+        assert!(
+            ran.stderr.text().starts_with("no mode `no-such-mode`"),
+            "{:?}",
+            ran.stderr
+        );
+    }
+    if has(Mechanism::Landlock).await {
+        let ran = run(&isolation(), Job::this("tell")).await;
+        assert_eq!(ran.ended.exit, Exit::Code(0));
     }
 }
 
