@@ -5,6 +5,7 @@ use tool_core::prelude::*;
 use super::command::Command;
 use super::handle::Writer;
 use super::name;
+use super::repository::Repository;
 use super::session::short;
 use super::status::{FileState, status};
 
@@ -74,24 +75,11 @@ pub async fn git_commit(
             .writes();
         session.succeed(add).await?;
     }
-    let commit = Command::new("commit")
-        .args([
-            "--quiet",
-            "--no-verify",
-            "--no-gpg-sign",
-            "--cleanup=whitespace",
-            "--file=-",
-        ])
+    let commit = command(&repository, (&author, &email))
         .args((!only.is_empty()).then_some("--only"))
         .arg("--")
         .args(only)
-        .env("GIT_AUTHOR_NAME", &author)
-        .env("GIT_AUTHOR_EMAIL", &email)
-        .env("GIT_COMMITTER_NAME", &author)
-        .env("GIT_COMMITTER_EMAIL", &email)
-        .stdin(message.into_bytes())
-        .on(&repository)
-        .writes();
+        .stdin(message.into_bytes());
     session.succeed(commit).await?;
     let changed = Command::new("diff-tree")
         .args([
@@ -111,4 +99,20 @@ pub async fn git_commit(
         files: changed.split_terminator('\0').count() as u64,
         left_out,
     })
+}
+
+/// Without its message, which comes over standard input, and without its paths.
+pub(super) fn command<'a>(
+    repository: &'a Repository,
+    (author, email): (&str, &str),
+) -> Command<'a> {
+    Command::new("commit")
+        .args(["--quiet", "--no-verify", "--no-gpg-sign"])
+        .args(["--cleanup=whitespace", "--file=-"])
+        .env("GIT_AUTHOR_NAME", author)
+        .env("GIT_AUTHOR_EMAIL", email)
+        .env("GIT_COMMITTER_NAME", author)
+        .env("GIT_COMMITTER_EMAIL", email)
+        .on(repository)
+        .writes()
 }

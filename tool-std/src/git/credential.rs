@@ -29,7 +29,8 @@ pub(super) fn install(
     scope: Scope<'_>,
     token: &SecretString,
 ) -> io::Result<()> {
-    let token = token.expose_secret();
+    // A secret that came from a file ends with its line.
+    let token = token.expose_secret().trim();
     if token.contains(['\n', '\r', '\0']) {
         return Err(io::Error::other("a token is one line"));
     }
@@ -217,9 +218,11 @@ mod tests {
     #[test]
     fn a_token_is_one_line() {
         let (_root, path, dir) = folder("s");
-        for token in ["a\nhost=evil", "a\r", "a\0"] {
+        for token in ["a\nhost=evil", "a\rb", "a\0b"] {
             assert!(install(&dir, &path, SCOPE, &SecretString::from(token)).is_err());
         }
         assert_eq!(dir.entries().unwrap().count(), 0);
+        install(&dir, &path, SCOPE, &SecretString::from("tok-1234567\n")).unwrap();
+        assert_eq!(dir.read_to_string(TOKEN).unwrap(), "tok-1234567\n");
     }
 }

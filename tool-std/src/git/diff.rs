@@ -5,6 +5,7 @@ use tool_core::prelude::*;
 use super::command::Command;
 use super::handle::Reader;
 use super::name;
+use super::repository::Repository;
 
 /// What changed, as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -65,19 +66,11 @@ pub async fn git_diff(
     };
     let session = git.begin();
     let repository = session.repository(path).await?;
-    let command = Command::new("diff")
-        .args([
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            "--ignore-submodules=all",
-            "--submodule=short",
-        ])
+    let command = command(&repository)
         .args(staged.then_some("--cached"))
         .args(commits)
         .arg("--")
-        .args(&paths)
-        .on(&repository);
+        .args(&paths);
     let mut diff = session.succeed(command).await?;
     let bytes = diff.len();
     let most = diff.floor_char_boundary(max_bytes as usize);
@@ -87,4 +80,17 @@ pub async fn git_diff(
         bytes: bytes as u64,
         diff,
     })
+}
+
+/// Without what is compared.
+pub(super) fn command(repository: &Repository) -> Command<'_> {
+    Command::new("diff")
+        .args([
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--ignore-submodules=all",
+            "--submodule=short",
+        ])
+        .on(repository)
 }

@@ -2,9 +2,10 @@
 
 use tool_core::prelude::*;
 
-use super::command::Command;
+use super::command::{Command, Remote};
 use super::handle::Fetcher;
 use super::name;
+use super::repository::Repository;
 use super::session::{helper, named, recorded, short};
 
 /// What a fetch brought.
@@ -44,7 +45,25 @@ pub async fn git_fetch(
     let remote = recorded(&repository, &session.settings().address, helper.as_deref())?;
     let tracking = format!("refs/remotes/origin/{branch}");
     let before = short(&session, &repository, &tracking).await?;
-    let command = Command::new("fetch")
+    let command = command(&repository, remote, &branch);
+    session.succeed(command).await?;
+    let commit = short(&session, &repository, &tracking)
+        .await?
+        .unwrap_or_default();
+    Ok(Fetched {
+        branch: format!("origin/{branch}"),
+        updated: before.as_ref() != Some(&commit),
+        before,
+        commit,
+    })
+}
+
+pub(super) fn command<'a>(
+    repository: &'a Repository,
+    remote: Remote<'a>,
+    branch: &str,
+) -> Command<'a> {
+    Command::new("fetch")
         .args([
             "--quiet",
             "--no-recurse-submodules",
@@ -57,18 +76,8 @@ pub async fn git_fetch(
             "--",
         ])
         .arg(remote.url)
-        .arg(format!("+refs/heads/{branch}:{tracking}"))
-        .on(&repository)
+        .arg(format!("+refs/heads/{branch}:refs/remotes/origin/{branch}"))
+        .on(repository)
         .writes()
-        .reaches(remote);
-    session.succeed(command).await?;
-    let commit = short(&session, &repository, &tracking)
-        .await?
-        .unwrap_or_default();
-    Ok(Fetched {
-        branch: format!("origin/{branch}"),
-        updated: before.as_ref() != Some(&commit),
-        before,
-        commit,
-    })
+        .reaches(remote)
 }

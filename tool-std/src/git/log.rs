@@ -5,6 +5,7 @@ use tool_core::prelude::*;
 use super::command::Command;
 use super::handle::Reader;
 use super::name;
+use super::repository::Repository;
 
 /// Most characters of a message.
 const MESSAGE: usize = 2000;
@@ -59,7 +60,19 @@ pub async fn git_log(
     let revision = name::revision("/revision", revision.as_deref().unwrap_or("HEAD"))?;
     let session = git.begin();
     let repository = session.repository(path).await?;
-    let command = Command::new("log")
+    let command = command(&repository, revision, limit + 1)
+        .arg("--")
+        .args(&paths);
+    let text = session.succeed(command).await?;
+    let mut commits = parse(&text);
+    let truncated = commits.len() > limit as usize;
+    commits.truncate(limit as usize);
+    Ok(Log { commits, truncated })
+}
+
+/// Without its paths.
+pub(super) fn command<'a>(repository: &'a Repository, revision: &str, count: u32) -> Command<'a> {
+    Command::new("log")
         .args([
             "--no-show-signature",
             "--no-mailmap",
@@ -69,16 +82,9 @@ pub async fn git_log(
             "-z",
         ])
         .arg("--format=%H%x00%an%x00%ae%x00%aI%x00%s%x00%b")
-        .arg(format!("--max-count={}", limit + 1))
+        .arg(format!("--max-count={count}"))
         .arg(revision)
-        .arg("--")
-        .args(&paths)
-        .on(&repository);
-    let text = session.succeed(command).await?;
-    let mut commits = parse(&text);
-    let truncated = commits.len() > limit as usize;
-    commits.truncate(limit as usize);
-    Ok(Log { commits, truncated })
+        .on(repository)
 }
 
 /// Six fields a commit; no field of a commit can hold NUL.

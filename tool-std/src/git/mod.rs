@@ -88,8 +88,8 @@
 //! - reads the workspace alone for `git_status`, `git_diff` and `git_log`, writes there for the others, and reaches the host's TCP port for `git_clone`,
 //!   `git_fetch` and `git_push`, which talk to the URL that was cloned, not to the one in the configuration.
 //!
-//! Between the look and the run only a program that runs at the same time in the same workspace can change the files; what it could gain is bounded by
-//! the third and the fourth point, and the token by its helper.
+//! Between the look and the run only a program that runs at the same time in the same workspace can change the files. By the third point that gains it
+//! a filter of content at most, which may do what the program itself may, and by the fourth no other host; the token is its helper's.
 //!
 //! A run may take 120 seconds in all and write 5 MB to both outputs; both are the host's to change ([`Git::deadline`], [`Git::output_limit`]).
 //!
@@ -116,6 +116,8 @@ mod settings;
 mod state;
 mod status;
 mod sweep;
+#[cfg(test)]
+mod walls;
 
 pub use address::HostError;
 pub use branch::{Branch, BranchAction, Branches, git_branch};

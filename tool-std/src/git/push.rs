@@ -5,6 +5,7 @@ use tool_core::prelude::*;
 use super::command::{Command, Remote};
 use super::handle::Pusher;
 use super::name;
+use super::repository::Repository;
 use super::session::{failed, helper, named, recorded, short};
 
 /// What a push did on the server.
@@ -62,20 +63,7 @@ pub async fn git_push(
             "there is no branch `{branch}` here, see `git_branch`"
         ))
     })?;
-    let command = Command::new("push")
-        .args([
-            "--porcelain",
-            "--no-verify",
-            "--no-recurse-submodules",
-            "--no-signed",
-            "--no-follow-tags",
-        ])
-        .args(["--receive-pack=git-receive-pack", "--"])
-        .arg(remote.url)
-        .arg(format!("{local}:{local}"))
-        .on(&repository)
-        .writes()
-        .reaches(remote);
+    let command = command(&repository, remote, &branch);
     let output = session.run(command).await?;
     // `<flag>\t<from>:<to>\t<summary>`
     let told = String::from_utf8_lossy(&output.stdout);
@@ -108,4 +96,25 @@ pub async fn git_push(
         commit,
         status,
     })
+}
+
+pub(super) fn command<'a>(
+    repository: &'a Repository,
+    remote: Remote<'a>,
+    branch: &str,
+) -> Command<'a> {
+    Command::new("push")
+        .args([
+            "--porcelain",
+            "--no-verify",
+            "--no-recurse-submodules",
+            "--no-signed",
+            "--no-follow-tags",
+        ])
+        .args(["--receive-pack=git-receive-pack", "--"])
+        .arg(remote.url)
+        .arg(format!("refs/heads/{branch}:refs/heads/{branch}"))
+        .on(repository)
+        .writes()
+        .reaches(remote)
 }

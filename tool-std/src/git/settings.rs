@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::address::{Address, HostError};
+use crate::isolate::environment;
 
 /// How the tools of this pack run git: a host puts one into its contexts.
 ///
@@ -31,22 +32,9 @@ pub(super) struct Settings {
     pub(super) user: String,
     pub(super) deadline: Duration,
     pub(super) output: u32,
-    pub(super) host_env: Vec<(&'static str, OsString)>,
+    pub(super) host_env: Vec<(OsString, OsString)>,
     pub(super) clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
-
-/// What git gets of the host's environment; see [`command`](super::command) for what becomes of it.
-const ENV: [&str; 9] = [
-    "PATH",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-];
 
 impl Default for Git {
     fn default() -> Self {
@@ -60,11 +48,7 @@ impl Git {
     /// `PATH`, the proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and the certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`) of this
     /// process are read here and never again.
     pub fn new() -> Self {
-        let host_env = ENV
-            .into_iter()
-            .filter_map(|name| Some((name, std::env::var_os(name)?)))
-            .filter(|(_, value)| !value.is_empty())
-            .collect();
+        let host_env = environment().filter(|(_, value)| !value.is_empty());
         Self(Arc::new(Settings {
             address: Address::github(),
             program: OsString::from("git"),
@@ -72,7 +56,7 @@ impl Git {
             user: String::from("x-access-token"),
             deadline: Duration::from_mins(2),
             output: 5_000_000,
-            host_env,
+            host_env: host_env.collect(),
             clock: Arc::new(SystemTime::now),
         }))
     }
@@ -134,7 +118,7 @@ impl Git {
 }
 
 impl Settings {
-    /// A variable of the host's environment.
+    /// A variable of the host's environment; see [`command`](super::command) for what becomes of it.
     pub(super) fn env(&self, name: &str) -> Option<&OsString> {
         let mut all = self.host_env.iter();
         all.find(|(known, _)| *known == name)

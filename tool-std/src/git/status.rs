@@ -92,7 +92,16 @@ pub(super) async fn status(
     untracked: &str,
     paths: &[String],
 ) -> Result<Status, ToolError> {
-    let command = Command::new("status")
+    let command = command(repository, untracked, paths);
+    Ok(parse(&session.succeed(command).await?))
+}
+
+pub(super) fn command<'a>(
+    repository: &'a Repository,
+    untracked: &str,
+    paths: &[String],
+) -> Command<'a> {
+    Command::new("status")
         .args(["--porcelain=v2", "--branch", "-z"])
         .arg(format!("--untracked-files={untracked}"))
         .args([
@@ -102,8 +111,7 @@ pub(super) async fn status(
             "--",
         ])
         .args(paths)
-        .on(repository);
-    Ok(parse(&session.succeed(command).await?))
+        .on(repository)
 }
 
 /// Lines that end with NUL; a renamed file has one more for its old path.

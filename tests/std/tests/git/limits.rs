@@ -169,3 +169,41 @@ async fn a_call_that_is_given_up_ends_its_git_and_leaves_nothing() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+// S1-80, S1-82
+#[tokio::test]
+async fn git_has_no_environment_but_its_own() {
+    let world = World::new();
+    let told = world.path("told/env");
+    fs::create_dir(world.path("told")).unwrap();
+    let (git, _) = fake(&world, &format!("env > {}; exit 1", told.display()));
+    let cx = world.conversation(git, "c1", Isolation::GroupOnly);
+    cloning(&cx).await;
+    let text = fs::read_to_string(told).unwrap();
+    let known = |name: &str| {
+        let own = [
+            "PATH",
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "LC_ALL",
+            "SSH_ASKPASS",
+            "PWD",
+            "_",
+            "SHLVL",
+            "OLDPWD",
+        ];
+        own.contains(&name) || name.starts_with("GIT_")
+    };
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(
+        names.contains(&"GIT_TERMINAL_PROMPT") && names.iter().all(|name| known(name)),
+        "{names:?}"
+    );
+    assert!(text.contains("\nHOME=/dev/null\n") || text.starts_with("HOME=/dev/null\n"));
+    // The test has more than that.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+}
