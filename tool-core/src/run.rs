@@ -116,13 +116,19 @@ async fn execute<R>(
     (prepared, outcome)
 }
 
+/// The gate that a call passes: its toolset's, else that of the call that makes it. What a gated call calls is gated.
+#[cfg(feature = "host")]
+fn gate_of<'a>(toolset: &'a Toolset, cx: &'a ToolContext) -> Option<&'a gate::Gate> {
+    toolset.gate().or_else(|| cx.outer_gate())
+}
+
 /// See [`Toolset::call`].
 pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) -> CallResult {
     if toolset.search().is_some() {
         return toolset.call_opened(call, cx).await;
     }
     #[cfg(feature = "host")]
-    if let Some(gate) = toolset.gate() {
+    if let Some(gate) = gate_of(toolset, cx) {
         return gated::call(gate, toolset, call, cx, None, gated::From::Model).await;
     }
     let (prepared, job) = match prepare(toolset, call, cx, None) {
@@ -148,7 +154,7 @@ pub(crate) fn stream(
     drive::Events::new(move || {
         let (sender, steps) = unbounded();
         #[cfg(feature = "host")]
-        if let Some(gate) = toolset.gate().cloned() {
+        if let Some(gate) = gate_of(&toolset, &cx).cloned() {
             return Ok(events(steps, async move {
                 gated::call(&gate, &toolset, call, &cx, Some(sender), gated::From::Model).await
             }));

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::ToolContext;
 use crate::call::{ToolCall, ToolEvent};
 use crate::error::ToolError;
+use crate::gate::Gate;
 use crate::gate::approval::Ticket;
 use crate::gate::hash::{random_id, sha256};
 use crate::store::{ApprovalRequest, AuditNote};
@@ -24,6 +25,8 @@ pub(crate) struct Gated {
     path: Option<Box<str>>,
     parent: Option<Box<str>>,
     key: OnceLock<String>,
+    /// The gate that the call has come to; calls that it makes pass it, too.
+    gate: Option<Gate>,
     stop: CancellationToken,
     /// The body was polled, and has not returned.
     inside: AtomicBool,
@@ -70,6 +73,7 @@ impl Gated {
             path,
             parent,
             key: OnceLock::new(),
+            gate: None,
             stop: cx
                 .cancellation()
                 .map_or_else(CancellationToken::new, CancellationToken::child_token),
@@ -78,6 +82,12 @@ impl Gated {
             notes: Mutex::default(),
             asked: Mutex::default(),
         })
+    }
+
+    /// The same, at a gate.
+    pub(crate) fn at(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
     }
 
     /// The turn of a call that is made in this context.
@@ -145,6 +155,11 @@ impl ToolContext {
 
     pub(crate) fn turn_of_call(&self) -> Option<&str> {
         self.gated()?.turn.as_deref()
+    }
+
+    /// The gate that the running call has come to.
+    pub(crate) fn outer_gate(&self) -> Option<&Gate> {
+        self.gated()?.gate.as_ref()
     }
 
     /// The call within its turn.

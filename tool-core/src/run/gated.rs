@@ -62,7 +62,7 @@ pub(super) async fn call(
     };
     let (since, started) = (Instant::now(), Timestamp::now());
     let gated = match Gated::open(cx, &call, grant.as_deref().map(Grant::request)) {
-        Ok(gated) => gated,
+        Ok(gated) => gated.at(gate),
         Err(error) => return Box::pin(refuse(gate, None, call, cx, error, None, started)).await,
     };
     let (at, def) = match toolset.dispatch(&call.name) {

@@ -32,7 +32,7 @@ pub(crate) async fn invoke<T: Tool>(
     // Types hold already; bounds are known to the guard alone.
     let text = input.to_arguments();
     #[cfg(feature = "host")]
-    if let Some(gate) = toolset.gate() {
+    if let Some(gate) = super::gate_of(toolset, cx) {
         return through(gate, toolset, input, text, cx).await;
     }
     if let Some(text) = &text {

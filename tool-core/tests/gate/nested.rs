@@ -38,6 +38,30 @@ fn what_a_tool_calls_is_part_of_its_effect() {
     assert!(tools.get("spend").unwrap().effect().contains(Effect::WRITE));
 }
 
+// M18
+#[tokio::test]
+async fn what_a_gated_call_calls_passes_its_gate_whatever_the_toolset() {
+    let host = Host::new();
+    // Nobody has put the gate before the tools that tools may call.
+    let inner = toolset![count, pay];
+    let outer = toolset![count_twice, spend].through(&host.gate);
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .turn("t-1")
+        .with(host.mailbox.clone())
+        .tools(&inner)
+        .build();
+    for (id, tool) in [("c-1", "count_twice"), ("c-2", "spend")] {
+        let result = outer.call(ToolCall::new(id, tool, "{}"), &cx).await;
+        assert!(!result.is_error(), "{result:?}");
+    }
+    let rows = AuditSink::export(&host.store, &AuditFilter::default())
+        .await
+        .unwrap();
+    let of = |tool: &str| rows.iter().filter(|row| row.tool == tool).count();
+    assert_eq!((of("count"), of("pay")), (2, 1), "{rows:#?}");
+}
+
 // S4-65
 #[tokio::test]
 async fn a_nested_call_is_limited_gated_and_no_message() {

@@ -305,6 +305,51 @@ async fn tools_past_their_permit_are_not_called() {
     assert_eq!(diary.read().len(), 3);
 }
 
+// M18: a gate that is put before `run_code` alone holds for what code calls.
+#[tokio::test]
+async fn a_gate_before_run_code_is_a_gate_before_its_calls() {
+    /// Removes everything.
+    #[tool(destructive)]
+    fn remove(diary: &Diary) -> u8 {
+        diary.write("removed");
+        0
+    }
+    let diary = Diary::default();
+    let cx = ToolContext::builder()
+        .with(diary.clone())
+        .turn("t-1")
+        .build();
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let setup = builder().build().unwrap();
+    let tools = setup
+        .instead_of(&toolset![remove, fail], &cx)
+        .unwrap()
+        .through(&gate);
+    let code =
+        json!({ "code": "try { await tools.fail() } catch {} await tools.remove(); return 1" });
+    let result = tools
+        .call(ToolCall::new("c-1", "run_code", code.to_string()), &cx)
+        .await;
+    assert_eq!(
+        result.error().map(ToolError::kind),
+        Some(tool_core::ErrorKind::Pending),
+        "{result:?}"
+    );
+    assert_eq!(diary.read(), Vec::<String>::new());
+    let rows = AuditSink::export(&store, &AuditFilter::default())
+        .await
+        .unwrap();
+    let of = |tool: &str| rows.iter().filter(|row| row.tool == tool).count();
+    assert_eq!(
+        (of("run_code"), of("fail"), of("remove")),
+        (1, 1, 1),
+        "{rows:#?}"
+    );
+}
+
 #[tokio::test]
 async fn a_tool_that_fails_is_an_error_that_code_can_catch() {
     let tools = toolset![fail];
