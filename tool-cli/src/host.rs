@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use tool_core::store::MemoryStore;
-use tool_core::{Approvals, Gate, Registry, Rules, ToolContextBuilder};
+use tool_core::{Approvals, Gate, Registry, Rules, ToolContext, ToolContextBuilder, Toolset};
 
 use crate::args::{Color, Format, Words};
 use crate::commands;
@@ -16,6 +16,9 @@ use crate::screen::Screen;
 
 /// What a host adds to a context.
 pub(crate) type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync;
+
+/// What a host makes of the tools that a caller sees.
+type Shape = dyn Fn(Toolset, &ToolContext) -> Toolset + Send + Sync;
 
 /// The command line of a host: its tools, and what stands between a call and their bodies.
 ///
@@ -37,6 +40,7 @@ pub struct Cli {
     rules: Rules,
     gate: Option<Gate>,
     context: Option<Arc<Prepare>>,
+    shape: Option<Arc<Shape>>,
     workspace: bool,
 }
 
@@ -77,6 +81,16 @@ impl Cli {
         prepare: impl Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync + 'static,
     ) -> Self {
         self.context = Some(Arc::new(prepare));
+        self
+    }
+
+    /// Changes what a caller is offered by `list`, `schema`, `call` and `serve`, after the rules: for [`Toolset::searched`], and for tools
+    /// that are made from the others. What it is given goes through the gate, and so does what it gives.
+    pub fn shape(
+        mut self,
+        shape: impl Fn(Toolset, &ToolContext) -> Toolset + Send + Sync + 'static,
+    ) -> Self {
+        self.shape = Some(Arc::new(shape));
         self
     }
 
@@ -174,8 +188,14 @@ impl Cli {
         }
     }
 
-    pub(crate) fn shown(&self) -> &Rules {
-        &self.rules
+    /// What callers are offered of these tools.
+    pub(crate) fn offer(&self, registry: &Registry, gate: &Gate) -> Offer {
+        Offer {
+            registry: registry.clone(),
+            rules: self.rules.clone(),
+            gate: gate.clone(),
+            shape: self.shape.clone(),
+        }
     }
 
     /// The host's gate, or one that asks in the terminal.
@@ -198,6 +218,25 @@ impl Cli {
         match &self.context {
             Some(prepare) => prepare(cx),
             None => cx,
+        }
+    }
+}
+
+/// What callers are offered.
+pub(crate) struct Offer {
+    registry: Registry,
+    rules: Rules,
+    gate: Gate,
+    shape: Option<Arc<Shape>>,
+}
+
+impl Offer {
+    /// The tools of a caller, through the gate.
+    pub(crate) fn toolset(&self, cx: &ToolContext) -> Toolset {
+        let tools = self.registry.toolset(cx, &self.rules).through(&self.gate);
+        match &self.shape {
+            None => tools,
+            Some(shape) => shape(tools, cx).through(&self.gate),
         }
     }
 }

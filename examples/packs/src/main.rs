@@ -3,17 +3,27 @@
 //! | variable | what it says |
 //! |---|---|
 //! | `WORKSPACES_ROOT` | where the files of the tools lie |
+//! | `PACKS_GIT` | the URL that repositories are below, `https://github.com` where nothing is said |
+//! | `PACKS_LOCAL` | `1` lets requests go to this machine too, at any port; without it only public hosts are reached |
+//! | `PACKS_SEARXNG` | the URL of a SearXNG to search the web with; DuckDuckGo is asked where nothing is said |
 //! | `PACKS_POLICY` | a policy file in JSON; without one, calls that destroy something wait for a person |
 
 use std::error::Error;
+use std::net::IpAddr;
 use std::process::ExitCode;
 
 use tool_cli::Cli;
+use tool_code::Code;
 use tool_core::Rules;
 use tool_core::policy::{PolicyFile, SharedPolicy};
+use tool_std::git::Git;
+use tool_std::http::{Guard, Http, special_range};
+use tool_std::isolate::Isolation;
+use tool_std::web::{DuckDuckGo, SearXng, Search};
 use tool_std::workspace::Workspaces;
 
 fn main() -> ExitCode {
+    tool_std::helper();
     match host() {
         Ok(cli) => cli.run(),
         Err(error) => {
@@ -30,10 +40,34 @@ fn host() -> Result<Cli, Box<dyn Error>> {
         rules = rules.policy(&SharedPolicy::new(policy));
     }
     let workspaces = Workspaces::from_env();
+    let mut guard = Guard::default();
+    if std::env::var_os("PACKS_LOCAL").is_some_and(|on| on == "1") {
+        let local = |address: IpAddr| special_range(address).filter(|_| !address.is_loopback());
+        guard = guard.addresses(local).any_port();
+    }
+    let http = Http::default().guard(guard);
+    let mut git = Git::new().author("packs", "packs@localhost");
+    if let Ok(base) = std::env::var("PACKS_GIT") {
+        git = git.host(&base)?;
+    }
+    let search = match std::env::var("PACKS_SEARXNG") {
+        Ok(url) => Search::only(SearXng::at(url)),
+        Err(_) => Search::only(DuckDuckGo::new()),
+    };
+    let code = Code::builder().build()?;
     let cli = Cli::new().name("packs").rules(rules);
-    Ok(cli.context(move |cx| {
+    let cli = cli.context(move |cx| {
         cx.workspace("demo")
             .conversation("packs")
             .with(workspaces.clone())
+            .with(Isolation::new())
+            .with(http.clone())
+            .with(git.clone())
+            .with(search.clone())
+    });
+    // Code calls what its caller may call.
+    Ok(cli.shape(move |tools, cx| match code.beside(&tools, cx) {
+        Ok(all) => all,
+        Err(_) => tools,
     }))
 }

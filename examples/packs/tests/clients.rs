@@ -6,7 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -15,6 +16,12 @@ use tempfile::TempDir;
 use test_clients::Node;
 
 const PACKS: &str = env!("CARGO_BIN_EXE_packs");
+
+const PAGE: &str = "<html><head><title>Lamps</title></head><body><nav>Home Shop</nav><article><h1>Lamps</h1><p>Lamps burn for a \
+    thousand hours, and then somebody has to change them, which is a matter of a minute with the right ladder and of an hour \
+    without one.</p></article></body></html>";
+
+const FOUND: &str = r#"{"query":"lamps","results":[{"title":"Lamps","url":"https://example.com/lamps","content":"All about lamps","score":1.0}]}"#;
 
 /// A call, and what its result says.
 struct Once {
@@ -31,8 +38,10 @@ fn once(tool: &'static str, arguments: Value, says: &'static str) -> Once {
     }
 }
 
-/// Each tool once, in an order in which each finds what it needs.
+/// Each tool once, in an order in which each finds what it needs. `{web}` is a server on this machine, `{clone}` the repository that
+/// `git_clone` has made.
 fn calls() -> Vec<Once> {
+    let clone = || json!({"path": "{clone}"});
     vec![
         once("log_hello_world", json!({}), r#""logged":true"#),
         once(
@@ -59,24 +68,170 @@ fn calls() -> Vec<Once> {
         once("list_directory", json!({"path": "."}), "plan.md"),
         once("find_files", json!({"pattern": "*.md"}), "plan.md"),
         once("search_files", json!({"pattern": "St[a-z]+"}), "1. Start"),
+        once(
+            "run_command",
+            json!({"command": ["sort", "-r"], "stdin": "a\nb\n"}),
+            r#""stdout":"b\na\n""#,
+        ),
+        once("git_clone", json!({"repo": "acme/site"}), "cloned"),
+        once(
+            "git_branch",
+            json!({"path": "{clone}", "action": "create", "name": "draft"}),
+            "draft",
+        ),
+        once("git_status", clone(), r#""branch":"draft""#),
+        once("git_diff", clone(), "diff"),
+        once("git_log", clone(), "Begin"),
+        once(
+            "write_file",
+            json!({"path": "{clone}/page.md", "content": "A page\n"}),
+            r#""created":true"#,
+        ),
+        once(
+            "git_commit",
+            json!({"path": "{clone}", "message": "Write a page"}),
+            "commit",
+        ),
+        once("git_push", clone(), "draft"),
+        once(
+            "git_fetch",
+            json!({"path": "{clone}", "branch": "main"}),
+            "origin/main",
+        ),
+        once(
+            "http_get",
+            json!({"url": "{web}/items"}),
+            r#""items":[1,2]"#,
+        ),
+        once(
+            "http_request",
+            json!({"url": "{web}/items", "method": "POST", "body": "{}"}),
+            r#""status":200"#,
+        ),
+        once(
+            "fetch_webpage",
+            json!({"url": "{web}/page"}),
+            "Lamps burn for a thousand hours",
+        ),
+        once(
+            "search_web",
+            json!({"query": "lamps"}),
+            "https://example.com/lamps",
+        ),
+        once(
+            "run_code",
+            json!({"code": "const plan = await tools.read_file({path: 'plan.md'}); return plan.lines + 40;"}),
+            r#""result":42"#,
+        ),
+        once("describe_api", json!({}), "read_file"),
     ]
 }
 
 /// What the packs work on: it goes with the test.
 struct World {
     folder: TempDir,
+    web: String,
 }
 
 impl World {
     fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-        }
+        let folder = tempfile::tempdir().unwrap();
+        let seed = folder.path().join("seed");
+        let bare = folder.path().join("server/acme/site.git");
+        git(&["init", "-q", "-b", "main", seed.to_str().unwrap()]);
+        let commit = ["commit", "-q", "--allow-empty", "-m", "Begin"];
+        git(&[&["-C", seed.to_str().unwrap()][..], &commit].concat());
+        let (from, to) = (seed.to_str().unwrap(), bare.to_str().unwrap());
+        git(&["clone", "-q", "--bare", from, to]);
+        Self { folder, web: web() }
     }
 
     fn settle(&self, command: &mut Command) {
-        command.env("WORKSPACES_ROOT", self.folder.path());
+        let server = self.folder.path().join("server");
+        command
+            .env("WORKSPACES_ROOT", self.folder.path().join("workspaces"))
+            .env("PACKS_GIT", format!("file://{}", server.display()))
+            .env("PACKS_LOCAL", "1")
+            .env("PACKS_SEARXNG", &self.web);
     }
+
+    /// The arguments, with what is only known now.
+    fn fill(&self, arguments: &Value, clone: &str) -> Value {
+        let text = arguments.to_string();
+        let text = text.replace("{web}", &self.web).replace("{clone}", clone);
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+fn git(arguments: &[&str]) {
+    let mut git = Command::new("git");
+    git.args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    for who in ["AUTHOR", "COMMITTER"] {
+        git.env(format!("GIT_{who}_NAME"), "Ann")
+            .env(format!("GIT_{who}_EMAIL"), "ann@example.org");
+    }
+    assert!(git.status().unwrap().success());
+}
+
+/// A server with a page, a search engine's answer and a list; it ends with the process.
+fn web() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else { continue };
+            std::thread::spawn(move || answer(&stream));
+        }
+    });
+    address
+}
+
+fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
+    let mut from = BufReader::new(stream);
+    let mut first = String::new();
+    from.read_line(&mut first)?;
+    let (mut line, mut length) = (String::new(), 0);
+    while from.read_line(&mut line)? > 2 {
+        if let Some((name, value)) = line.trim().split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or_default();
+        }
+        line.clear();
+    }
+    std::io::copy(&mut from.take(length), &mut std::io::sink())?;
+    let path = first.split(' ').nth(1).unwrap_or_default();
+    let (kind, body) = if path.starts_with("/page") {
+        ("text/html", PAGE)
+    } else if path.starts_with("/search") {
+        ("application/json", FOUND)
+    } else {
+        ("application/json", r#"{"items":[1,2]}"#)
+    };
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// The repository of a result of `git_clone`, below the workspace.
+fn clone_of(text: &str) -> Option<String> {
+    let (_, after) = text.split_once("/.repos/")?;
+    Some(format!(".repos/{}", after.split('"').next()?))
+}
+
+/// What a model reads of the result that the inspector prints first.
+fn text_of(stdout: &[u8]) -> String {
+    let mut values = serde_json::Deserializer::from_slice(stdout).into_iter::<Value>();
+    let result = values.next().unwrap().unwrap();
+    let parts = result["content"].as_array().unwrap();
+    parts
+        .iter()
+        .filter_map(|part| part["text"].as_str())
+        .collect()
 }
 
 /// Ends with this.
@@ -99,7 +254,7 @@ fn the_python_client_uses_each_tool_once() {
     let calls = calls();
     let asked: Vec<_> = calls
         .iter()
-        .map(|call| json!({"tool": call.tool, "arguments": call.arguments}))
+        .map(|call| json!({"tool": call.tool, "arguments": world.fill(&call.arguments, "{clone}")}))
         .collect();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/each.py");
     let mut command = Command::new(python);
@@ -117,7 +272,8 @@ fn the_python_client_uses_each_tool_once() {
     let mut called: Vec<_> = calls.iter().map(|call| json!(call.tool)).collect();
     names.sort_by_key(ToString::to_string);
     called.sort_by_key(ToString::to_string);
-    assert_eq!(names, called.iter().collect::<Vec<_>>(), "each tool once");
+    called.dedup();
+    assert_eq!(names, called.iter().collect::<Vec<_>>());
     for (call, result) in calls.iter().zip(said["results"].as_array().unwrap()) {
         assert_eq!(result["error"], false, "{result}\n{told}");
         let text = result["text"].as_str().unwrap();
@@ -137,7 +293,7 @@ fn the_inspector_uses_each_tool_once() {
         .args(["serve", "--http", "127.0.0.1:0"])
         .stderr(Stdio::piped());
     world.settle(&mut command);
-    // Nobody sits in front of it who could say yes.
+    // What destroys something would wait for a person else.
     let policy = world.folder.path().join("policy.json");
     let rule = json!({"name": "trusted", "verdict": "allow", "tools": ["*"]});
     std::fs::write(&policy, json!({"rules": [rule]}).to_string()).unwrap();
@@ -147,22 +303,27 @@ fn the_inspector_uses_each_tool_once() {
     let mut said = BufReader::new(server.0.stderr.take().unwrap());
     said.read_line(&mut line).unwrap();
     let address = line.split_whitespace().last().unwrap();
+    let mut clone = String::new();
     for call in calls() {
+        let arguments = world.fill(&call.arguments, &clone).to_string();
         let output = node
             .command()
             .arg(&launcher)
             .args(["--cli", address, "--transport", "http"])
             .args(["--method", "tools/call", "--tool-name", call.tool])
-            .args(["--tool-args-json", &call.arguments.to_string()])
+            .args(["--tool-args-json", &arguments])
             .output()
             .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).replace("\\\"", "\"");
+        let text = text_of(&output.stdout);
         let told = String::from_utf8_lossy(&output.stderr);
-        // No policy lifts an approval that a tool always wants.
+        // No policy lifts an approval that a tool always wants, and nobody sits in front of the inspector.
         let says = match call.tool {
-            "log_hello_world" => "approved by a person",
+            "log_hello_world" | "git_push" => "approved by a person",
             _ => call.says,
         };
         assert!(text.contains(says), "{}: {text}\n{told}", call.tool);
+        if call.tool == "git_clone" {
+            clone = clone_of(&text).unwrap();
+        }
     }
 }

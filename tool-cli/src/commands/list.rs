@@ -50,8 +50,14 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
     let registry = cli.tools()?;
     let supplied = Supplied::gather(&words.supply, registry.tools())?;
     let cx = cli.prepare(supplied.context(&words.supply)).build();
-    let shown = registry.toolset(&cx, cli.shown());
-    let tools = registry.tools().iter().filter(|def| match &words.filter {
+    let shown = cli.offer(&registry, &cli.gate_of()?).toolset(&cx);
+    // Those that the host makes from others come last.
+    let made = shown
+        .names()
+        .filter(|name| registry.get(name).is_none())
+        .filter_map(|name| shown.get(name));
+    let tools = registry.tools().iter().chain(made);
+    let tools = tools.filter(|def| match &words.filter {
         None => true,
         Some(part) => {
             def.name().contains(&**part)

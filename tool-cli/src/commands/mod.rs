@@ -1,6 +1,6 @@
 //! The commands, one file each.
 
-use tool_core::{Registry, ToolCall, ToolContext, ToolDef};
+use tool_core::{Registry, ToolCall, ToolContext, ToolDef, Toolset};
 
 use crate::args::Command;
 use crate::host::Cli;
@@ -46,13 +46,35 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     }
 }
 
+/// The tools that the host's own context is offered.
+pub(crate) fn offered(cli: &Cli, registry: &Registry) -> Result<Toolset, Failure> {
+    let cx = cli.prepare(ToolContext::builder()).build();
+    Ok(cli.offer(registry, &cli.gate_of()?).toolset(&cx))
+}
+
+/// The tool of a name, of those that exist or those that are made from them, or those that are named nearly so.
+pub(crate) async fn find_offered<'r>(
+    registry: &'r Registry,
+    offered: &'r Toolset,
+    name: &str,
+) -> Result<&'r ToolDef, Failure> {
+    match offered.get(name).or_else(|| registry.get(name)) {
+        Some(def) => Ok(def),
+        None => Err(none(offered, name).await),
+    }
+}
+
 /// The tool of a name, or those that are named nearly so.
 pub(crate) async fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r ToolDef, Failure> {
-    if let Some(def) = registry.get(name) {
-        return Ok(def);
+    match registry.get(name) {
+        Some(def) => Ok(def),
+        None => Err(none(&registry.open(), name).await),
     }
+}
+
+async fn none(tools: &Toolset, name: &str) -> Failure {
     // The text that a model reads names up to five. There is no such tool, so nothing runs.
     let call = ToolCall::new("", name, "{}");
-    let result = registry.open().call(call, &ToolContext::anonymous()).await;
-    Err(Failure::usage(result.model_text()).hint("`list` shows every tool"))
+    let result = tools.call(call, &ToolContext::anonymous()).await;
+    Failure::usage(result.model_text()).hint("`list` shows every tool")
 }

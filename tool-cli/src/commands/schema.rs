@@ -2,7 +2,7 @@
 
 use tool_core::Dialect;
 
-use super::find;
+use super::{find_offered, offered};
 use crate::args::Schema;
 use crate::host::Cli;
 use crate::json::Json;
@@ -11,6 +11,7 @@ use crate::screen::Screen;
 
 pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
+    let offered = offered(cli, &registry)?;
     let Some(name) = &words.name else {
         let tools = registry.open();
         let left: Vec<_> = tools.left_out(words.dialect).collect();
@@ -23,7 +24,7 @@ pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exi
         }
         return show(&tools.definitions(words.dialect), screen);
     };
-    let def = find(&registry, name).await?;
+    let def = find_offered(&registry, &offered, name).await?;
     if words.output {
         return match def.output_schema() {
             Some(schema) => show(&schema, screen),

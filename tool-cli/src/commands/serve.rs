@@ -20,11 +20,12 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         supply: words.supply.clone(),
         prepare: cli.preparation(),
     };
-    let rules = cli.shown().clone();
-    let mut server = McpServer::builder(Tools::ruled(registry, move |_| rules.clone()))
+    let gate = cli.gate_of()?;
+    let offer = cli.offer(&registry, &gate);
+    let mut server = McpServer::builder(Tools::each(move |cx| offer.toolset(cx)))
         .name(cli.program())
         .version(env!("CARGO_PKG_VERSION"))
-        .gate(&cli.gate_of()?)
+        .gate(&gate)
         .context(move |one| caller.context(*one).build());
     if words.approve_by_client {
         server = server.approve_by_client();

@@ -1,6 +1,6 @@
 """The Python package `mcp` 2.x, over stdio: calls each tool once, says yes where it is asked, and prints what came of it.
 
-`each.py PROGRAM CALLS`: CALLS is a JSON array of {"tool", "arguments"}; printed is an array of {"tool", "error", "text"}, then the names of all tools.
+`each.py PROGRAM CALLS`: CALLS is a JSON array of {"tool", "arguments"}, where `{clone}` is the repository that `git_clone` has made; printed is an array of {"tool", "error", "text"}, then the names of all tools.
 """
 
 import asyncio
@@ -21,9 +21,13 @@ async def main(program, calls):
     results = []
     async with Client(server, elicitation_callback=say_yes, read_timeout_seconds=60) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
+        clone = ""
         for call in json.loads(calls):
-            result = await client.call_tool(call["tool"], call["arguments"])
+            arguments = json.loads(json.dumps(call["arguments"]).replace("{clone}", clone))
+            result = await client.call_tool(call["tool"], arguments)
             text = "\n".join(part.text for part in result.content if part.type == "text")
+            if call["tool"] == "git_clone" and not result.is_error:
+                clone = ".repos/" + json.loads(text)["path"].split("/.repos/")[1]
             results.append({"tool": call["tool"], "error": bool(result.is_error), "text": text})
     print(json.dumps({"names": names, "results": results}))
 

@@ -13,8 +13,8 @@ use tool_core::{
     Toolset,
 };
 
-use super::find;
 use super::supply::{self, Supplied};
+use super::{find_offered, offered};
 use crate::args::{Call, How, Named};
 use crate::host::{Cli, clap_color, misused_exit};
 use crate::outcome::{Exit, Failure};
@@ -40,7 +40,8 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
     };
     let mut after = after.into_iter();
     let name = after.next().unwrap_or_default();
-    let def = find(&registry, &name.to_string_lossy()).await?;
+    let offered = offered(cli, &registry)?;
+    let def = find_offered(&registry, &offered, &name.to_string_lossy()).await?;
     let after: Vec<OsString> = after.collect();
     let said = match flags::read(
         def,
@@ -144,10 +145,7 @@ impl OneCall<'_> {
             } else {
                 Repair::Safe
             };
-            let tools = registry
-                .toolset(&cx, self.cli.shown())
-                .repair(repair)
-                .through(&gate);
+            let tools = self.cli.offer(registry, &gate).toolset(&cx).repair(repair);
             self.seen(&tools)?;
             let call = ToolCall::new(ID, self.def.wire_name(), arguments.clone());
             let mut result = self.drive(tools.stream(call, &cx)).await?;
