@@ -37,7 +37,7 @@ async fn cloning(cx: &ToolContext) -> CallResult {
     call(cx, "git_clone", json!({ "repo": "acme/site" })).await
 }
 
-// S1-83, S1-92, S1-94
+// S1-83, S1-92, S1-93, S1-94
 #[tokio::test]
 async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
     for (number, isolation) in [(1, isolation()), (2, Isolation::GroupOnly)] {
@@ -87,7 +87,7 @@ fn the_limits_are_120_seconds_and_5_megabytes_unless_said() {
     assert!(format!("{gh:?}").contains("deadline: 30s"));
 }
 
-// S1-92
+// S1-92, S1-93
 #[tokio::test]
 async fn six_megabytes_end_in_an_error() {
     // Three on each output, so that neither is too much alone.
