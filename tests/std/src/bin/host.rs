@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         for mechanism in [
             Mechanism::Landlock,
             Mechanism::PidNamespace,
+            Mechanism::NetworkNamespace,
             Mechanism::CgroupKill,
         ] {
             isolation = isolation.without(mechanism);
