@@ -55,7 +55,7 @@
 //!
 //! Cost: 65 crates beyond `tool-core`'s.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use tool_core::prelude::*;
@@ -190,7 +190,9 @@ impl Http {
     }
 
     pub(crate) fn of(cx: &ToolContext) -> Self {
-        cx.extension().unwrap_or_default()
+        /// One for all, because certificates are read for each anew.
+        static DEFAULT: LazyLock<Http> = LazyLock::new(Http::default);
+        cx.extension().unwrap_or_else(|| DEFAULT.clone())
     }
 }
 

@@ -33,6 +33,7 @@ pub struct Answered {
     pub duration_ms: u64,
     /// How long to wait before the next try, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64", default)]
     pub retry_after_seconds: Option<u64>,
     /// Headers of the call that were not sent, because they are not the caller's to set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -40,11 +41,13 @@ pub struct Answered {
     pub headers_not_sent: Vec<String>,
     /// What else there is to know.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", default)]
     pub note: Option<String>,
 }
 
+/// Not a list of types: clients of MCP are known to refuse those.
 fn any_json(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": ["object", "array", "string", "number", "boolean", "null"]})
+    json_schema!({})
 }
 
 /// Reads a URL over HTTP and gives status, headers and body as they are. It changes nothing. For an API or a file; for a page that people

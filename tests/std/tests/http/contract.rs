@@ -19,7 +19,22 @@ fn the_tools_keep_their_word() {
     for tool in &tools {
         assert!(tool.examples().len() >= 2);
         assert_eq!(tool.providers(), Dialects::ALL);
-        assert!(tool.output_schema().unwrap().contains("duration_ms"));
+        let schema: Value = serde_json::from_str(&tool.output_schema().unwrap()).unwrap();
+        let required = [
+            "status",
+            "url",
+            "headers",
+            "body",
+            "truncated",
+            "duration_ms",
+        ];
+        assert_eq!(schema["required"], json!(required));
+        let properties = schema["properties"].as_object().unwrap();
+        assert_eq!(properties.len(), required.len() + 3);
+        for (name, property) in properties {
+            assert!(property["description"].is_string(), "{name}");
+            assert!(!property["type"].is_array(), "{name}"); // clients refuse that
+        }
     }
 }
 
