@@ -236,7 +236,12 @@ impl Text {
 /// Reads up to `most` bytes behind what is held; whether that was the end of the file.
 fn fill(file: &mut File, held: &mut Vec<u8>, most: usize) -> io::Result<bool> {
     let mut at = held.len();
-    held.resize(at + most, 0);
+    if held.is_empty() {
+        // Memory that the system hands out is zero already.
+        *held = vec![0; most];
+    } else {
+        held.resize(at + most, 0);
+    }
     let ended = loop {
         if at == held.len() {
             break false;
