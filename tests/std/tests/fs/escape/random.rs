@@ -39,7 +39,9 @@ fn piece() -> impl Strategy<Value = String> {
         "..\\..",
         "%2e%2e",
     ]);
+    let link = prop::sample::select(vec!["up", "root", "self", "to-secret", "a/up", "a/out"]);
     prop_oneof![
+        6 => link.prop_map(str::to_owned),
         6 => known.prop_map(str::to_owned),
         1 => "\\PC{1,6}",
         1 => any::<String>(),
@@ -49,7 +51,7 @@ fn piece() -> impl Strategy<Value = String> {
 
 fn path() -> impl Strategy<Value = String> {
     let separator = prop::sample::select(vec!["/", "/", "/", "//", "\\", "\u{ff0f}"]);
-    let pieces = prop::collection::vec((piece(), separator), 1..9);
+    let pieces = prop::collection::vec((piece(), separator), 1..5);
     (any::<prop::sample::Index>(), pieces).prop_map(|(start, pieces)| {
         // The second one stands for the workspace's own path.
         let starts = ["", "", "", "/", "\u{1}", "\u{1}/"];
