@@ -428,7 +428,7 @@ async fn who_stops_ends_the_streams_that_wait() {
     let stream = web.begin("GET", "/mcp", &headers, "").await;
     assert_eq!(stream.status(), 200);
     web.stop();
-    let stopped = tokio::time::timeout(Duration::from_secs(60), web.stopped());
+    let stopped = tokio::time::timeout(Duration::from_mins(1), web.stopped());
     stopped.await.expect("the server stops");
     let rest = http_body_util::BodyExt::collect(stream.into_body()).await;
     assert!(rest.is_ok(), "the stream ends as streams do");

@@ -50,7 +50,7 @@ macro_rules! mode {
         const _: () = {
             #[$crate::private::linkme::distributed_slice($crate::private::TOOL_STD_0_1_MODES)]
             #[linkme(crate = $crate::private::linkme)]
-            static MODE: $crate::isolate::Mode = $crate::isolate::Mode::new($name, $run);
+            static __TOOL_STD_MODE: $crate::isolate::Mode = $crate::isolate::Mode::new($name, $run);
         };
     };
 }
