@@ -89,7 +89,12 @@ async fn no_entry_of_a_configuration_leads_elsewhere() {
     }
     assert!(token > 0, "no proxy got the token");
     // What the configuration says of its remote is nobody's order.
-    plant("[remote \"origin\"]\n url = OTHER/acme/site.git");
+    target.restore();
+    let config = target.clone.join(".git/config");
+    let ours = fs::read_to_string(&config).unwrap();
+    let theirs = ours.replace(&server.base(), &other.base());
+    assert_ne!(ours, theirs);
+    fs::write(config, theirs).unwrap();
     let before = other.seen().len();
     for (tool, said) in target.everything().await {
         said.unwrap_or_else(|told| panic!("{tool}: {told}"));
