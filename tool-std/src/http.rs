@@ -24,9 +24,9 @@
 //!
 //! # Two tools
 //!
-//! [`http_get`] reads, [`http_request`] does whatever a method can. One tool for both would have to be called destructive for every
+//! [`http_get`](fn@http_get) reads, [`http_request`](fn@http_request) does whatever a method can. One tool for both would have to be called destructive for every
 //! page that it reads: its approvals would be clicked away, and no read would be repeated after a failure or run beside another.
-//! [`http_request`] takes `GET` as well, so that a host may offer it alone.
+//! [`http_request`](fn@http_request) takes `GET` as well, so that a host may offer it alone.
 //!
 //! # What a host says
 //!
@@ -140,7 +140,7 @@ impl Http {
         self
     }
 
-    /// Most characters of a body in the result of [`http_get`] and [`http_request`], and how many there are where a model asks for
+    /// Most characters of a body in the result of [`http_get`](fn@http_get) and [`http_request`](fn@http_request), and how many there are where a model asks for
     /// nothing else; 16,384 where nothing is said.
     pub fn max_chars(mut self, chars: u32) -> Self {
         self.settings().max_chars = chars;

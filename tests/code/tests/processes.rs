@@ -10,7 +10,7 @@ use tool_code::{Code, Limits, Status};
 use tool_core::prelude::*;
 use tool_std::isolate::Isolation;
 
-const HOST: &str = env!("CARGO_BIN_EXE_host");
+const HOST: &str = env!("CARGO_BIN_EXE_code-host");
 
 /// Processes that run the binary of the engine.
 fn left() -> Vec<String> {

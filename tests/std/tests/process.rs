@@ -24,7 +24,7 @@ mod mark;
 
 use mark::Mark;
 
-const HOST: &str = env!("CARGO_BIN_EXE_host");
+const HOST: &str = env!("CARGO_BIN_EXE_std-host");
 
 fn commands() -> Commands {
     Commands::new(Isolation::new().helper(HOST))

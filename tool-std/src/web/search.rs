@@ -110,7 +110,7 @@ pub trait SearchProvider: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<SearchHit>, ToolError>>;
 }
 
-/// The search engines that a host knows, given to [`search_web`] with
+/// The search engines that a host knows, given to [`search_web`](fn@search_web) with
 /// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
 /// The variable `SEARCH_PROVIDER` of the call chooses one by its name; the first one answers where that names none of them. It is no

@@ -10,7 +10,7 @@ use tool_std::isolate::Isolation;
 
 /// Code whose process is the binary of these tests.
 pub(crate) fn builder() -> CodeBuilder {
-    let isolation = Isolation::new().helper(env!("CARGO_BIN_EXE_host"));
+    let isolation = Isolation::new().helper(env!("CARGO_BIN_EXE_code-host"));
     Code::builder().isolation(isolation).limits(limits())
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn tools() -> Toolset {
 
 /// Everything that the kernel has.
 pub(crate) fn isolation() -> Isolation {
-    Isolation::new().helper(env!("CARGO_BIN_EXE_host"))
+    Isolation::new().helper(env!("CARGO_BIN_EXE_std-host"))
 }
 
 impl World {

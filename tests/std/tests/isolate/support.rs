@@ -4,7 +4,7 @@ use tool_std::isolate::{IsolateError, Isolation, Job, Keep, Mechanism, Ran};
 
 /// Everything that the kernel has.
 pub(crate) fn isolation() -> Isolation {
-    Isolation::new().helper(env!("CARGO_BIN_EXE_host"))
+    Isolation::new().helper(env!("CARGO_BIN_EXE_std-host"))
 }
 
 /// The helper alone: what has to hold where the kernel has nothing else.
