@@ -121,6 +121,7 @@ async fn memory_bombs_end_as_memory() {
         "let p = Promise.resolve(); const all = []; for (;;) all.push(p = p.then(() => 1))",
         "const o = {}; for (let i = 0; ; i++) o['k' + i] = i",
         "await Promise.resolve(); const a = []; for (;;) a.push([1, 2, 3])",
+        "await Promise.resolve().then(() => { const a = []; for (;;) a.push([1, 2, 3]) })",
         "const make = async () => { const a = []; for (;;) { a.push([0]); await null } }; await make()",
         "/(?:)/[Symbol.split]('x'.repeat(1e7))",
         "const a = []; for (let n = 1n << 1000000n; ; n += 1n) a.push(n)",
