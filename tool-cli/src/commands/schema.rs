@@ -11,7 +11,6 @@ use crate::screen::Screen;
 
 pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
-    let offered = offered(cli, &registry)?;
     let Some(name) = &words.name else {
         let tools = registry.open();
         let left: Vec<_> = tools.left_out(words.dialect).collect();
@@ -24,6 +23,7 @@ pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exi
         }
         return show(&tools.definitions(words.dialect), screen);
     };
+    let offered = offered(cli, &registry)?;
     let def = find_offered(&registry, &offered, name).await?;
     if words.output {
         return match def.output_schema() {

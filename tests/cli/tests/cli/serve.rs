@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Stdio;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use rexpect::process::WaitStatus;
 use rexpect::session::spawn_command;
@@ -20,20 +20,24 @@ fn asked(to: &mut impl std::io::Write, from: &mut impl std::io::BufRead, message
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
-// S1-49, M8
-#[test]
-fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
-    let mut serve = command(DESK, &["serve", "--variable", "STREET=Elm"]);
-    serve.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
+/// A server, and the ends of its pipes.
+fn started(mut serve: Command) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     serve
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut child = serve.spawn().unwrap();
-    let (mut to, mut from) = (
-        child.stdin.take().unwrap(),
-        BufReader::new(child.stdout.take().unwrap()),
-    );
+    let to = child.stdin.take().unwrap();
+    let from = BufReader::new(child.stdout.take().unwrap());
+    (child, to, from)
+}
+
+// S1-49, M8
+#[test]
+fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
+    let mut serve = command(DESK, &["serve", "--variable", "STREET=Elm"]);
+    serve.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
+    let (mut child, mut to, mut from) = started(serve);
     let begun = asked(&mut to, &mut from, BEGIN);
     assert_eq!(begun["result"]["serverInfo"]["name"], "desk");
     writeln!(
@@ -86,16 +90,8 @@ fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
 // S2-12, S2-13, S2-17
 #[test]
 fn the_clients_user_is_asked_where_the_host_says_so() {
-    let mut serve = command(DESK, &["serve", "--approve-by-client"]);
-    serve
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let mut child = serve.spawn().unwrap();
-    let (mut to, mut from) = (
-        child.stdin.take().unwrap(),
-        BufReader::new(child.stdout.take().unwrap()),
-    );
+    let serve = command(DESK, &["serve", "--approve-by-client"]);
+    let (mut child, mut to, mut from) = started(serve);
     let begin = BEGIN.replace(
         r#""capabilities":{}"#,
         r#""capabilities":{"elicitation":{}}"#,
