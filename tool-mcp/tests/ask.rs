@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::Client;
+use support::{Client, soon};
 use tool_core::prelude::*;
 use tool_core::store::{EffectLedger as _, EffectState, MemoryStore};
 use tool_core::{Effect, Gate, host_value};
@@ -271,9 +271,12 @@ async fn an_effect_whose_run_is_gone_is_interrupted_and_ambiguous() {
         let rows = fixture.store.list(None, None).await.unwrap_or_default();
         rows.iter().map(|row| row.state).collect::<Vec<_>>()
     };
-    while states().await != [EffectState::Ambiguous] {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    soon(async {
+        while states().await != [EffectState::Ambiguous] {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
     let late = round(
         &mut client,
         call(),

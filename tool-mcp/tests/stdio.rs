@@ -3,10 +3,9 @@
 mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde_json::json;
-use support::Client;
+use support::{Client, until};
 use tool_core::prelude::*;
 use tool_mcp::McpServer;
 
@@ -264,9 +263,7 @@ async fn a_cancelled_call_is_dropped() {
     client.call("hello", json!({})).await;
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id, "reason": "enough" } });
     client.send(&cancel).await;
-    while DROPPED.load(Ordering::SeqCst) == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until(|| DROPPED.load(Ordering::SeqCst) > 0).await;
     // There is no answer to it.
     let next = client.call("hello", json!({})).await;
     assert_eq!(next["result"]["content"][0]["text"], "hello");

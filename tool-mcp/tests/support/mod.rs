@@ -10,10 +10,28 @@
 #[cfg(feature = "http")]
 pub mod web;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tool_mcp::Composed;
 use tool_mcp::rmcp::ServerHandler;
+
+/// Waits for what happens within a moment where all is well, so that a test fails where it would otherwise hang.
+pub async fn soon<T>(happens: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(Duration::from_mins(1), happens).await;
+    waited.expect("it happens within a minute")
+}
+
+/// Waits until it is so.
+pub async fn until(so: impl Fn() -> bool) {
+    soon(async {
+        while !so() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    })
+    .await;
+}
 
 pub struct Client {
     lines: Lines<BufReader<DuplexStream>>,
@@ -79,7 +97,7 @@ impl Client {
 
     /// The next line, as it was written.
     pub async fn line(&mut self) -> String {
-        self.lines.next_line().await.unwrap().unwrap()
+        soon(self.lines.next_line()).await.unwrap().unwrap()
     }
 
     pub async fn next(&mut self) -> Value {

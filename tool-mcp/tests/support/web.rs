@@ -77,7 +77,7 @@ impl Web {
 
     /// Waits until it has stopped.
     pub async fn stopped(self) {
-        self.serving.await.unwrap().unwrap();
+        super::soon(self.serving).await.unwrap().unwrap();
     }
 
     pub async fn begin(
