@@ -1,7 +1,7 @@
 //! Who ends a job, and that nothing of it is left.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tool_std::isolate::{Cause, Exit, IsolateError, Keep, Mechanism};
 
@@ -107,6 +107,55 @@ async fn a_supervisor_that_is_killed_takes_its_job_along() {
         assert!(matches!(error, IsolateError::Lost(_)), "{error}");
         mark.wait_for(0);
     }
+}
+
+#[tokio::test]
+async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_waits_or_not() {
+    if !has(Mechanism::PidNamespace).await || !has(Mechanism::PidsCgroup).await {
+        return;
+    }
+    for waits in [true, false] {
+        let mark = Mark::new();
+        let job = sh(format!("echo begun; exec sleep {}", mark.seconds()));
+        let mut running = isolation().spawn(job).await.unwrap();
+        running.read(&mut [0; 64]).await.unwrap();
+        mark.wait_for(1);
+        let name = mark.cgroup().expect("the job is in a cgroup of its own");
+        assert!(has_cgroup(&name));
+        let helper = running.id().unwrap().to_string();
+        Command::new("kill")
+            .args(["-KILL", &helper])
+            .status()
+            .unwrap();
+        mark.wait_for(0);
+        while !is_zombie(&helper) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        if waits {
+            running.wait().await.unwrap_err();
+        }
+        drop(running);
+        let began = Instant::now();
+        while has_cgroup(&name) {
+            assert!(began.elapsed().as_secs() < 20, "{name} is left");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Whether a process has ended and waits for its parent to hear so.
+fn is_zombie(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.contains(") Z ")
+}
+
+/// Whether any hierarchy has a cgroup of that name.
+fn has_cgroup(name: &str) -> bool {
+    let found = Command::new("find")
+        .args(["/sys/fs/cgroup", "-type", "d", "-name", name])
+        .output()
+        .unwrap();
+    !found.stdout.is_empty()
 }
 
 #[tokio::test]

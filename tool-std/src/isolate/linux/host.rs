@@ -29,6 +29,10 @@ use crate::isolate::wire::{Because, Event, Failure, InForce, Spec, frame, take_f
 const START: Duration = Duration::from_secs(20);
 /// How long it may take to end one: a process in the kernel's hands dies when they let go.
 const END: Duration = Duration::from_secs(20);
+/// How often a cgroup is tried to be removed, whose processes have been killed and are not gone yet.
+const TRIES: u32 = 100;
+/// And how long one waits between.
+const TRY: Duration = Duration::from_millis(10);
 
 /// A job in a helper's hands.
 #[derive(Debug)]
@@ -38,8 +42,8 @@ pub(in crate::isolate) struct Remote {
     received: Vec<u8>,
     held: InForce,
     deadline: Option<Duration>,
-    /// The name of its cgroups.
-    cgroups: String,
+    /// The name of its cgroups, until they are known to be gone.
+    cgroups: Option<String>,
     /// Past this, the helper has failed to end the job.
     latest: Option<Instant>,
 }
@@ -66,7 +70,7 @@ pub(in crate::isolate) async fn start(
         received: Vec::new(),
         held: InForce::default(),
         deadline: job.deadline,
-        cgroups,
+        cgroups: Some(cgroups),
         latest: None,
     };
     let first = timeout(START, async {
@@ -215,7 +219,9 @@ impl Remote {
             let _ = self.child.start_kill();
         }
         let gone = timeout(END, self.child.wait()).await;
-        if !matches!(event, Some(Event::Ended { .. })) {
+        if matches!(event, Some(Event::Ended { .. })) {
+            self.cgroups = None;
+        } else {
             self.clear().await;
         }
         match event {
@@ -239,14 +245,17 @@ impl Remote {
     }
 
     /// Kills what a lost helper has left in the job's cgroups, and removes them.
-    async fn clear(&self) {
-        let cgroups = Cgroups::left_behind(&self.cgroups);
+    async fn clear(&mut self) {
+        let Some(name) = self.cgroups.take() else {
+            return;
+        };
+        let cgroups = Cgroups::left_behind(&name);
         cgroups.kill();
-        for _ in 0..100 {
+        for _ in 0..TRIES {
             if cgroups.remove() {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(TRY).await;
         }
     }
 
@@ -263,5 +272,30 @@ impl Remote {
 
     pub(in crate::isolate) fn held(&self) -> &InForce {
         &self.held
+    }
+}
+
+/// A helper that is there ends the job and clears up when the host's end of the socket closes. One that is lost cannot.
+impl Drop for Remote {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            return;
+        }
+        let Some(name) = self.cgroups.take() else {
+            return;
+        };
+        let cgroups = Cgroups::left_behind(&name);
+        if cgroups.remove() {
+            return;
+        }
+        cgroups.kill();
+        std::thread::spawn(move || {
+            for _ in 0..TRIES {
+                std::thread::sleep(TRY);
+                if cgroups.remove() {
+                    return;
+                }
+            }
+        });
     }
 }
