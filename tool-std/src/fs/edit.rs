@@ -6,7 +6,7 @@ use tool_core::prelude::*;
 use super::limits::Limits;
 use super::open::Home;
 use super::read::unreadable;
-use super::text::Text;
+use super::text::{Text, Unreadable};
 use super::write::{file_path, put, too_long};
 use crate::workspace::{WorkspacePath, Writer};
 
@@ -58,32 +58,29 @@ pub fn edit_file(
         cx.is_cancelled()
     })
     .and_then(Text::into_string)
-    .map_err(|fault| unreadable(&path, fault))?;
-    let places: Vec<usize> = memmem::find_iter(text.as_bytes(), &old_text).collect();
+    .map_err(|fault| not_edited(&path, fault))?;
+    let places = || memmem::find_iter(text.as_bytes(), &old_text);
     let line_of = |at: usize| memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count() as u64 + 1;
-    let first = match places.as_slice() {
-        [] => return Err(absent(&path, &text, &old_text)),
-        [_, _, ..] if !replace_all => {
-            let lines: Vec<String> = places
-                .iter()
-                .take(10)
-                .map(|at| line_of(*at).to_string())
-                .collect();
-            let more = if places.len() > lines.len() {
-                ", …"
-            } else {
-                ""
-            };
-            return Err(ToolError::new(format!(
-                "`old_text` is in `{path}` {} times (lines {}{more}): add lines around it that make it unique, or set `replace_all`",
-                places.len(),
-                lines.join(", "),
-            )));
-        }
-        [first, ..] => line_of(*first),
+    let Some(first) = places().next() else {
+        return Err(absent(&path, &text, &old_text));
     };
+    let count = places().count();
+    if count > 1 && !replace_all {
+        let lines: Vec<String> = places()
+            .take(10)
+            .map(|at| line_of(at).to_string())
+            .collect();
+        let more = if count > lines.len() { ", …" } else { "" };
+        return Err(ToolError::new(format!(
+            "`old_text` is in `{path}` {count} times (lines {}{more}): add lines around it that make it unique, or set `replace_all`",
+            lines.join(", "),
+        )));
+    }
+    // Before the text is made: a short file can become one that no memory holds.
+    let kept = text.len() - count * old_text.len();
+    let bytes = count.saturating_mul(new_text.len()).saturating_add(kept);
+    too_long(&path, bytes, limits)?;
     let changed = text.replace(&old_text, &new_text);
-    too_long(&path, changed.len(), limits)?;
     // What was read has to be what is replaced.
     if home.present(&path, &slot)?.as_ref() != Some(&before) {
         return Err(ToolError::new(format!(
@@ -94,9 +91,19 @@ pub fn edit_file(
     Ok(Edited {
         path: path.to_string(),
         size_bytes: changed.len() as u64,
-        replacements: places.len() as u64,
-        line: first,
+        replacements: count as u64,
+        line: line_of(first),
     })
+}
+
+/// What a model reads of a file that cannot be read to be changed.
+fn not_edited(path: &WorkspacePath, fault: Unreadable) -> ToolError {
+    match fault {
+        Unreadable::Long(most) => ToolError::new(format!(
+            "`{path}` is longer than the {most} bytes that may be written, so it cannot be edited: make it smaller by other means, or write what is new into a file of its own"
+        )),
+        fault => unreadable(path, fault),
+    }
 }
 
 /// Why a text is not found, as far as that can be told.

@@ -222,6 +222,46 @@ async fn an_edit_replaces_exact_text_that_is_there_once() {
     );
 }
 
+// edit_file: the length is known before the text is made, which no memory would hold
+#[tokio::test]
+async fn an_edit_that_makes_a_short_file_endless_is_refused() {
+    let place = Place::new();
+    place.put("a", "a".repeat(1 << 20));
+    let new = "b".repeat(1_000_000);
+    let edit = json!({"path": "a", "old_text": "a", "new_text": new, "replace_all": true});
+    assert_eq!(
+        place.fails("edit_file", edit).await,
+        "`a` would have 1048576000000 bytes, more than the 10485760 that may be written: write several files"
+    );
+    assert_eq!(place.holds("a").len(), 1 << 20);
+    // As long as may be is taken: what is replaced makes room.
+    let place = Place::limited(Limits::default().written_bytes(10));
+    place.put("a", "aa1234567");
+    let edit =
+        |new: &str| json!({"path": "a", "old_text": "a", "new_text": new, "replace_all": true});
+    let told = place.fails("edit_file", edit("xyz")).await;
+    assert!(told.contains("would have 13 bytes"), "{told}");
+    let place = Place::limited(Limits::default().written_bytes(13));
+    place.put("a", "aa1234567");
+    place.ok("edit_file", edit("xyz")).await;
+    assert_eq!(place.holds("a"), "xyzxyz1234567");
+}
+
+// edit_file: its limit is that of writing
+#[tokio::test]
+async fn a_file_that_is_too_long_to_be_edited_is_told_so() {
+    let place = Place::limited(Limits::default().written_bytes(10));
+    place.put("a", "12345678901");
+    let edit = json!({"path": "a", "old_text": "1", "new_text": "", "replace_all": true});
+    let told = place.fails("edit_file", edit).await;
+    assert!(
+        told.starts_with(
+            "`a` is longer than the 10 bytes that may be written, so it cannot be edited"
+        ),
+        "{told}"
+    );
+}
+
 // edit_file
 #[tokio::test]
 async fn a_text_that_is_not_there_is_told_with_a_guess() {
