@@ -35,7 +35,8 @@
 //! # What holds
 //!
 //! - The program gets the variables of [`PASSED`](crate::isolate::PASSED) and those that the host adds, and nothing else; `HOME` and
-//!   `TMPDIR` are one empty folder that goes with the call.
+//!   `TMPDIR` are one empty folder that goes with the call. Proxies pass only where the host opens a network, without the user and the
+//!   password of their addresses.
 //! - It reads and writes the workspace and that folder, reads system programs and libraries, and reaches no network unless the host says
 //!   so: as far as [`Isolation`](crate::isolate::Isolation) can see to that here, which its report tells.
 //! - At its end, its deadline, a cancellation and the host's death everything that it started is killed, daemons included.
@@ -49,6 +50,7 @@
 
 mod commands;
 mod lines;
+mod proxies;
 mod run;
 mod scratch;
 

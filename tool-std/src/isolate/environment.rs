@@ -5,7 +5,8 @@ use std::ffi::OsString;
 /// The variables that programs usually need. No other passes from the host to a job, so no `DATABASE_URL`, `ENCRYPTION_KEY`,
 /// `AUTH_SECRET` and no key of a provider does.
 ///
-/// A proxy's address may hold a password of its own; leave it out with [`Job::env`](super::Job::env) where that matters.
+/// A proxy's address may hold a password of its own. `run_command` passes proxies only to commands that reach a network, and without
+/// that; a host that gives [`environment`] to a job of its own passes them as they are.
 pub const PASSED: [&str; 20] = [
     "PATH",
     "HOME",

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tool_core::{Effect, FromContext, SecretString, ToolContext, ToolError};
 
+use super::proxies;
 use crate::isolate::{Isolation, Job, Keep, Limits, Network, environment};
 
 /// Shells that take a line of text after `-c`.
@@ -43,7 +44,11 @@ pub struct Commands {
 
 impl Commands {
     /// No shell, no network, the [`Limits`] and [`Keep`] of their defaults, at most 10 minutes. The environment is read here and
-    /// never again.
+    /// never again; of it the [`PASSED`](crate::isolate::PASSED) variables pass.
+    ///
+    /// Proxies are only for commands that reach a network: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY` and their small spellings pass where
+    /// [`network`](Self::network) opens one, and then without the user and the password that an address holds. A command that needs
+    /// these gets the variable by [`env`](Self::env), which passes as it is.
     pub fn new(isolation: Isolation) -> Self {
         Self {
             isolation,
@@ -63,6 +68,15 @@ impl Commands {
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.added.push((name.into(), value.into()));
+        self
+    }
+
+    /// Leaves a variable out, whether it would have passed or was added before. `HOME` and `TMPDIR` are the call's own folder all the
+    /// same.
+    #[must_use]
+    pub fn without_env(mut self, name: &str) -> Self {
+        self.environment.retain(|(known, _)| known != name);
+        self.added.retain(|(known, _)| known != name);
         self
     }
 
@@ -138,7 +152,7 @@ impl Commands {
             _ => Job::new(program).args(args),
         };
         job = job
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs(proxies::shown(&self.environment, &self.network))
             .env("HOME", scratch)
             .env("TMPDIR", scratch);
         for (name, value) in &self.added {
@@ -156,14 +170,35 @@ impl Commands {
     }
 }
 
-/// A shell with `-c`, alone or among other letters.
+/// A shell with `-c`, alone or among other letters. What stands behind the first argument that is no option is a script's own.
 fn takes_a_line(program: &str, args: &[String]) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str);
-    name.is_some_and(|name| SHELLS.contains(&name))
-        && args.iter().any(|arg| {
-            arg.strip_prefix('-')
-                .is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
-        })
+    let Some(name) = name.filter(|name| SHELLS.contains(name)) else {
+        return false;
+    };
+    if let ("busybox", Some((applet, args))) = (name, args.split_first()) {
+        return takes_a_line(applet, args);
+    }
+    let mut args = args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        let value_follows = match arg.strip_prefix(['-', '+']) {
+            None | Some("" | "-") => return false,
+            Some("-rcfile" | "-init-file") => true,
+            Some(long) if long.starts_with('-') => {
+                if long.starts_with("-command") || long.starts_with("-init-command") {
+                    return true;
+                }
+                false
+            }
+            Some(letters) if arg.starts_with('-') && letters.contains('c') => return true,
+            // `-o pipefail`, `-O extglob`.
+            Some(letters) => letters.contains(['o', 'O']),
+        };
+        if value_follows {
+            args.next();
+        }
+    }
+    false
 }
 
 impl FromContext for Commands {
@@ -190,5 +225,49 @@ impl fmt::Debug for Commands {
             .field("keep", &self.keep)
             .field("most", &self.most)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::takes_a_line;
+
+    #[test]
+    fn a_line_for_a_shell_is_told_from_a_script_and_its_arguments() {
+        let takes = |command: &str| {
+            let mut words = command.split(' ').map(str::to_owned);
+            let program = words.next().unwrap_or_default();
+            takes_a_line(&program, &words.collect::<Vec<_>>())
+        };
+        for line in [
+            "sh -c id",
+            "/bin/bash -lc id",
+            "dash -ec id",
+            "bash -x -c id",
+            "bash +x -c id",
+            "bash -o pipefail -c id",
+            "bash -eo pipefail -c id",
+            "bash -O extglob -ec id",
+            "bash --norc -c id",
+            "bash --rcfile x -c id",
+            "fish --command=id",
+            "busybox sh -c id",
+        ] {
+            assert!(takes(line), "{line}");
+        }
+        for script in [
+            "bash build.sh -race",
+            "bash -e build.sh -c",
+            "sh -- build.sh -c",
+            "sh - build.sh -c",
+            "bash -o pipefail build.sh -c",
+            "busybox tar -c x",
+            "busybox",
+            "bash",
+            "cargo -c",
+            "gcc -c x.c",
+        ] {
+            assert!(!takes(script), "{script}");
+        }
     }
 }
