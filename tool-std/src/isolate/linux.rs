@@ -5,7 +5,8 @@
 //!      ◀─────────────── socket: the job and its pipes in, events out ────▶
 //! ```
 //!
-//! Where no namespace can be made, the helper is the supervisor. Where the socket ends, the host is gone or wants an end.
+//! Where no namespace can be made, the helper is the supervisor. Where one is half made, which is found out in it and cannot be undone, the
+//! helper says so, and the host starts another that makes none. Where the socket ends, the host is gone or wants an end.
 
 mod cgroups;
 pub(super) mod host;
@@ -19,17 +20,21 @@ use std::ffi::OsString;
 
 use namespaces::Namespaces;
 
+use super::wire::Failure;
+
 /// The helper: makes namespaces and starts the supervisor in them, or is the supervisor.
 pub(super) fn helper(asked: &[OsString]) -> u8 {
-    let made = Namespaces::make(asked);
-    if made.pid.is_yes() {
-        namespaces::start_inside(&made)
-    } else {
-        supervise::supervise(made)
+    match Namespaces::make(asked) {
+        Ok(made) if made.pid.is_yes() => namespaces::start_inside(&made),
+        Ok(made) => supervise::supervise(made),
+        Err(reason) => supervise::refuse(Failure::Namespaces(reason)),
     }
 }
 
 /// The supervisor in namespaces that the helper has made.
 pub(super) fn inside(made: &[OsString]) -> u8 {
-    Namespaces::inherit(made).map_or(2, supervise::supervise)
+    match Namespaces::inherit(made) {
+        Ok(made) => supervise::supervise(made),
+        Err(reason) => supervise::refuse(Failure::Helper(reason)),
+    }
 }

@@ -53,6 +53,8 @@ pub(super) enum Failure {
     NotFound,
     Refused(String),
     Helper(String),
+    /// Namespaces that were asked for are half made, so a helper has to be started that makes none.
+    Namespaces(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

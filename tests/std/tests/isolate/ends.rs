@@ -120,7 +120,7 @@ async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_waits_or_not()
         let mut running = isolation().spawn(job).await.unwrap();
         running.read(&mut [0; 64]).await.unwrap();
         mark.wait_for(1);
-        let name = mark.cgroup().expect("the job is in a cgroup of its own");
+        let name = cgroup_of(&mark).expect("the job is in a cgroup of its own");
         assert!(has_cgroup(&name));
         let helper = running.id().unwrap().to_string();
         Command::new("kill")
@@ -147,6 +147,20 @@ async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_waits_or_not()
 fn is_zombie(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.contains(") Z ")
+}
+
+/// The name of the cgroups that were made for the job of one that sleeps for it.
+fn cgroup_of(mark: &Mark) -> Option<String> {
+    let wanted = format!("sleep\0{}\0", mark.seconds());
+    let mut all = std::fs::read_dir("/proc").unwrap().flatten();
+    let one = all.find(|process| {
+        std::fs::read(process.path().join("cmdline")).is_ok_and(|line| line == wanted.as_bytes())
+    })?;
+    let places = std::fs::read_to_string(one.path().join("cgroup")).ok()?;
+    let mut names = places.lines().filter_map(|line| line.rsplit('/').next());
+    names
+        .find(|name| name.starts_with("tool-std-"))
+        .map(String::from)
 }
 
 /// Whether any hierarchy has a cgroup of that name.

@@ -33,22 +33,6 @@ impl Mark {
         arguments().filter(|line| *line == wanted).count()
     }
 
-    /// The cgroups that were made for the job of one that sleeps for it, by name.
-    pub(crate) fn cgroup(&self) -> Option<String> {
-        let wanted = format!("sleep\0{}\0", self.0);
-        let mut all = std::fs::read_dir("/proc").unwrap().flatten();
-        let one = all.find(|process| {
-            std::fs::read(process.path().join("cmdline"))
-                .is_ok_and(|line| line == wanted.as_bytes())
-        })?;
-        let places = std::fs::read_to_string(one.path().join("cgroup")).ok()?;
-        let names = places.lines().filter_map(|line| line.rsplit('/').next());
-        names
-            .filter(|name| name.starts_with("tool-std-"))
-            .map(String::from)
-            .next()
-    }
-
     /// How many processes have it anywhere in their arguments.
     pub(crate) fn mentioned(&self) -> usize {
         arguments().filter(|line| line.contains(&self.0)).count()

@@ -23,7 +23,7 @@ use crate::isolate::isolation::{Helper, Mechanism};
 use crate::isolate::job::{Job, Network};
 use crate::isolate::modes::HELPER;
 use crate::isolate::running::{Cause, Ended, Exit, Hold, Running};
-use crate::isolate::wire::{Because, Event, Failure, InForce, Spec, frame, take_frame};
+use crate::isolate::wire::{Because, Event, Failure, Held, InForce, Spec, frame, take_frame};
 
 /// How long a helper may take to start a job: a machine under load is slow, a program that is no helper never answers.
 const START: Duration = Duration::from_secs(20);
@@ -53,9 +53,37 @@ pub(in crate::isolate) async fn start(
     job: &Job,
     settings: &Helper,
 ) -> Result<Running, IsolateError> {
+    match attempt(path, job, settings, None).await? {
+        Attempt::Runs(running) => Ok(running),
+        Attempt::NoNamespaces(reason) => match attempt(path, job, settings, Some(reason)).await? {
+            Attempt::Runs(running) => Ok(running),
+            Attempt::NoNamespaces(reason) => Err(IsolateError::Helper(reason)),
+        },
+    }
+}
+
+enum Attempt {
+    Runs(Running),
+    /// Why a helper that was asked for namespaces cannot go on.
+    NoNamespaces(String),
+}
+
+/// Starts a helper with a job, and no namespace where it is known why there is none.
+async fn attempt(
+    path: &Path,
+    job: &Job,
+    settings: &Helper,
+    no_namespaces: Option<String>,
+) -> Result<Attempt, IsolateError> {
     let (ours, theirs) = StdStream::pair()?;
     let spec = spec(job, settings);
-    let child = helper(path, &spec, theirs)
+    let asked = asked(&spec);
+    let wanted = if no_namespaces.is_some() {
+        &[]
+    } else {
+        &asked[..]
+    };
+    let child = helper(path, wanted, theirs)
         .map_err(|error| IsolateError::Helper(format!("`{}`: {error}", path.display())))?;
     let (stdin, input) = stdin(job)?;
     let (stdout, out) = io::pipe()?;
@@ -79,6 +107,9 @@ pub(in crate::isolate) async fn start(
     });
     remote.held = match first.await {
         Ok(Ok(Some(Event::Started(held)))) => *held,
+        Ok(Ok(Some(Event::Failed(Failure::Namespaces(reason))))) => {
+            return Ok(Attempt::NoNamespaces(reason));
+        }
         Ok(Ok(Some(Event::Failed(failure)))) => return Err(failed(job, failure)),
         Ok(Ok(_)) => return Err(no_helper("it went away")),
         Ok(Err(error)) => return Err(no_helper(error)),
@@ -90,13 +121,16 @@ pub(in crate::isolate) async fn start(
             )));
         }
     };
+    if let Some(reason) = no_namespaces {
+        lacks(&mut remote.held, &asked, &reason);
+    }
     remote.latest = job.deadline.map(|after| Instant::now() + after + END);
-    Ok(Running::new(
+    Ok(Attempt::Runs(Running::new(
         Hold::Remote(Box::new(remote)),
         stdin,
         pipe::Receiver::from_owned_fd(stdout.into())?,
         pipe::Receiver::from_owned_fd(stderr.into())?,
-    ))
+    )))
 }
 
 fn no_helper(why: impl std::fmt::Display) -> IsolateError {
@@ -105,23 +139,41 @@ fn no_helper(why: impl std::fmt::Display) -> IsolateError {
     ))
 }
 
-/// Starts the helper, with its end of the socket as standard input and nothing of the host's environment.
-fn helper(path: &Path, spec: &Spec, socket: StdStream) -> io::Result<Child> {
-    let mut command = Command::new(path);
-    command.arg(HELPER);
+/// The namespaces to ask a helper for, as its arguments.
+fn asked(spec: &Spec) -> Vec<&'static str> {
+    let mut asked = Vec::new();
     if spec.has(Mechanism::PidNamespace) {
-        command.arg(PID);
+        asked.push(PID);
     }
     if spec.has(Mechanism::NetworkNamespace) && spec.network == Network::Off {
-        command.arg(NET);
+        asked.push(NET);
     }
-    command
+    asked
+}
+
+/// Starts the helper, with its end of the socket as standard input and nothing of the host's environment.
+fn helper(path: &Path, namespaces: &[&str], socket: StdStream) -> io::Result<Child> {
+    Command::new(path)
+        .arg(HELPER)
+        .args(namespaces)
         .env_clear()
         .current_dir("/")
         .stdin(OwnedFd::from(socket))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
+}
+
+/// What was asked for and is not there, and why.
+fn lacks(held: &mut InForce, asked: &[&str], reason: &str) {
+    for (name, held) in [
+        (PID, &mut held.pid_namespace),
+        (NET, &mut held.network_namespace),
+    ] {
+        if asked.contains(&name) {
+            *held = Held::No(reason.to_owned());
+        }
+    }
 }
 
 fn stdin(job: &Job) -> io::Result<(Option<pipe::Sender>, OwnedFd)> {
@@ -189,7 +241,7 @@ fn failed(job: &Job, failure: Failure) -> IsolateError {
     match failure {
         Failure::NotFound => IsolateError::NotFound { program },
         Failure::Refused(reason) => IsolateError::Refused { program, reason },
-        Failure::Helper(reason) => IsolateError::Helper(reason),
+        Failure::Helper(reason) | Failure::Namespaces(reason) => IsolateError::Helper(reason),
     }
 }
 

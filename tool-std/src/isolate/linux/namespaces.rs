@@ -14,8 +14,9 @@ use rustix::process::{Signal, getgid, getpid, getuid, set_parent_process_death_s
 use rustix::thread::UnshareFlags;
 use serde::{Deserialize, Serialize};
 
+use super::supervise::refuse;
 use crate::isolate::modes::INSIDE;
-use crate::isolate::wire::Held;
+use crate::isolate::wire::{Failure, Held};
 
 /// What the host asks for, as arguments of the helper.
 pub(super) const PID: &str = "pid";
@@ -32,7 +33,11 @@ pub(super) struct Namespaces {
 
 impl Namespaces {
     /// Makes what is asked for and possible.
-    pub(super) fn make(asked: &[OsString]) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// Some are made, and nothing can run in them: this process is of no more use.
+    pub(super) fn make(asked: &[OsString]) -> Result<Self, String> {
         let asked = |name: &str| asked.iter().any(|asked| asked == name);
         let mut made = Self::default();
         let mut flags = UnshareFlags::empty();
@@ -43,14 +48,11 @@ impl Namespaces {
             flags |= UnshareFlags::NEWNET;
         }
         if flags.is_empty() {
-            return made;
+            return Ok(made);
         }
         let held = match unshare(flags) {
             Ok(()) => Held::Yes(String::from("namespace")),
-            Err(Errno::PERM) => match as_user(flags) {
-                Ok(()) => Held::Yes(String::from("namespace below one of users")),
-                Err(error) => Held::No(format!("this host may not make namespaces: {error}")),
-            },
+            Err(Errno::PERM) => as_user(flags)?,
             Err(error) => Held::No(format!("the kernel makes none: {error}")),
         };
         if asked(PID) {
@@ -59,19 +61,22 @@ impl Namespaces {
         if asked(NET) {
             made.net = held;
         }
-        made
+        Ok(made)
     }
 
     /// What the helper made for this process.
-    pub(super) fn inherit(args: &[OsString]) -> Option<Self> {
-        let mut made: Self = serde_json::from_str(args.first()?.to_str()?).ok()?;
+    pub(super) fn inherit(args: &[OsString]) -> Result<Self, String> {
+        let made = args.first().and_then(|made| made.to_str());
+        let mut made: Self = serde_json::from_str(made.unwrap_or_default())
+            .map_err(|error| format!("what the helper has made: {error}"))?;
         // With the helper ends its namespace, also where the helper was killed.
-        set_parent_process_death_signal(Some(Signal::KILL)).ok()?;
+        set_parent_process_death_signal(Some(Signal::KILL))
+            .map_err(|error| format!("the signal of the helper's death: {error}"))?;
         made.proc_mount = match mount_proc() {
             Ok(()) => Held::Yes(String::from("`/proc` of its own")),
             Err(error) => Held::No(format!("`/proc` cannot be mounted: {error}")),
         };
-        Some(made)
+        Ok(made)
     }
 
     /// Whether this process is the first of its namespace.
@@ -82,19 +87,26 @@ impl Namespaces {
 
 /// Starts the supervisor in the namespaces and waits for its end, with which everything in them has ended.
 pub(super) fn start_inside(made: &Namespaces) -> u8 {
-    let Ok(made) = serde_json::to_string(made) else {
-        return 2;
-    };
-    let status = Command::new("/proc/self/exe")
-        .args([INSIDE, &made])
-        .env_clear()
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    status
-        .ok()
-        .and_then(|status| u8::try_from(status.code()?).ok())
-        .unwrap_or(2)
+    let started = serde_json::to_string(made)
+        .map_err(io::Error::from)
+        .and_then(|made| {
+            Command::new("/proc/self/exe")
+                .args([INSIDE, &made])
+                .env_clear()
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+        });
+    match started {
+        Ok(mut supervisor) => supervisor
+            .wait()
+            .ok()
+            .and_then(|status| u8::try_from(status.code()?).ok())
+            .unwrap_or(2),
+        Err(error) => refuse(Failure::Helper(format!(
+            "the supervisor cannot be started in its namespace: {error}"
+        ))),
+    }
 }
 
 fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
@@ -106,12 +118,26 @@ fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
 }
 
 /// Without privileges: a namespace of users first, in which this user is who it was. It needs a process without other threads.
-fn as_user(flags: UnshareFlags) -> io::Result<()> {
+///
+/// There are kernels that make the namespace and then refuse everything in it, as those of Ubuntu since 23.10. By then no thread
+/// can be started here any more: the next process belongs into the new namespace.
+fn as_user(flags: UnshareFlags) -> Result<Held, String> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
-    unshare(flags | UnshareFlags::NEWUSER)?;
-    fs::write("/proc/self/setgroups", "deny")?;
-    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+    if let Err(error) = unshare(flags | UnshareFlags::NEWUSER) {
+        return Ok(Held::No(format!(
+            "this host may not make namespaces: {error}"
+        )));
+    }
+    fs::write("/proc/self/setgroups", "deny")
+        .and_then(|()| fs::write("/proc/self/uid_map", format!("{user} {user} 1")))
+        .and_then(|()| fs::write("/proc/self/gid_map", format!("{group} {group} 1")))
+        .map_err(|error| {
+            format!(
+                "this host may make a namespace of users and not be anybody in it: {error}; on Ubuntu an AppArmor profile with `userns,` for the \
+                 host's binary lets it"
+            )
+        })?;
+    Ok(Held::Yes(String::from("namespace below one of users")))
 }
 
 /// Puts a `/proc` of this namespace over the host's, in this process's mounts alone: numbered directories and nothing else.

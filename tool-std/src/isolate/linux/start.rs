@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::Builder;
 
 use rustix::process::Pid;
 use rustix::thread::set_no_new_privs;
@@ -32,12 +33,13 @@ pub(super) fn start(
     held.limits = limit(&spec.limits);
     cgroups.join().map_err(helper("cgroup"))?;
     let child = std::thread::scope(|threads| {
-        let thread = threads.spawn(|| {
+        let thread = Builder::new().spawn_scoped(threads, || {
             cgroups.join_thread().map_err(helper("cgroup"))?;
             restrict(spec, &mut held)?;
             job(spec, files)
         });
         thread
+            .map_err(helper("a thread cannot be started"))?
             .join()
             .unwrap_or_else(|_| Err(Failure::Helper(String::from("it panicked"))))
     });

@@ -20,7 +20,7 @@ use super::namespaces::Namespaces;
 use super::start::start;
 use crate::isolate::isolation::Mechanism;
 use crate::isolate::running::Exit;
-use crate::isolate::wire::{Because, Event, Held, InForce, Spec, frame, read_frame};
+use crate::isolate::wire::{Because, Event, Failure, Held, InForce, Spec, frame, read_frame};
 
 /// What happens to a supervisor.
 enum Happening {
@@ -93,6 +93,19 @@ pub(super) fn supervise(namespaces: Namespaces) -> u8 {
     // The host may be gone; then nobody hears it.
     let _ = tell(&socket, &ended);
     0
+}
+
+/// Instead of serving it, tells the host why not.
+pub(super) fn refuse(failure: Failure) -> u8 {
+    let Ok(socket) = io::stdin().as_fd().try_clone_to_owned() else {
+        return 2;
+    };
+    let socket = UnixStream::from(socket);
+    // What is unread when a socket closes breaks it for the other end.
+    let _ = receive(&socket);
+    // Then the host takes this for no helper.
+    let _ = tell(&socket, &Event::Failed(failure));
+    2
 }
 
 /// The job and its three files.
