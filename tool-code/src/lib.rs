@@ -33,7 +33,7 @@
 //!         "}"#.replace('\n', " "));
 //!         let result = tools.call(call, &cx).await;
 //!         let text = result.model_text();
-//!         assert!(text.starts_with(r#"{"status":"success","result":900,"reports":[],"logs":[{"level":"info","text":"orders 5"}],"durationMs":"#), "{text}");
+//!         assert!(text.starts_with(r#"{"status":"success","result":900,"reports":[],"logs":[{"level":"info","text":"orders 5"}],"duration_ms":"#), "{text}");
 //!         Ok(())
 //!     })
 //! }

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+/// A line of the log costs more than its text: empty ones count as well.
+pub(crate) const LINE: usize = 16;
+
 /// How much one run may use. What is not said stays as [`Limits::default`] has it.
 ///
 /// ```
@@ -21,7 +24,7 @@ pub struct Limits {
     pub time: Duration,
     /// Bytes of the engine's heap; 64 MiB. The process as a whole gets a multiple of it.
     pub memory: usize,
-    /// Bytes of the engine's stack, which bounds recursion; 1 MiB.
+    /// Bytes of the engine's stack, which bounds recursion; 1 MiB, and 16 MiB at most.
     pub stack: usize,
     /// Bytes of the code; 256 KiB.
     pub code: usize,
@@ -33,7 +36,7 @@ pub struct Limits {
     pub message: usize,
     /// Bytes of the result as JSON; 256 KiB.
     pub result: usize,
-    /// Bytes of all log lines together; 64 KiB. What comes later is counted and dropped.
+    /// Bytes of all log lines together, 16 more for each; 64 KiB. What comes later is counted and dropped.
     pub logs: usize,
     /// Reports; 100. Their bytes count towards `result`.
     pub reports: usize,
@@ -61,6 +64,7 @@ impl Limits {
     pub(crate) fn frame(&self) -> usize {
         const AROUND: usize = 64 << 10;
         // Text inside JSON may be escaped, six bytes for one.
-        self.message.max(self.result).max(self.code) * 6 + AROUND
+        let longest = self.message.max(self.result).max(self.code);
+        longest.saturating_mul(6).saturating_add(AROUND)
     }
 }

@@ -217,10 +217,10 @@ fn result_schema() -> serde_json::Value {
                     "required": ["level", "text"],
                 },
             },
-            "logsDropped": {"type": "integer", "minimum": 1},
-            "durationMs": {"type": "integer", "minimum": 0},
+            "logs_dropped": {"type": "integer", "minimum": 1},
+            "duration_ms": {"type": "integer", "minimum": 0},
         },
-        "required": ["status", "result", "reports", "logs", "durationMs"],
+        "required": ["status", "result", "reports", "logs", "duration_ms"],
     })
 }
 

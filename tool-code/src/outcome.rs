@@ -64,6 +64,12 @@ impl CodeError {
         }
     }
 
+    /// The run was ended because it took longer than it may.
+    pub(crate) fn over_time(time: Duration) -> Self {
+        let text = format!("the run took longer than the {time:?} it has: do less in one run");
+        Self::new("Terminated", text)
+    }
+
     pub(crate) fn at(mut self, place: Option<(u32, u32)>) -> Self {
         (self.line, self.column) = place.unzip();
         self
@@ -110,10 +116,10 @@ pub struct RunResult {
     /// What the code wrote with `console`, in order.
     pub logs: Vec<Log>,
     /// Lines beyond the limit, which are not kept.
-    #[serde(rename = "logsDropped", skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub logs_dropped: u64,
     /// How long it took, from the start of its process to its end.
-    #[serde(rename = "durationMs", serialize_with = "milliseconds")]
+    #[serde(rename = "duration_ms", serialize_with = "milliseconds")]
     pub duration: Duration,
 }
 

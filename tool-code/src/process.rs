@@ -50,7 +50,9 @@ pub(crate) enum Event {
 impl Process {
     pub(crate) async fn start(isolation: &Isolation, limits: &Limits) -> Result<Self, ToolError> {
         // Beside the engine's heap there are the stack of its thread, the compiler's trees and texts on their way.
-        let memory = (limits.memory as u64).saturating_mul(4) + (512 << 20);
+        let memory = (limits.memory as u64)
+            .saturating_mul(4)
+            .saturating_add(512 << 20);
         let job_limits = JobLimits::default()
             .memory(memory)
             .processes(16)
@@ -167,17 +169,24 @@ impl Process {
         match exit {
             Some(Exit::Signal(SIGKILL)) => Done::failed(
                 Status::Memory,
-                error("the process of the run was killed for its memory"),
+                error(
+                    "the process of the run was killed for its memory: keep less at once, work in parts",
+                ),
             ),
             _ if no_room => Done::failed(
                 Status::Memory,
-                error("the process of the run had no memory left"),
+                error(
+                    "the process of the run had no memory left: keep less at once, work in parts",
+                ),
             ),
             Some(Exit::Signal(_)) if !started => Done::failed(
                 Status::Error,
                 error("the code cannot be read, it is nested too deep"),
             ),
-            _ => Done::failed(Status::Error, error("the engine's process ended by itself")),
+            _ => Done::failed(
+                Status::Error,
+                error("the engine's process ended before the code did: do less in one run"),
+            ),
         }
     }
 }

@@ -8,7 +8,7 @@ use tool_core::{ToolContext, ToolError};
 use crate::calls::{Callable, Calls, outcome};
 use crate::code::Setup;
 use crate::handle::{Entered, RunHandle};
-use crate::limits::Limits;
+use crate::limits::{LINE, Limits};
 use crate::outcome::{CodeError, Log, RunResult, Status, nothing};
 use crate::process::{Event, GRACE, Process};
 use crate::protocol::{Done, Program, ToEngine, ToHost};
@@ -129,7 +129,7 @@ impl Run {
                     Event::Closed => {
                         let ended = process.wait().await;
                         if ended.is_some_and(|ended| matches!(ended.because, tool_std::isolate::Cause::Deadline(_))) {
-                            return Ok(over_time());
+                            return Ok(over_time(time));
                         }
                         return Self::gone(&process, ended, said.started);
                     }
@@ -148,7 +148,7 @@ impl Run {
                     process.end().await;
                     return Ok(match stopped {
                         Some(reason) => Done::failed(Status::Terminated, CodeError::new("Terminated", reason)),
-                        None => over_time(),
+                        None => over_time(time),
                     });
                 }
             }
@@ -170,8 +170,9 @@ impl Run {
                 arguments,
             } => calls.make(id, name, arguments)?,
             ToHost::Log { level, text } => {
-                said.bytes += text.len();
-                if said.bytes > self.limits.logs.saturating_mul(2) + 1024 {
+                said.bytes = said.bytes.saturating_add(text.len() + LINE);
+                // The last line may be longer by what says that it was cut.
+                if said.bytes > self.limits.logs.saturating_add(1024) {
                     return Err("more log than the run may write");
                 }
                 let log = Log { level, text };
@@ -246,9 +247,8 @@ impl Run {
     }
 }
 
-fn over_time() -> Done {
-    let error = CodeError::new("Terminated", "the time of the run is over");
-    Done::failed(Status::Terminated, error)
+fn over_time(time: Duration) -> Done {
+    Done::failed(Status::Terminated, CodeError::over_time(time))
 }
 
 /// What the code said before its end.
@@ -256,7 +256,7 @@ fn over_time() -> Done {
 struct Said {
     started: bool,
     logs: Vec<Log>,
-    /// Bytes of the logs.
+    /// Bytes of the logs, as the engine counts them.
     bytes: usize,
     /// Bytes of the reports.
     values: usize,

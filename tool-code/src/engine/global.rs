@@ -8,7 +8,7 @@ use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Value};
 use serde_json::value::RawValue;
 
 use super::Outbox;
-use crate::limits::Limits;
+use crate::limits::{LINE, Limits};
 use crate::outcome::Level;
 use crate::protocol::ToHost;
 
@@ -33,9 +33,6 @@ impl Budget {
         })
     }
 }
-
-/// A line costs more than its text: empty ones count as well.
-const LINE: usize = 16;
 
 /// Puts `console` and `report` in place.
 pub(super) fn install<'js>(ctx: &Ctx<'js>, outbox: &Outbox, budget: &Rc<Budget>) -> Result<()> {

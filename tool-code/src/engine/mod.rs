@@ -27,6 +27,8 @@ mod tests;
 
 /// Stack of the thread that compiles and runs: the compiler goes down with the nesting of the code.
 const STACK: usize = 128 << 20;
+/// Most that code may use of it: what the engine does when the stack is full takes room as well.
+const MOST_STACK: usize = STACK / 8;
 
 /// First message: nothing is known of limits yet.
 const FIRST: usize = 64 << 20;
@@ -48,6 +50,7 @@ pub(crate) enum Stop {
 #[derive(Clone)]
 pub(crate) struct Signal {
     flag: Arc<AtomicU8>,
+    time: Duration,
     deadline: Instant,
     reason: Arc<Mutex<String>>,
 }
@@ -57,6 +60,7 @@ impl Signal {
         let now = Instant::now();
         Self {
             flag: Arc::default(),
+            time,
             // A time that no clock reaches is a day here.
             deadline: now
                 .checked_add(time)
@@ -94,15 +98,14 @@ impl Signal {
 
     /// The end of a run that was stopped.
     pub(crate) fn done(&self) -> Done {
-        let reason = match self.state() {
-            Stop::Deadline => "the time of the run is over".to_owned(),
-            _ => self
-                .reason
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone(),
+        let error = match self.state() {
+            Stop::Deadline => CodeError::over_time(self.time),
+            _ => {
+                let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+                CodeError::new("Terminated", reason.as_str())
+            }
         };
-        Done::failed(Status::Terminated, CodeError::new("Terminated", reason))
+        Done::failed(Status::Terminated, error)
     }
 }
 
@@ -196,7 +199,7 @@ fn run(program: &Program, outbox: &Outbox, signal: &Signal, hear: &mpsc::Receive
     };
     outbox.send(&ToHost::Started);
     let Limits { memory, stack, .. } = program.limits;
-    let machine = match vm::Machine::new(memory, stack, signal) {
+    let machine = match vm::Machine::new(memory, stack.min(MOST_STACK), signal) {
         Ok(machine) => machine,
         Err(error) => return Done::failed(Status::Memory, error),
     };

@@ -431,6 +431,34 @@ fn a_rejection_that_nobody_catches_is_an_error() {
 }
 
 #[test]
+fn limits_that_no_run_reaches_are_limits_as_well() {
+    let most = usize::MAX;
+    let none = Limits {
+        time: Duration::MAX,
+        memory: most,
+        stack: most,
+        code: most,
+        calls: most,
+        parallel: most,
+        message: most,
+        result: most,
+        logs: most,
+        reports: most,
+    };
+    let code = "console.log('x'); report(1); return await tools.add({})";
+    let said = run_with(code, none, &[], |_, _| Outcome::Output("2".to_owned()));
+    assert_eq!(said.done.status, Status::Success, "{:?}", said.done);
+    assert_eq!(said.done.result.unwrap().get(), "2");
+    let deep = "const f = () => f() + 1; f()";
+    let stack = Limits {
+        stack: most,
+        ..limits()
+    };
+    let said = run_with(deep, stack, &[], |_, _| Outcome::Output("1".to_owned()));
+    assert_eq!(said.done.status, Status::Error, "{:?}", said.done);
+}
+
+#[test]
 fn limits_hold() {
     let short = Limits {
         time: Duration::from_millis(300),

@@ -280,7 +280,7 @@ impl Run<'_> {
 
     fn full(&self, error: CodeError) -> Done {
         let message = format!(
-            "the code needed more than its {} bytes of memory",
+            "the code needed more than its {} bytes of memory: keep less at once, work in parts",
             self.machine.memory
         );
         Done::failed(Status::Memory, CodeError { message, ..error })

@@ -1,10 +1,17 @@
 //! An engine that somebody has taken over: it says whatever the code tells it to, frame by frame.
 //!
-//! The code is lines: `say JSON`, `raw HEX`, `many COUNT JSON`, `wait`, `close`. This binary does not know `tool-code`.
+//! The code is lines: `say JSON`, `raw HEX`, `many COUNT JSON`, `wait`, `close`, and `try FOLDER PORT`, which reports what it can do of what
+//! the engine never does. This binary does not know `tool-code`.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{Read as _, Write as _};
-use std::process::exit;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Command, exit};
+
+use rustix::process::{Resource, getrlimit};
+use serde_json::{Value, json};
 
 tool_std::mode!("tool-code-engine", taken);
 
@@ -17,7 +24,7 @@ fn taken(_: Vec<OsString>) -> u8 {
     let _ = std::io::stdin().read_exact(&mut head);
     let mut frame = vec![0; u32::from_be_bytes(head) as usize];
     let _ = std::io::stdin().read_exact(&mut frame);
-    let program: serde_json::Value = serde_json::from_slice(&frame).unwrap_or_default();
+    let program: Value = serde_json::from_slice(&frame).unwrap_or_default();
     for line in program["run"]["code"].as_str().unwrap_or_default().lines() {
         let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         match word {
@@ -34,6 +41,11 @@ fn taken(_: Vec<OsString>) -> u8 {
                 });
                 send(&bytes.collect::<Vec<u8>>());
             }
+            "try" => {
+                let (folder, port) = rest.split_once(' ').unwrap_or((rest, ""));
+                let can = attempts(Path::new(folder), port.parse().unwrap_or_default());
+                say(&json!({"report": {"value": can}}).to_string());
+            }
             "wait" => loop {
                 std::thread::park();
             },
@@ -41,6 +53,28 @@ fn taken(_: Vec<OsString>) -> u8 {
         }
     }
     0
+}
+
+/// What a process can do that does not keep to the engine's ways.
+fn attempts(folder: &Path, port: u16) -> Value {
+    let limit = |resource| getrlimit(resource).current;
+    let threads: Vec<_> = (0..64)
+        .map_while(|_| std::thread::Builder::new().spawn(std::thread::park).ok())
+        .collect();
+    json!({
+        "variables": std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect::<Vec<_>>(),
+        "folder": std::env::current_dir().unwrap_or_default(),
+        "reads": fs::read_to_string(folder.join("secret")).is_ok(),
+        "lists": fs::read_dir(folder).is_ok(),
+        "writes": fs::write(folder.join("new"), "new").is_ok(),
+        "changes": fs::OpenOptions::new().append(true).open(folder.join("secret")).is_ok(),
+        "connects": TcpStream::connect(("127.0.0.1", port)).is_ok(),
+        "starts": Command::new("/bin/cat").arg(folder.join("secret")).output().is_ok_and(|cat| cat.status.success()),
+        "threads": threads.len(),
+        "files": limit(Resource::Nofile),
+        "file_size": limit(Resource::Fsize),
+        "data": limit(Resource::Data),
+    })
 }
 
 fn say(message: &str) {

@@ -24,12 +24,12 @@ async fn typescript_runs_in_another_process_and_gives_its_result() {
     assert!(result.duration > Duration::ZERO);
 }
 
-// S4-06: result status success|error|memory|link_error|terminated, plus reports, logs, durationMs.
+// S4-06: result status success|error|memory|link_error|terminated, plus reports, logs and its duration.
 #[tokio::test]
 async fn a_result_has_status_reports_logs_and_duration() {
     let result = run("console.log('one', { two: 2 }); console.warn('three'); report({ done: 0.5 }); report('all'); return [1]").await;
     let text = serde_json::to_value(&result).unwrap();
-    let took = text["durationMs"].as_u64();
+    let took = text["duration_ms"].as_u64();
     assert!(took.is_some());
     assert_eq!(
         text,
@@ -38,7 +38,7 @@ async fn a_result_has_status_reports_logs_and_duration() {
             "result": [1],
             "reports": [{"done": 0.5}, "all"],
             "logs": [{"level": "info", "text": "one {\"two\":2}"}, {"level": "warn", "text": "three"}],
-            "durationMs": took,
+            "duration_ms": took,
         })
     );
 }

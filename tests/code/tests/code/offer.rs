@@ -123,7 +123,7 @@ async fn a_model_calls_run_code_like_any_tool() {
         (&json!("success"), &json!([["Wells", "all"]])),
         "{output}"
     );
-    assert!(output["durationMs"].is_u64());
+    assert!(output["duration_ms"].is_u64());
     // A hidden tool is no tool of the model's.
     let hidden = tools.call(call("now", &json!({})), &cx()).await;
     assert_eq!(

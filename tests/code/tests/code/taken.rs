@@ -127,6 +127,7 @@ async fn nonsense_ends_the_run_and_nothing_else() {
         format!(r#"say {{"done":{{"status":"success","result":"{long}","error":null,"logs_dropped":0}}}}"#),
         format!(r#"say {{"done":{{"status":"error","result":null,"error":{{"name":"E","message":"{long}"}},"logs_dropped":0}}}}"#),
         r#"many 1000000 {"log":{"level":"info","text":"flood flood flood flood flood flood flood"}}"#.to_owned(),
+        r#"many 1000000 {"log":{"level":"info","text":""}}"#.to_owned(),
     ];
     for lines in nonsense {
         let (result, did) = says(&format!("{lines}\nwait")).await;
@@ -149,8 +150,53 @@ async fn a_process_that_says_nothing_more_is_not_waited_for() {
         let (result, _) = says(lines).await;
         assert_eq!(
             (result.status, message(&result)),
-            (Status::Error, "the engine's process ended by itself"),
+            (
+                Status::Error,
+                "the engine's process ended before the code did: do less in one run"
+            ),
             "{lines}"
         );
+    }
+}
+
+// S4-05, S4-06: the engine is not what holds code; its process has nothing to take.
+#[tokio::test]
+async fn who_has_the_process_finds_nothing_of_the_host_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("secret"), "secret").unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (result, _) = says(&format!("try {} {port}\n{DONE}", folder.path().display())).await;
+    assert_eq!(result.status, Status::Success, "{result:?}");
+    let can: serde_json::Value = serde_json::from_str(result.reports[0].get()).unwrap();
+    assert_eq!(can["variables"], json!([]));
+    assert_eq!(can["folder"], "/");
+    assert_eq!((&can["files"], &can["file_size"]), (&json!(64), &json!(0)));
+    let memory = (limits().memory * 4 + (512 << 20)) as u64;
+    assert_eq!(can["data"], memory);
+    assert!(!folder.path().join("new").exists());
+
+    let report = Isolation::new()
+        .helper(env!("CARGO_BIN_EXE_taken"))
+        .report()
+        .await
+        .unwrap();
+    let held = |name: &str| {
+        let item = report.item(name).unwrap();
+        if item.mechanism.starts_with("none") {
+            println!("skipped: {name}: {}", item.mechanism);
+        }
+        !item.mechanism.starts_with("none")
+    };
+    if held("files") {
+        for attempt in ["reads", "lists", "writes", "changes", "starts"] {
+            assert_eq!(can[attempt], false, "{attempt}: {can}");
+        }
+    }
+    if held("network off") {
+        assert_eq!(can["connects"], false, "{can}");
+    }
+    if held("processes") {
+        assert!(can["threads"].as_u64() < Some(16), "{can}");
     }
 }
