@@ -98,12 +98,11 @@ impl Signal {
 
     /// The end of a run that was stopped.
     pub(crate) fn done(&self) -> Done {
-        let error = match self.state() {
-            Stop::Deadline => CodeError::over_time(self.time),
-            _ => {
-                let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
-                CodeError::new("Terminated", reason.as_str())
-            }
+        let error = if self.state() == Stop::Deadline {
+            CodeError::over_time(self.time)
+        } else {
+            let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+            CodeError::new("Terminated", reason.as_str())
         };
         Done::failed(Status::Terminated, error)
     }
