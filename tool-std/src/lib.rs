@@ -12,6 +12,9 @@
 //! | `isolate` | none: how the tools of other packs start programs |
 //! | `http` | `http_get`, `http_request` |
 //! | `web` | `fetch_webpage`, `search_web` |
+//!
+//! Arguments and results are named as Rust fields are, `total_lines` and `duration_ms`, whatever a server that they come from calls them.
+//! A result is its value and nothing around it; who wants `{"success":true,…}` takes [`CallResult::envelope`](tool_core::CallResult::envelope).
 
 #![forbid(unsafe_code)]
 
