@@ -38,11 +38,12 @@
 //! use tool_std::http::{Credential, Guard, Http};
 //!
 //! let http = Http::default()
-//!     .guard(Guard::default().allow(["example.com"]))
-//!     .credential(Credential::for_hosts(["api.example.com"]))
+//!     .guard(Guard::default().allow(["example.com"])?)
+//!     .credential(Credential::for_hosts(["api.example.com"])?)
 //!     .timeout(Duration::from_secs(5));
 //! let cx = ToolContext::builder().with(http).secret("http_api_key", SecretString::from("key-4711")).build();
 //! # drop(cx);
+//! # Ok::<(), tool_std::http::DomainError>(())
 //! ```
 //!
 //! # What it defends
@@ -55,6 +56,7 @@
 //!
 //! Cost: 65 crates beyond `tool-core`'s.
 
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -80,6 +82,7 @@ use connect::Tls;
 pub use credential::{AuthStyle, Credential};
 pub use guard::{AddressPolicy, Guard, Refusal};
 pub use headers::Field;
+pub use names::DomainError;
 pub use request::{Method, Request, Response};
 pub use resolve::{Resolver, SystemResolver};
 pub use special::special_range;
@@ -97,7 +100,17 @@ pub struct Http {
     settings: Arc<Settings>,
 }
 
-#[derive(Clone)]
+/// Without certificates, which are long. No secret is a part of this.
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http")
+            .field("guard", &self.guard)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug)]
 struct Settings {
     user_agent: HeaderValue,
     timeout: Duration,
@@ -133,8 +146,7 @@ impl Http {
         self
     }
 
-    /// The longest a request with all its redirects may take, and how long it does where a model asks for nothing else; 15 seconds
-    /// where nothing is said.
+    /// The longest a request with all its redirects may take, whatever it asks for itself; 15 seconds where nothing is said.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings().timeout = timeout;
         self
@@ -180,13 +192,25 @@ impl Http {
         follow::follow(self, request).await
     }
 
-    /// The same, for a service that the host itself has named: it may be anywhere, whatever it sends on to may not.
+    /// The same, for a service that the host itself has named: it may be anywhere but where the guard [blocks](Guard::block), whatever
+    /// it sends on to may not.
     pub async fn send_to_own(&self, request: Request) -> Result<Response, ToolError> {
+        self.trusting(request.url()).send(request).await
+    }
+
+    /// These rules, and leave to go to a URL's origin.
+    pub(crate) fn trusting(&self, url: &str) -> Self {
         let mut own = self.clone();
-        if let Ok(url) = url::Url::parse(request.url()) {
+        if let Ok(url) = url::Url::parse(url) {
             own.guard = own.guard.trusting(url.origin());
         }
-        own.send(request).await
+        own
+    }
+
+    /// Whether requests may go to a URL, as far as that is known before its host is looked up.
+    #[cfg(feature = "web")]
+    pub(crate) fn admits(&self, url: &str) -> Result<(), Refusal> {
+        self.guard.url(url).map(drop)
     }
 
     pub(crate) fn of(cx: &ToolContext) -> Self {
@@ -197,7 +221,7 @@ impl Http {
 }
 
 /// Leave to read from other hosts, as a host value: `http: &HttpRead`.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct HttpRead(Http);
 
 impl HttpRead {
@@ -222,7 +246,7 @@ impl FromContext for HttpRead {
 }
 
 /// Leave to send any request to other hosts, as a host value: `http: &HttpWrite`.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct HttpWrite(Http);
 
 impl HttpWrite {

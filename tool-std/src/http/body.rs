@@ -145,15 +145,15 @@ pub(super) async fn read(
     most: usize,
 ) -> Result<Body, BodyError> {
     let mut unpack = Unpack::new(headers, most)?;
-    let mut on_wire = 0;
+    let mut on_wire = 0_usize;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(BodyError::Broken)?;
         let Some(bytes) = frame.data_ref() else {
             continue;
         };
-        on_wire += bytes.len();
+        on_wire = on_wire.saturating_add(bytes.len());
         let written = unpack.write(bytes);
-        if unpack.is_cut() || on_wire > most + FRAMING {
+        if unpack.is_cut() || on_wire > most.saturating_add(FRAMING) {
             return Ok(unpack.take(true));
         }
         written.map_err(BodyError::Packed)?;

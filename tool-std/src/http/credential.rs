@@ -5,7 +5,7 @@ use tool_core::prelude::*;
 use tool_core::{ErrorKind, ExposeSecret as _};
 use url::Url;
 
-use super::names::{Domains, plain};
+use super::names::{DomainError, Domains, plain};
 
 /// How the host's secret travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -27,8 +27,9 @@ pub enum AuthStyle {
 /// ```
 /// use tool_std::http::{Credential, Http};
 ///
-/// let credential = Credential::for_hosts(["api.example.com"]);
+/// let credential = Credential::for_hosts(["api.example.com"])?;
 /// let http = Http::default().credential(credential);
+/// # Ok::<(), tool_std::http::DomainError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -40,12 +41,18 @@ pub struct Credential {
 
 impl Credential {
     /// For these domains and what is below them, over HTTPS.
-    pub fn for_hosts<N: AsRef<str>>(domains: impl IntoIterator<Item = N>) -> Self {
-        Self {
-            hosts: Domains::new(domains),
+    ///
+    /// # Errors
+    ///
+    /// [`DomainError`] for a text that names no domain and no address, as with [`Guard::allow`](super::Guard::allow).
+    pub fn for_hosts<N: AsRef<str>>(
+        domains: impl IntoIterator<Item = N>,
+    ) -> Result<Self, DomainError> {
+        Ok(Self {
+            hosts: Domains::new(domains)?,
             header: HeaderName::from_static("x-api-key"),
             plain_http: false,
-        }
+        })
     }
 
     /// The header for the style `api-key`; `X-API-Key` where nothing is said.

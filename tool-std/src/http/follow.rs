@@ -36,7 +36,8 @@ pub(super) enum Secret {
 /// Sends a request and follows where it is sent on to.
 pub(super) async fn follow(http: &Http, request: Request) -> Result<Response, ToolError> {
     let began = Instant::now();
-    let wait = request.timeout.unwrap_or(http.settings.timeout);
+    let most = http.settings.timeout;
+    let wait = request.timeout.unwrap_or(most).min(most);
     match tokio::time::timeout(wait, hops(http, request)).await {
         Ok(done) => done.map(|response| Response {
             took: began.elapsed(),
@@ -44,7 +45,10 @@ pub(super) async fn follow(http: &Http, request: Request) -> Result<Response, To
         }),
         Err(_) => Err(ToolError::of(
             ErrorKind::TimedOut,
-            format!("there was no whole answer within {} ms", wait.as_millis()),
+            format!(
+                "there was no whole answer within {} ms, try again later or ask for less",
+                wait.as_millis()
+            ),
         )),
     }
 }
@@ -232,21 +236,23 @@ fn unanswered(error: ExchangeError, url: &Url) -> ToolError {
         ))
         .operator(error.to_string()),
         ExchangeError::Tls(error) => ToolError::new(format!(
-            "no secure connection to `{host}` could be made: {error}"
+            "no secure connection to `{host}` could be made, use another URL: {error}"
         )),
         ExchangeError::Roots(error) => {
             ToolError::unavailable(format_args!("a certificate store ({error})"))
         }
-        ExchangeError::Http(error) => {
-            ToolError::new(format!("`{host}` did not answer as HTTP has it: {error}"))
-        }
+        ExchangeError::Http(error) => ToolError::new(format!(
+            "`{host}` did not answer as HTTP has it, try again later or use another URL: {error}"
+        )),
     }
 }
 
 /// A body that cannot be shown does not hide the status.
 fn unread(error: BodyError) -> Result<(Body, Option<String>), ToolError> {
     match error {
-        BodyError::Broken(error) => Err(ToolError::new(format!("the answer broke off: {error}"))),
+        BodyError::Broken(error) => Err(ToolError::new(format!(
+            "the answer broke off, try again later: {error}"
+        ))),
         BodyError::Encoding(coding) => Ok((
             Body::default(),
             Some(format!(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tool_core::{ErrorKind, ToolError};
 use url::{Host, Origin, Url};
 
-use super::names::{BLOCKED, Domains, plain};
+use super::names::{DomainError, Domains, plain};
 use super::resolve::{Resolver, SystemResolver};
 use super::special::special_range;
 
@@ -36,11 +36,12 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
 /// ```
 /// use tool_std::http::Guard;
 ///
-/// let guard = Guard::default().allow(["example.com"]);
+/// let guard = Guard::default().allow(["example.com"])?;
 /// assert!(guard.url("https://api.example.com/v1").is_ok());
 /// assert!(guard.url("https://evil-example.com/").is_err());
 /// assert!(guard.url("http://2130706433/").is_err()); // 127.0.0.1
 /// assert!(guard.url("file:///etc/passwd").is_err());
+/// # Ok::<(), tool_std::http::DomainError>(())
 /// ```
 #[derive(Clone)]
 #[must_use]
@@ -51,8 +52,11 @@ pub struct Guard {
     ports: Option<BTreeSet<u16>>,
     /// `None`: every host.
     allowed: Option<Domains>,
+    /// By the host.
     blocked: Domains,
-    /// A service that the host runs itself.
+    /// By what they mean.
+    special: Domains,
+    /// A service that the host has named itself.
     trusted: Option<Origin>,
 }
 
@@ -63,7 +67,8 @@ impl Default for Guard {
             addresses: Arc::new(special_range),
             ports: Some([80, 443].into()),
             allowed: None,
-            blocked: Domains::new(BLOCKED),
+            blocked: Domains::default(),
+            special: Domains::special(),
             trusted: None,
         }
     }
@@ -95,21 +100,45 @@ impl Guard {
     }
 
     /// Only these domains with what is below them, and those of further calls: `example.com` stands for `api.example.com` and not for
-    /// `evil-example.com`. An empty list leaves nothing. A domain on the list still has to have a public address.
-    pub fn allow<N: AsRef<str>>(mut self, domains: impl IntoIterator<Item = N>) -> Self {
+    /// `evil-example.com`, as `*.example.com` and `.example.com` do. An empty list leaves nothing. A domain on the list still has to
+    /// have a public address. A search engine that the host has not given an address of its own has to be on the list as well.
+    ///
+    /// # Errors
+    ///
+    /// [`DomainError`] for a text that names no domain and no address, such as one with a scheme, a port, a path or a `*` elsewhere:
+    /// no host would ever be what it says.
+    pub fn allow<N: AsRef<str>>(
+        mut self,
+        domains: impl IntoIterator<Item = N>,
+    ) -> Result<Self, DomainError> {
         self.allowed
             .get_or_insert_default()
-            .extend(Domains::new(domains));
-        self
+            .extend(Domains::new(domains)?);
+        Ok(self)
     }
 
-    /// Never these domains and what is below them, whatever else is said. Special names are always among them.
-    pub fn block<N: AsRef<str>>(mut self, domains: impl IntoIterator<Item = N>) -> Self {
-        self.blocked.extend(Domains::new(domains));
-        self
+    /// Never these domains and what is below them, whatever else is said, services of the host's own included. Special names
+    /// (`localhost`, `internal`, …) are blocked without being said, but for the host's own services.
+    ///
+    /// ```
+    /// use tool_std::http::Guard;
+    ///
+    /// assert!(Guard::default().block(["*.corp.example"]).is_ok());
+    /// assert!(Guard::default().block(["https://corp.example"]).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`DomainError`], as with [`allow`](Self::allow).
+    pub fn block<N: AsRef<str>>(
+        mut self,
+        domains: impl IntoIterator<Item = N>,
+    ) -> Result<Self, DomainError> {
+        self.blocked.extend(Domains::new(domains)?);
+        Ok(self)
     }
 
-    /// Lets requests to this one origin pass, wherever it is: a service that the host names itself.
+    /// Lets requests to this one origin pass, wherever it is but where the host blocks: a service that the host names itself.
     pub(crate) fn trusting(mut self, origin: Origin) -> Self {
         self.trusted = Some(origin);
         self
@@ -141,6 +170,14 @@ impl Guard {
             return Err(Refusal::User);
         }
         let host = url.host().ok_or(Refusal::Malformed("it has no host"))?;
+        let name = match host {
+            Host::Domain(domain) => domain.trim_end_matches('.').to_owned(),
+            Host::Ipv4(address) => address.to_string(),
+            Host::Ipv6(address) => address.to_string(),
+        };
+        if self.blocked.hold(&name) {
+            return Err(Refusal::Blocked(name));
+        }
         if self.trusts(url) {
             return Ok(());
         }
@@ -152,12 +189,7 @@ impl Guard {
         {
             return Err(Refusal::Port(port));
         }
-        let name = match host {
-            Host::Domain(domain) => domain.trim_end_matches('.').to_owned(),
-            Host::Ipv4(address) => address.to_string(),
-            Host::Ipv6(address) => address.to_string(),
-        };
-        if self.blocked.hold(&name) {
+        if self.special.hold(&name) {
             return Err(Refusal::Blocked(name));
         }
         if self.allowed.as_ref().is_some_and(|list| !list.hold(&name)) {

@@ -134,7 +134,7 @@ impl Request {
         self
     }
 
-    /// The longest that it may take, all redirects together.
+    /// The longest that it may take, all redirects together, where the host does not allow [less](super::Http::timeout).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

@@ -28,6 +28,16 @@ const V4: [Range<[u8; 4]>; 18] = [
     ([240, 0, 0, 0], 4, "reserved (RFC 1112)"),
 ];
 
+/// Addresses of the public internet behind which a machine at a provider finds the provider's own services: no registry has them.
+///
+/// Azure's is that of its `WireServer`, DNS and DHCP, <https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16>:
+/// whoever reaches it gets the certificates and the configuration of the machine's extensions.
+const PROVIDERS: [Range<[u8; 4]>; 1] = [(
+    [168, 63, 129, 16],
+    32,
+    "the virtual public IP address of Azure",
+)];
+
 /// IANA IPv6 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv6-special-registry>: what lies inside of
 /// global unicast. Everything outside of that is refused as a whole.
 const V6: [Range<[u16; 8]>; 5] = [
@@ -59,7 +69,7 @@ const GLOBAL_UNICAST: ([u16; 8], u8) = ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
 /// Which special range an address is in; `None` for an address of the public internet.
 ///
-/// The ranges are those of IANA's special-purpose registries and multicast. Of IPv6 only `2000::/3` is public, so addresses that carry
+/// The ranges are those of IANA's special-purpose registries and multicast, and the address at which Azure serves its machines. Of IPv6 only `2000::/3` is public, so addresses that carry
 /// one of IPv4 (mapped, compatible, NAT64) are special whatever they carry, and inside of it 6to4 and Teredo are.
 ///
 /// ```
@@ -67,12 +77,14 @@ const GLOBAL_UNICAST: ([u16; 8], u8) = ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 ///
 /// assert_eq!(special_range([169, 254, 169, 254].into()), Some("link-local (RFC 3927)"));
 /// assert_eq!(special_range("::ffff:8.8.8.8".parse().unwrap()), Some("outside of global unicast (RFC 4291)"));
+/// assert!(special_range([168, 63, 129, 16].into()).is_some()); // Azure's own services
 /// assert_eq!(special_range([8, 8, 8, 8].into()), None);
 /// ```
 pub fn special_range(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => V4
             .iter()
+            .chain(&PROVIDERS)
             .find(|(first, bits, _)| shares_v4(address, Ipv4Addr::from(*first), *bits))
             .map(|(.., what)| *what),
         IpAddr::V6(address) => {

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tool_core::ErrorKind;
-use tool_std::http::{Guard, Http, Resolver as _, SystemResolver, special_range};
+use tool_std::http::{Credential, Guard, Http, Resolver as _, SystemResolver, special_range};
 
 use super::support::{Names, PRIVATE, PUBLIC, Server, client, get, guard, output, policy, text};
 
@@ -60,6 +60,9 @@ const HOSTILE: &[&str] = &[
     "http://3232235777/",
     "http://100.64.0.1/",
     "http://100.100.100.200/latest/meta-data/",
+    "http://168.63.129.16/machine?comp=goalstate",
+    "http://168.63.129.16./",
+    "http://0xa83f8110/",
     "http://169.254.169.254/latest/meta-data/",
     "http://169.254.169.254./",
     "http://169.254.43518/",
@@ -379,7 +382,11 @@ async fn a_connection_goes_to_the_addresses_that_were_judged() {
 #[tokio::test]
 async fn only_what_the_host_allows_can_be_reached() {
     let server = Server::start(PUBLIC, |_| text("hello")).await;
-    let http = client().guard(guard().allow(["public.example", "private.example", "127.0.0.2"]));
+    let http = client().guard(
+        guard()
+            .allow(["public.example", "private.example", "127.0.0.2"])
+            .unwrap(),
+    );
     for (host, passes) in [
         ("public.example", true),
         ("api.public.example", true),
@@ -402,7 +409,7 @@ async fn only_what_the_host_allows_can_be_reached() {
     // An empty list allows nothing, which is not the same as no list.
     let nothing: [&str; 0] = [];
     let result = get(
-        client().guard(guard().allow(nothing)),
+        client().guard(guard().allow(nothing).unwrap()),
         &server.url("public.example", "/"),
     )
     .await;
@@ -410,9 +417,16 @@ async fn only_what_the_host_allows_can_be_reached() {
     // What is blocked stays so wherever else it stands.
     let both = guard()
         .allow(["public.example"])
-        .block(["api.public.example"]);
+        .unwrap()
+        .block(["*.public.example"])
+        .unwrap();
     let result = get(client().guard(both), &server.url("api.public.example", "/")).await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
+    // A text that no host could ever be is no list that lets all pass.
+    for text in ["https://public.example", "public.example:80", "*", ""] {
+        assert!(guard().block([text]).is_err() && guard().allow([text]).is_err());
+        assert!(Credential::for_hosts([text]).is_err(), "{text}");
+    }
     let other_port = guard().ports([80]);
     let result = get(
         client().guard(other_port),

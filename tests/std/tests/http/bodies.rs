@@ -297,5 +297,6 @@ async fn what_is_no_http_is_an_error_that_says_so() {
                 || said.starts_with("the answer broke off"),
             "{said}"
         );
+        assert!(said.contains("try again later"), "{said}");
     }
 }

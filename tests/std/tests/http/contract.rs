@@ -274,13 +274,66 @@ async fn a_server_that_does_not_answer_is_given_up() {
     let result = call(client(), "http_get", json!({"url": url, "timeout_ms": 50})).await;
     let error = result.error().unwrap();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
-    assert_eq!(error.model_text(), "there was no whole answer within 50 ms");
+    assert_eq!(
+        error.model_text(),
+        "there was no whole answer within 50 ms, try again later or ask for less"
+    );
     // What a model asks for does not go beyond the host's own.
     let http = client().timeout(Duration::from_millis(60));
     let result = call(http, "http_get", json!({"url": url, "timeout_ms": 600_000})).await;
+    assert!(
+        result
+            .error()
+            .unwrap()
+            .model_text()
+            .starts_with("there was no whole answer within 60 ms,")
+    );
+    // Nor does what a tool of one's own asks for.
+    let request = |wait| Request::new(Method::Get, url.clone()).timeout(wait);
+    let http = client().timeout(Duration::from_millis(70));
+    for (wait, told) in [
+        (Duration::from_mins(10), "within 70 ms"),
+        (Duration::from_millis(40), "within 40 ms"),
+    ] {
+        let error = http.send(request(wait)).await.unwrap_err();
+        assert!(error.model_text().contains(told), "{}", error.model_text());
+    }
+}
+
+// The contracts of httpRequest and curl: 15 s where nobody says anything
+#[tokio::test(start_paused = true)]
+async fn a_request_has_fifteen_seconds_unless_said() {
+    let silent = Server::serve((PUBLIC, 0).into(), |socket, _| {
+        async move {
+            std::future::pending::<()>().await;
+            drop(socket);
+        }
+        .boxed()
+    })
+    .await;
+    let url = silent.url("public.example", "/");
+    for (tool, arguments) in [
+        ("http_get", json!({"url": url})),
+        ("http_request", json!({"url": url, "method": "DELETE"})),
+    ] {
+        let began = tokio::time::Instant::now();
+        let result = call(client(), tool, arguments).await;
+        let told = result.error().unwrap().model_text();
+        assert!(told.contains("within 15000 ms,"), "{told}");
+        assert!(began.elapsed() >= Duration::from_secs(15), "{tool}");
+    }
+    assert_eq!(silent.seen().len(), 2, "both had an answer to wait for");
+}
+
+// S1-102: the most that a host may read is no number that overflows
+#[tokio::test]
+async fn a_host_that_reads_all_reads_all() {
+    let server = Server::start(PUBLIC, |_| text("whole")).await;
+    let request = Request::new(Method::Get, server.url("public.example", "/"));
+    let response = client().send(request.most_bytes(usize::MAX)).await.unwrap();
     assert_eq!(
-        result.error().unwrap().model_text(),
-        "there was no whole answer within 60 ms"
+        (response.text().as_str(), response.is_cut()),
+        ("whole", false)
     );
 }
 

@@ -113,7 +113,7 @@ async fn a_redirect_does_not_leave_the_hosts_that_are_allowed() {
     let result = get(client(), &public.url("public.example", "/")).await;
     assert_eq!(output(&result)["body"], "other");
 
-    let http = client().guard(guard().allow(["public.example"]));
+    let http = client().guard(guard().allow(["public.example"]).unwrap());
     let result = get(http, &public.url("public.example", "/")).await;
     assert!(
         result

@@ -19,7 +19,11 @@ async fn call(http: Http, tool: &str, arguments: Value) -> CallResult {
 }
 
 fn with_secret() -> Http {
-    client().credential(Credential::for_hosts(["public.example"]).over_plain_http())
+    client().credential(
+        Credential::for_hosts(["public.example"])
+            .unwrap()
+            .over_plain_http(),
+    )
 }
 
 fn holds_secret(seen: &Seen) -> bool {
@@ -56,6 +60,7 @@ async fn the_secret_is_sent_as_the_call_wants_it() {
     let header = HeaderName::from_static("x-key");
     let http = client().credential(
         Credential::for_hosts(["public.example"])
+            .unwrap()
             .over_plain_http()
             .header(header),
     );
@@ -68,7 +73,7 @@ async fn the_secret_is_sent_as_the_call_wants_it() {
 #[tokio::test]
 async fn nobody_else_gets_the_secret() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
-    let encrypted_only = || client().credential(Credential::for_hosts(["public.example"]));
+    let encrypted_only = || client().credential(Credential::for_hosts(["public.example"]).unwrap());
     for (http, host) in [
         (client(), "public.example"),          // no credential at all
         (encrypted_only(), "public.example"),  // over plain HTTP

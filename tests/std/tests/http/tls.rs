@@ -95,7 +95,7 @@ async fn a_secret_goes_over_https_and_not_from_http_to_it() {
             .await
     };
     let result = ask(
-        with(Credential::for_hosts(["public.example"])),
+        with(Credential::for_hosts(["public.example"]).unwrap()),
         format!("https://public.example:{port}/"),
     )
     .await;
@@ -113,7 +113,9 @@ async fn a_secret_goes_over_https_and_not_from_http_to_it() {
         )
     })
     .await;
-    let credential = Credential::for_hosts(["public.example"]).over_plain_http();
+    let credential = Credential::for_hosts(["public.example"])
+        .unwrap()
+        .over_plain_http();
     let result = ask(with(credential), moved.url("public.example", "/")).await;
     assert_eq!(output(&result)["body"], "no secret");
     assert!(moved.seen()[0].header("authorization").is_some());

@@ -131,7 +131,7 @@ async fn no_page_comes_from_where_requests_may_not_go() {
             .model_text()
             .starts_with("the server sends on to another URL, which is refused")
     );
-    let only = client().guard(guard().allow(["other.example"]));
+    let only = client().guard(guard().allow(["other.example"]).unwrap());
     assert!(
         fetch(only, &moved.url("public.example", "/"))
             .await
