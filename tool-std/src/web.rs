@@ -21,13 +21,15 @@
 //! Cost: 39 crates beyond those of the feature `http`.
 
 mod article;
+mod choice;
 mod engines;
 mod page;
 mod parse;
 mod search;
 
+pub use choice::Search;
 pub use engines::{Brave, DuckDuckGo, SearXng, SerpApi, Tavily};
 pub use page::{Link, Page, PageCitation, fetch_webpage};
 pub use search::{
-    Depth, Search, SearchHit, SearchProvider, SearchQuery, SearchResult, SearchResults, search_web,
+    Depth, SearchHit, SearchProvider, SearchQuery, SearchResult, SearchResults, search_web,
 };

@@ -4,11 +4,11 @@ use ::http::header::{ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use tool_core::ExposeSecret as _;
 use tool_core::prelude::*;
+use tool_core::{ErrorKind, ExposeSecret as _};
 
 use super::search::{Depth, SearchHit, SearchProvider, SearchQuery, ask, request};
-use crate::http::{Http, Method};
+use crate::http::{Http, Method, Request};
 
 /// One more than the engines' own limits is an error there.
 const MOST: u32 = 20;
@@ -23,9 +23,10 @@ macro_rules! engine {
         }
 
         impl $type {
-            /// At its usual place.
+            /// At its usual place, which has to pass the host's [`Guard`](crate::http::Guard) as any URL does.
             pub fn new() -> Self {
-                Self::at($url)
+                let (url, own) = (String::from($url), false);
+                Self(Place { url, own })
             }
         }
 
@@ -33,9 +34,11 @@ macro_rules! engine {
     };
     ($type:ident, $name:literal, key: $key:literal, $ask:ident) => {
         impl $type {
-            /// At another place, which the host names and which may be in its own network.
+            /// At another place, which the host names and which may be in its own network: of the host's
+            /// [`Guard`](crate::http::Guard) only what it [blocks](crate::http::Guard::block) keeps requests from it.
             pub fn at(url: impl Into<String>) -> Self {
-                Self { url: url.into() }
+                let (url, own) = (url.into(), true);
+                Self(Place { url, own })
             }
         }
 
@@ -57,11 +60,11 @@ macro_rules! engine {
                 async move {
                     let key = match key {
                         None if $key => {
-                            return Err(ToolError::unavailable("the secret `search_api_key`"));
+                            return Err(ToolError::unavailable(concat!("the key of `", $name, "`")));
                         }
                         key => key.cloned().unwrap_or_default(),
                     };
-                    $ask(&self.url, http, &key, query).await
+                    $ask(&self.0, http, &key, query).await
                 }
                 .boxed()
             }
@@ -69,36 +72,52 @@ macro_rules! engine {
     };
 }
 
+/// Where an engine is.
+#[derive(Clone, Debug)]
+struct Place {
+    url: String,
+    /// The host has named it. A place that it has not named is no more than any other URL to its guard.
+    own: bool,
+}
+
+impl Place {
+    async fn ask(&self, http: &Http, request: Request, engine: &str) -> Result<Value, ToolError> {
+        let http = if self.own {
+            http.trusting(&self.url)
+        } else {
+            http.clone()
+        };
+        http.admits(&self.url).map_err(|refusal| {
+            let text = "the search engine is not among the hosts that can be reached here, go on without a search";
+            ToolError::of(ErrorKind::Unavailable, text).operator(format!(
+                "the guard keeps requests from `{engine}` at `{}`: {refusal}; put its host on the guard's list, or choose another engine",
+                self.url
+            ))
+        })?;
+        ask(http.send(request), engine).await
+    }
+}
+
 /// Tavily, <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
 #[derive(Clone, Debug)]
-pub struct Tavily {
-    url: String,
-}
+pub struct Tavily(Place);
 
 /// Google by `SerpApi`, <https://serpapi.com/search-api>.
 #[derive(Clone, Debug)]
-pub struct SerpApi {
-    url: String,
-}
+pub struct SerpApi(Place);
 
 /// Brave, <https://api-dashboard.search.brave.com/app/documentation/web-search/get-started>.
 #[derive(Clone, Debug)]
-pub struct Brave {
-    url: String,
-}
+pub struct Brave(Place);
 
 /// A `SearXNG` of one's own, <https://docs.searxng.org/dev/search_api.html>; its settings have to allow the format `json`.
 #[derive(Clone, Debug)]
-pub struct SearXng {
-    url: String,
-}
+pub struct SearXng(Place);
 
 /// Instant answers of `DuckDuckGo`, <https://duckduckgo.com/api>: what it has of an API without a key. It knows topics and official
 /// sites, and nothing of most questions.
 #[derive(Clone, Debug)]
-pub struct DuckDuckGo {
-    url: String,
-}
+pub struct DuckDuckGo(Place);
 
 engine!(Tavily, "tavily", key: true, "https://api.tavily.com/search", tavily);
 engine!(SerpApi, "serpapi", key: true, "https://serpapi.com/search.json", serpapi);
@@ -107,7 +126,7 @@ engine!(SearXng, "searxng", key: false, searxng);
 engine!(DuckDuckGo, "duckduckgo", key: false, "https://api.duckduckgo.com/", duckduckgo);
 
 async fn tavily(
-    url: &str,
+    place: &Place,
     http: &Http,
     key: &SecretString,
     query: &SearchQuery,
@@ -117,74 +136,74 @@ async fn tavily(
         Some(Depth::Basic) | None => "basic",
     };
     let bearer = SecretString::from(format!("Bearer {}", key.expose_secret()));
-    let request = request(Method::Post, url)
+    let request = request(Method::Post, &place.url)
         .secret_header(AUTHORIZATION, &bearer)?
         .json(&json!({
             "query": query.query,
             "max_results": query.limit.min(MOST),
             "search_depth": depth,
         }));
-    let found = ask(http.send_to_own(request), "tavily").await?;
+    let found = place.ask(http, request, "tavily").await?;
     Ok(hits(&found["results"], "url", "content"))
 }
 
 async fn serpapi(
-    url: &str,
+    place: &Place,
     http: &Http,
     key: &SecretString,
     query: &SearchQuery,
 ) -> Result<Vec<SearchHit>, ToolError> {
-    let request = request(Method::Get, url)
+    let request = request(Method::Get, &place.url)
         .query("engine", "google")
         .query("q", &query.query)
         .query("num", query.limit.to_string())
         .secret_query("api_key", key);
-    let found = ask(http.send_to_own(request), "serpapi").await?;
+    let found = place.ask(http, request, "serpapi").await?;
     Ok(hits(&found["organic_results"], "link", "snippet"))
 }
 
 async fn brave(
-    url: &str,
+    place: &Place,
     http: &Http,
     key: &SecretString,
     query: &SearchQuery,
 ) -> Result<Vec<SearchHit>, ToolError> {
-    let request = request(Method::Get, url)
+    let request = request(Method::Get, &place.url)
         .query("q", &query.query)
         .query("count", query.limit.min(MOST).to_string())
         .header(ACCEPT, HeaderValue::from_static("application/json"))
         .secret_header(HeaderName::from_static("x-subscription-token"), key)?;
-    let found = ask(http.send_to_own(request), "brave").await?;
+    let found = place.ask(http, request, "brave").await?;
     Ok(hits(&found["web"]["results"], "url", "description"))
 }
 
 async fn searxng(
-    url: &str,
+    place: &Place,
     http: &Http,
     _: &SecretString,
     query: &SearchQuery,
 ) -> Result<Vec<SearchHit>, ToolError> {
-    let url = format!("{}/search", url.trim_end_matches('/'));
+    let url = format!("{}/search", place.url.trim_end_matches('/'));
     let request = request(Method::Get, &url)
         .query("q", &query.query)
         .query("format", "json");
-    let found = ask(http.send_to_own(request), "searxng").await?;
+    let found = place.ask(http, request, "searxng").await?;
     Ok(hits(&found["results"], "url", "content"))
 }
 
 async fn duckduckgo(
-    url: &str,
+    place: &Place,
     http: &Http,
     _: &SecretString,
     query: &SearchQuery,
 ) -> Result<Vec<SearchHit>, ToolError> {
-    let request = request(Method::Get, url)
+    let request = request(Method::Get, &place.url)
         .query("q", &query.query)
         .query("format", "json")
         .query("no_html", "1")
         .query("no_redirect", "1")
         .query("skip_disambig", "1");
-    let found = ask(http.send_to_own(request), "duckduckgo").await?;
+    let found = place.ask(http, request, "duckduckgo").await?;
     let mut all = Vec::new();
     if let (Some(url), Some(snippet)) = (text(&found, "AbstractURL"), text(&found, "AbstractText"))
     {

@@ -1,15 +1,14 @@
 //! `search_web`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use tool_core::ErrorKind;
 use tool_core::prelude::*;
-use tool_core::{Effect, ErrorKind};
 use url::Url;
 
 use super::article::text_of;
-use super::engines::{Brave, DuckDuckGo, SerpApi, Tavily};
+use super::choice::{Keys, Search};
 use super::parse::parse;
 use crate::http::{Http, Request, Response};
 
@@ -98,7 +97,7 @@ pub trait SearchProvider: Send + Sync + 'static {
     /// The name by which it is chosen.
     fn name(&self) -> &str;
 
-    /// Whether it can only be asked with a key, the secret `search_api_key`.
+    /// Whether it can only be asked with a key: the secret `search_api_key`, or that of its own which [`Search`] tells of.
     fn needs_key(&self) -> bool;
 
     /// Asks it. Requests go through `http`, so that they pass its guard.
@@ -108,86 +107,6 @@ pub trait SearchProvider: Send + Sync + 'static {
         key: Option<&'a SecretString>,
         query: &'a SearchQuery,
     ) -> BoxFuture<'a, Result<Vec<SearchHit>, ToolError>>;
-}
-
-/// The search engines that a host knows, given to [`search_web`](fn@search_web) with
-/// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
-///
-/// The variable `SEARCH_PROVIDER` of the call chooses one by its name; the first one answers where that names none of them. It is no
-/// secret, because a secret's text would be masked in the result that names the engine. A context without this has the
-/// [default](Search::default).
-///
-/// Where an engine needs a key and the context has none, the tool is there and says that it cannot be used. A host that wants it hidden
-/// instead says so to its registry:
-///
-/// ```
-/// use tool_core::{Registry, Rules, ToolContext};
-/// use tool_std::web::search_web;
-///
-/// # fn main() -> Result<(), tool_core::RegistryError> {
-/// let registry = Registry::builder()
-///     .tool::<search_web>()
-///     .required_secret("search_web", "search_api_key")
-///     .build()?;
-/// let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default());
-/// assert!(tools.get("search_web").is_none());
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone)]
-#[must_use]
-pub struct Search {
-    providers: Vec<Arc<dyn SearchProvider>>,
-    http: Http,
-}
-
-/// `tavily`, `serpapi`, `brave` and `duckduckgo`; `searxng` is somewhere else for everybody.
-impl Default for Search {
-    fn default() -> Self {
-        Self::only(Tavily::new())
-            .and(SerpApi::new())
-            .and(Brave::new())
-            .and(DuckDuckGo::new())
-    }
-}
-
-impl Search {
-    /// This one.
-    pub fn only(provider: impl SearchProvider) -> Self {
-        Self {
-            providers: vec![Arc::new(provider)],
-            http: Http::default(),
-        }
-    }
-
-    /// This one as well. It takes the place of one that has its name.
-    pub fn and(mut self, provider: impl SearchProvider) -> Self {
-        let provider: Arc<dyn SearchProvider> = Arc::new(provider);
-        let mut known = self.providers.iter_mut();
-        match known.find(|known| known.name() == provider.name()) {
-            Some(known) => *known = provider,
-            None => self.providers.push(provider),
-        }
-        self
-    }
-
-    fn chosen(&self, name: Option<&str>) -> Option<&dyn SearchProvider> {
-        let named = self
-            .providers
-            .iter()
-            .find(|known| Some(known.name()) == name);
-        named.or(self.providers.first()).map(|known| &**known)
-    }
-}
-
-impl FromContext for Search {
-    const EFFECT: Effect = Effect::READ.union(Effect::EXTERNAL);
-
-    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
-        let mut search: Self = cx.extension().unwrap_or_default();
-        search.http = Http::of(cx);
-        Ok(search)
-    }
 }
 
 /// What a search engine found.
@@ -229,9 +148,12 @@ pub async fn search_web(
     #[secret(
         "search_api_key",
         label = "API key of the search engine",
-        description = "Not needed for SearXNG and DuckDuckGo."
+        description = "For the engine that SEARCH_PROVIDER names, where it has no key of its own. Not needed for SearXNG and DuckDuckGo."
     )]
-    key: Option<SecretString>,
+    shared: Option<SecretString>,
+    #[secret("tavily_api_key", label = "API key of Tavily")] tavily: Option<SecretString>,
+    #[secret("serpapi_api_key", label = "API key of SerpApi")] serpapi: Option<SecretString>,
+    #[secret("brave_api_key", label = "API key of Brave Search")] brave: Option<SecretString>,
     /// Name of the search engine: tavily, serpapi, brave, searxng or duckduckgo.
     #[variable("SEARCH_PROVIDER")]
     provider: Option<String>,
@@ -244,15 +166,19 @@ pub async fn search_web(
     /// How thorough the search is; not every engine knows a difference.
     depth: Option<Depth>,
 ) -> Result<SearchResults, ToolError> {
-    let Some(engine) = search.chosen(provider.as_deref()) else {
+    let Some((engine, meant)) = search.chosen(provider.as_deref()) else {
         return Err(ToolError::unavailable("a search engine"));
     };
-    if engine.needs_key() && key.is_none() {
-        return Err(ToolError::unavailable(format_args!(
-            "the secret `search_api_key` for the search engine `{}`",
-            engine.name()
-        )));
-    }
+    let keys = Keys {
+        shared,
+        tavily,
+        serpapi,
+        brave,
+    };
+    let key = keys.of(engine, meant).map_err(|error| match provider {
+        Some(name) if !meant => search.unknown(&name),
+        _ => error,
+    })?;
     let asked = SearchQuery {
         query,
         limit,

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod choice;
 mod page;
 mod search;
 #[path = "../http/support.rs"]
