@@ -12,6 +12,7 @@ mod cgroups;
 pub(super) mod host;
 mod mounts;
 mod namespaces;
+pub(super) mod remote;
 mod restrict;
 mod start;
 mod supervise;
@@ -22,10 +23,14 @@ use namespaces::Namespaces;
 
 use super::wire::Failure;
 
-/// The helper: makes namespaces and starts the supervisor in them, or is the supervisor.
+/// The helper: makes namespaces and starts the supervisor in them, or is the supervisor. Its arguments are the name of the job's cgroups
+/// and the namespaces that are asked for.
 pub(super) fn helper(asked: &[OsString]) -> u8 {
+    let Some((cgroups, asked)) = asked.split_first() else {
+        return 2;
+    };
     match Namespaces::make(asked) {
-        Ok(made) if made.pid.is_yes() => namespaces::start_inside(&made),
+        Ok(made) if made.pid.is_yes() => namespaces::start_inside(&made, cgroups),
         Ok(made) => supervise::supervise(made),
         Err(reason) => supervise::refuse(Failure::Namespaces(reason)),
     }

@@ -2,18 +2,19 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWriteExt as _, ReadBuf};
 use tokio::net::unix::pipe;
+use tokio::time::Instant;
 
 use super::error::IsolateError;
 use super::group::Group;
 #[cfg(target_os = "linux")]
-use super::linux::host::Remote;
+use super::linux::remote::Remote;
 use super::wire::InForce;
 
 /// A job that runs, with the host's ends of its pipes. Dropping it ends the job and all that descends from it.
@@ -99,16 +100,15 @@ impl Running {
         }
     }
 
-    /// Reads what comes next from either pipe into `buffer`: which one it was, and how many bytes. `None` when both have ended.
+    /// Reads what comes next from either pipe into `buffer`: which one it was, and how many bytes. `None` when both have ended, and when
+    /// nothing is left that could write: where the job's helper is lost, [`wait`](Self::wait) says so.
     ///
     /// Dropping the future loses nothing. Where the pipes were taken out, they count as ended.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Stream, usize)>> {
+        let mut late = pin!(past(self.latest()));
         poll_fn(|cx| {
             for stream in [Stream::Stdout, Stream::Stderr] {
-                let pipe = match stream {
-                    Stream::Stdout => &mut self.stdout,
-                    Stream::Stderr => &mut self.stderr,
-                };
+                let pipe = self.pipe(stream);
                 let Some(open) = pipe else { continue };
                 let mut read = ReadBuf::new(buffer);
                 match Pin::new(open).poll_read(cx, &mut read) {
@@ -121,28 +121,62 @@ impl Running {
                 }
             }
             let open = self.stdout.is_some() || self.stderr.is_some();
-            if open && !self.is_abandoned(cx) {
+            if open && self.poll_over(cx).is_pending() && late.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            Poll::Ready(Ok(None))
+            Poll::Ready(Ok(self.rest(buffer)))
         })
         .await
     }
 
-    /// Whether only processes that left the job's group hold its pipes. With the helper there are none.
-    fn is_abandoned(&mut self, cx: &mut Context<'_>) -> bool {
-        let Hold::Group(group) = &mut self.hold else {
-            return false;
-        };
-        if self.ended.is_none()
-            && let Poll::Ready(Ok(ended)) = group.poll_ended(cx)
-        {
-            self.ended = Some(ended);
+    fn pipe(&mut self, stream: Stream) -> &mut Option<pipe::Receiver> {
+        match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
         }
-        self.ended.is_some()
     }
 
-    /// Waits until nothing of the job is left. Dropping the future does not end the job.
+    /// What was written last, of which the runtime may not have heard yet: the kernel is asked.
+    fn rest(&mut self, buffer: &mut [u8]) -> Option<(Stream, usize)> {
+        [Stream::Stdout, Stream::Stderr]
+            .into_iter()
+            .find_map(|stream| {
+                let open = self.pipe(stream).as_ref()?;
+                let read = rustix::io::read(open, &mut *buffer).ok()?;
+                (read > 0).then_some((stream, read))
+            })
+    }
+
+    /// Ready when whoever still holds the pipes has left the job's group, or is nobody that the helper has held.
+    fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.hold {
+            #[cfg(target_os = "linux")]
+            Hold::Remote(remote) => remote.poll_gone(cx),
+            Hold::Group(group) => {
+                if self.ended.is_none()
+                    && let Poll::Ready(Ok(ended)) = group.poll_ended(cx)
+                {
+                    self.ended = Some(ended);
+                }
+                match self.ended {
+                    Some(_) => Poll::Ready(()),
+                    None => Poll::Pending,
+                }
+            }
+        }
+    }
+
+    /// When the job is over at the latest.
+    fn latest(&self) -> Option<Instant> {
+        match &self.hold {
+            #[cfg(target_os = "linux")]
+            Hold::Remote(remote) => remote.latest(),
+            // A task of the host's own sees to it.
+            Hold::Group(_) => None,
+        }
+    }
+
+    /// Waits until nothing of the job is left. Dropping the future neither ends the job nor loses how it ended: the next call says it.
     ///
     /// # Errors
     ///
@@ -194,5 +228,13 @@ impl Running {
             Hold::Remote(remote) => remote.held(),
             Hold::Group(group) => group.held(),
         }
+    }
+}
+
+/// Ready past this.
+async fn past(latest: Option<Instant>) {
+    match latest {
+        Some(latest) => tokio::time::sleep_until(latest).await,
+        None => std::future::pending().await,
     }
 }

@@ -1,9 +1,10 @@
 //! Who ends a job, and that nothing of it is left.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tool_std::isolate::{Cause, Exit, IsolateError, Keep, Mechanism};
+use tokio::time::timeout;
+use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Keep, Mechanism};
 
 use crate::mark::Mark;
 use crate::support::{bare, has, isolation, run, sh};
@@ -140,6 +141,93 @@ async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_waits_or_not()
             assert!(began.elapsed().as_secs() < 20, "{name} is left");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+}
+
+// S1-94
+#[tokio::test]
+async fn a_job_that_kills_its_supervisor_is_lost_and_nobody_waits_for_it() {
+    // With a cgroup and without; and nothing that keeps the signal away.
+    let cgroup = isolation()
+        .without(Mechanism::PidNamespace)
+        .without(Mechanism::Landlock);
+    for isolation in [bare(), cgroup] {
+        // Where nothing else ends it, it ends by itself.
+        let script = "sleep 0.2; echo begun; kill -9 $PPID; exec sleep 30";
+        let began = Instant::now();
+        let job = sh(script).deadline(Duration::from_secs(1));
+        let mut running = isolation.spawn(job).await.unwrap();
+        let mut buffer = [0; 64];
+        let mut said = Vec::new();
+        while let Some((_, read)) = running.read(&mut buffer).await.unwrap() {
+            said.extend_from_slice(&buffer[..read]);
+        }
+        assert_eq!(said, b"begun\n");
+        for _ in 0..2 {
+            let error = running.wait().await.unwrap_err();
+            assert!(matches!(error, IsolateError::Lost(_)), "{error}");
+        }
+        assert!(began.elapsed().as_secs() < 15, "the sleep was waited for");
+    }
+}
+
+#[tokio::test]
+async fn a_wait_that_is_dropped_loses_nothing() {
+    for isolation in [isolation(), bare(), Isolation::GroupOnly] {
+        for _ in 0..10 {
+            let mut running = isolation.spawn(sh("exit 7")).await.unwrap();
+            let ended = loop {
+                // Asked once and dropped.
+                if let Ok(ended) = timeout(Duration::ZERO, running.wait()).await {
+                    break ended;
+                }
+                tokio::time::sleep(Duration::from_micros(50)).await;
+            };
+            assert_eq!(ended.unwrap().exit, Exit::Code(7));
+            assert_eq!(running.wait().await.unwrap().exit, Exit::Code(7));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_longest_deadline_is_one() {
+    for isolation in [isolation(), bare(), Isolation::GroupOnly] {
+        let ran = run(&isolation, sh("true").deadline(Duration::MAX)).await;
+        assert!(ran.ended.success());
+    }
+}
+
+/// Without privileges, and where `/proc` has something of the host's over it as in a container, the end of the first process ends the rest.
+#[test]
+fn a_host_without_privileges_leaves_no_cgroup() {
+    let host = |program: &str, arguments: &[&str]| {
+        let without =
+            "mount -t tmpfs none /proc/fs && exec setpriv --bounding-set=-sys_admin \"$@\"";
+        Command::new("unshare")
+            .args(["-m", "sh", "-c", without, "sh", program])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .and_then(|host| Ok((host.id(), host.wait_with_output()?)))
+    };
+    if !host("true", &[]).is_ok_and(|(_, said)| said.status.success()) {
+        println!("skipped: nobody but root can take these rights from a host");
+        return;
+    }
+    let mark = Mark::new();
+    let root = tempfile::tempdir().unwrap();
+    for _ in 0..5 {
+        let command = r#"{"command": ["setsid", "--fork", "sleep", "MARK"]}"#;
+        let command = command.replace("MARK", mark.seconds());
+        let (pid, said) = host(
+            env!("CARGO_BIN_EXE_std-host"),
+            &[root.path().to_str().unwrap(), &command],
+        )
+        .unwrap();
+        let said = String::from_utf8(said.stdout).unwrap();
+        assert!(said.contains("exited"), "{said}");
+        assert_eq!(mark.alive(), 0);
+        assert!(!has_cgroup(&format!("tool-std-{pid}-*")), "{said}");
     }
 }
 

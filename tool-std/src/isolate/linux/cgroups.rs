@@ -6,9 +6,15 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::isolate::isolation::Mechanism;
 use crate::isolate::wire::{Held, InForce, Spec};
+
+/// How often a cgroup is tried to be removed, whose processes have been killed and are not gone yet.
+pub(super) const TRIES: u32 = 500;
+/// And how long one waits between.
+pub(super) const TRY: Duration = Duration::from_millis(2);
 
 /// The cgroups of a job.
 #[derive(Debug, Default)]
@@ -137,8 +143,19 @@ impl Cgroups {
         left.count() == 0
     }
 
+    /// Removes them as soon as what was killed in them is gone.
+    pub(super) fn clear(&self) {
+        for _ in 0..TRIES {
+            if self.remove() {
+                return;
+            }
+            std::thread::sleep(TRY);
+        }
+    }
+
     /// Those of a job whose supervisor is gone.
-    pub(super) fn left_behind(name: &str) -> Self {
+    pub(super) fn left_behind(name: impl AsRef<Path>) -> Self {
+        let name = name.as_ref();
         let places = Places::read();
         Self {
             unified: places

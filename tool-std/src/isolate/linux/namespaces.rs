@@ -3,7 +3,7 @@
 //! Only what is started after `unshare` is in a new namespace of processes, so the helper starts itself once more there. That process
 //! has number 1: the kernel kills everything else in the namespace when it ends.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::process::{Command, Stdio};
@@ -14,6 +14,7 @@ use rustix::process::{Signal, getgid, getpid, getuid, set_parent_process_death_s
 use rustix::thread::UnshareFlags;
 use serde::{Deserialize, Serialize};
 
+use super::cgroups::Cgroups;
 use super::supervise::refuse;
 use crate::isolate::modes::INSIDE;
 use crate::isolate::wire::{Failure, Held};
@@ -85,8 +86,10 @@ impl Namespaces {
     }
 }
 
-/// Starts the supervisor in the namespaces and waits for its end, with which everything in them has ended.
-pub(super) fn start_inside(made: &Namespaces) -> u8 {
+/// Starts the supervisor in the namespaces and waits for its end, with which everything in them has ended; then the job's cgroups go.
+pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
+    // Found now: the supervisor mounts another `/proc`.
+    let cgroups = Cgroups::left_behind(cgroups);
     let started = serde_json::to_string(made)
         .map_err(io::Error::from)
         .and_then(|made| {
@@ -98,11 +101,14 @@ pub(super) fn start_inside(made: &Namespaces) -> u8 {
                 .spawn()
         });
     match started {
-        Ok(mut supervisor) => supervisor
-            .wait()
-            .ok()
-            .and_then(|status| u8::try_from(status.code()?).ok())
-            .unwrap_or(2),
+        Ok(mut supervisor) => {
+            let status = supervisor.wait();
+            cgroups.clear();
+            status
+                .ok()
+                .and_then(|status| u8::try_from(status.code()?).ok())
+                .unwrap_or(2)
+        }
         Err(error) => refuse(Failure::Helper(format!(
             "the supervisor cannot be started in its namespace: {error}"
         ))),

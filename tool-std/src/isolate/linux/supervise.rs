@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
@@ -34,20 +35,35 @@ enum Happening {
 
 /// Serves the host at the other end of standard input: one job.
 pub(super) fn supervise(namespaces: Namespaces) -> u8 {
-    let Ok(socket) = io::stdin().as_fd().try_clone_to_owned() else {
-        return 2;
-    };
-    let socket = UnixStream::from(socket);
     // A session of its own: no terminal and none of its signals.
     let _ = setsid();
     // Its memory holds the job's environment; nobody else is to read it.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    if set_child_subreaper(Some(getpid())).is_err() {
-        return 2;
+    if let Err(error) = set_child_subreaper(Some(getpid())) {
+        return refuse(Failure::Helper(format!(
+            "what the job leaves behind cannot be taken over: {error}"
+        )));
     }
+    let Ok(socket) = socket() else { return 2 };
     let Ok((spec, files)) = receive(&socket) else {
         return 2;
     };
+    match Listener::new(&socket) {
+        Ok(listener) => serve(&socket, &spec, files, namespaces, listener),
+        Err(error) => {
+            let why = Failure::Helper(format!("no thread can be started: {error}"));
+            u8::from(tell(&socket, &Event::Failed(why)).is_err())
+        }
+    }
+}
+
+fn serve(
+    socket: &UnixStream,
+    spec: &Spec,
+    files: Vec<OwnedFd>,
+    namespaces: Namespaces,
+    mut listener: Listener,
+) -> u8 {
     // Their numbers outside are not those in here, so without a `/proc` of its own the first process of a namespace ends, and all with it.
     let only_ends = namespaces.is_first() && !namespaces.proc_mount.is_yes();
     let mut held = InForce::default();
@@ -57,50 +73,56 @@ pub(super) fn supervise(namespaces: Namespaces) -> u8 {
             Held::No(_) => Held::No(String::from("no mounts of its own")),
         };
     }
-    let cgroups = Cgroups::make(&spec, &mut held);
+    let cgroups = Cgroups::make(spec, &mut held);
     let deadline = spec.deadline_ms.map(Duration::from_millis);
     let began = Instant::now();
-    let (job, held) = match start(&spec, files, namespaces, &cgroups, held) {
-        Ok(started) => started,
-        Err(failure) => {
-            cgroups.remove();
-            return u8::from(tell(&socket, &Event::Failed(failure)).is_err());
-        }
+    let started = start(spec, files, namespaces, &cgroups, held);
+    listener.begin(started.as_ref().ok().map(|(job, _)| *job));
+    let (because, failure) = match started {
+        Ok((_, held)) => match tell(socket, &Event::Started(Box::new(held))) {
+            Ok(()) => (
+                listener.until(deadline.and_then(|after| began.checked_add(after))),
+                None,
+            ),
+            Err(_) => (Because::Host, None),
+        },
+        Err(failure) => (Because::Itself, Some(failure)),
     };
-    let (happens, happening) = mpsc::channel();
-    let mut listener = Listener {
-        happening,
-        exit: None,
-        job,
-        alone: false,
-    };
-    watch(&socket, happens);
-    let because = match tell(&socket, &Event::Started(Box::new(held))) {
-        Ok(()) => listener.until(deadline.map(|after| began + after)),
-        Err(_) => Because::Host,
-    };
-    cgroups.kill();
+    let failed = failure.is_some();
+    if !failed {
+        cgroups.kill();
+    }
     if !only_ends {
         listener.end_all();
     }
-    let out_of_memory = cgroups.ran_out_of_memory();
-    cgroups.remove();
-    let ended = Event::Ended {
-        exit: listener.exit,
-        because,
-        out_of_memory,
+    let last = match failure {
+        Some(failure) => Event::Failed(failure),
+        None => Event::Ended {
+            exit: listener.exit,
+            because,
+            out_of_memory: cgroups.ran_out_of_memory(),
+        },
     };
     // The host may be gone; then nobody hears it.
-    let _ = tell(&socket, &ended);
-    0
+    let told = tell(socket, &last);
+    if failed {
+        // This process may not have got out of it.
+        cgroups.kill();
+    }
+    // What ends with this process does so later; then the one that waits for it clears up.
+    if !only_ends {
+        cgroups.clear();
+    }
+    u8::from(told.is_err())
+}
+
+fn socket() -> io::Result<UnixStream> {
+    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 /// Instead of serving it, tells the host why not.
 pub(super) fn refuse(failure: Failure) -> u8 {
-    let Ok(socket) = io::stdin().as_fd().try_clone_to_owned() else {
-        return 2;
-    };
-    let socket = UnixStream::from(socket);
+    let Ok(socket) = socket() else { return 2 };
     // What is unread when a socket closes breaks it for the other end.
     let _ = receive(&socket);
     // Then the host takes this for no helper.
@@ -137,17 +159,20 @@ fn tell(mut socket: &UnixStream, event: &Event) -> io::Result<()> {
     socket.write_all(&frame(event)?)
 }
 
-/// Two threads that wait: for the end of children, and for the end of the host.
-fn watch(socket: &UnixStream, happens: Sender<Happening>) {
+/// Two threads that wait: for the end of the host, and from a word on for the end of children. They are there before the job, which may
+/// leave no room for a thread.
+fn watch(socket: &UnixStream, happens: Sender<Happening>, word: Receiver<()>) -> io::Result<()> {
     let heard = happens.clone();
-    if let Ok(socket) = socket.try_clone() {
-        std::thread::spawn(move || {
-            // The host says nothing any more: whatever is read, this is the end.
-            let _ = io::Read::read(&mut &socket, &mut [0]);
-            heard.send(Happening::HostGone)
-        });
-    }
-    std::thread::spawn(move || {
+    let socket = socket.try_clone()?;
+    Builder::new().spawn(move || {
+        // The host says nothing any more: whatever is read, this is the end.
+        let _ = io::Read::read(&mut &socket, &mut [0]);
+        heard.send(Happening::HostGone)
+    })?;
+    Builder::new().spawn(move || {
+        if word.recv().is_err() {
+            return;
+        }
         loop {
             let happening = match wait(WaitOptions::empty()) {
                 Ok(Some((pid, status))) => match exit_of(status) {
@@ -162,7 +187,8 @@ fn watch(socket: &UnixStream, happens: Sender<Happening>) {
                 return;
             }
         }
-    });
+    })?;
+    Ok(())
 }
 
 fn exit_of(status: WaitStatus) -> Option<Exit> {
@@ -174,12 +200,33 @@ fn exit_of(status: WaitStatus) -> Option<Exit> {
 
 struct Listener {
     happening: Receiver<Happening>,
-    job: Pid,
+    begin: Sender<()>,
+    job: Option<Pid>,
     exit: Option<Exit>,
     alone: bool,
 }
 
 impl Listener {
+    fn new(socket: &UnixStream) -> io::Result<Self> {
+        let (happens, happening) = mpsc::channel();
+        let (begin, word) = mpsc::channel();
+        watch(socket, happens, word)?;
+        Ok(Self {
+            happening,
+            begin,
+            job: None,
+            exit: None,
+            alone: false,
+        })
+    }
+
+    /// Children are waited for from now on; the job is one of them, if it runs.
+    fn begin(&mut self, job: Option<Pid>) {
+        self.job = job;
+        // The thread waits for this; without it, no end would be told, and the deadline's or the host's came.
+        let _ = self.begin.send(());
+    }
+
     /// Until the job has ended, its deadline has passed or the host wants an end.
     fn until(&mut self, deadline: Option<Instant>) -> Because {
         loop {
@@ -209,7 +256,7 @@ impl Listener {
 
     fn note(&mut self, happening: &Happening) {
         match happening {
-            Happening::Reaped(pid, exit) if *pid == self.job => self.exit = Some(*exit),
+            Happening::Reaped(pid, exit) if Some(*pid) == self.job => self.exit = Some(*exit),
             Happening::Reaped(..) | Happening::HostGone => {}
             Happening::Alone => self.alone = true,
         }
