@@ -47,16 +47,21 @@ fn the_page_names_the_four_parts_of_the_trust_in_programs() {
 
 // S1-90
 #[test]
-fn that_a_single_conversation_is_not_cleaned_up_is_told_to_operators() {
+fn how_a_single_conversation_is_cleaned_up_is_told_to_operators() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = std::fs::read_to_string(root.join("docs/operator.md")).unwrap();
-    let told = "There is no endpoint that cleans up a single conversation";
-    assert!(page.contains(told));
-    // And so it is.
+    // And so it is: what is told is there, and nothing else is.
     let source = std::fs::read_to_string(root.join("tool-std/src/workspace/mod.rs")).unwrap();
     let removes: Vec<_> = source
         .lines()
-        .filter(|line| line.contains("pub fn delete"))
+        .filter_map(|line| line.trim().strip_prefix("pub fn delete_"))
+        .filter_map(|rest| rest.split('(').next())
         .collect();
-    assert_eq!(removes.len(), 1, "{removes:?}");
+    assert_eq!(removes, ["instance", "conversation"]);
+    for what in removes {
+        assert!(
+            page.contains(&format!("`Workspaces::delete_{what}`")),
+            "{what}"
+        );
+    }
 }

@@ -295,6 +295,273 @@ fn the_end_of_an_instance_follows_no_link_and_minds_no_depth() {
     assert!(outside.path().join("kept").exists());
 }
 
+// S1-90: the document has no such end, we have
+#[test]
+fn the_end_of_a_conversation_is_the_end_of_its_folder_and_its_tokens_alone() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path());
+    let below = |tail: &str| root.path().join(tail);
+    // The second id has a name of its own, and the third begins as the first does.
+    for id in ["a:b", "a_b", "a_b.", "c"] {
+        let workspace = open(&workspaces, id);
+        workspace.dir().unwrap().create_dir("in").unwrap();
+        workspace.dir().unwrap().write("in/file", "text").unwrap();
+        let name = workspace.path().file_name().unwrap();
+        let state = below("acme/git-state").join(name).join("o~r-1");
+        fs::create_dir_all(&state).unwrap();
+        fs::write(state.join("token"), "t").unwrap();
+    }
+    fs::write(below("acme/notes"), "the operator's").unwrap();
+    fs::create_dir_all(below("acme/backup/a_b")).unwrap();
+    let names = |tail: &str| {
+        let mut names: Vec<_> = fs::read_dir(below(tail))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    let (folders, ids) = (names("acme/conversations"), names("acme/conversation-ids"));
+    assert_eq!(
+        (folders.len(), names("acme/git-state")),
+        (4, folders.clone())
+    );
+    assert!(workspaces.delete_conversation("acme", "a:b").unwrap());
+    let rest: Vec<_> = folders
+        .iter()
+        .filter(|name| *name != "a_b")
+        .cloned()
+        .collect();
+    assert_eq!(rest.len(), 3);
+    assert_eq!(
+        (names("acme/conversations"), names("acme/git-state")),
+        (rest.clone(), rest)
+    );
+    assert!(below("acme/backup/a_b").exists() && below("acme/notes").exists());
+    // The id keeps its name, so that nobody else gets its paths.
+    assert_eq!(names("acme/conversation-ids"), ids);
+    let fresh = open(&workspaces, "a:b");
+    assert_eq!(fresh.path(), below("acme/conversations/a_b"));
+    assert_eq!(fresh.dir().unwrap().entries().unwrap().count(), 0);
+    assert!(workspaces.delete_conversation("acme", "a:b").unwrap());
+    assert!(!workspaces.delete_conversation("acme", "a:b").unwrap());
+}
+
+// S1-90: nothing is made where nothing is
+#[test]
+fn the_end_of_a_conversation_that_never_was_leaves_nothing() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path().join("ws"));
+    assert!(!workspaces.delete_conversation("acme", "c").unwrap());
+    assert!(!root.path().join("ws").exists());
+    open(&workspaces, "c");
+    assert!(!workspaces.delete_conversation("acme", "other").unwrap());
+    assert!(!workspaces.delete_conversation("beta", "c").unwrap());
+    assert_eq!(fs::read_dir(root.path().join("ws")).unwrap().count(), 1);
+    for (instance, id) in [("A", "c"), ("acme", ".."), ("acme", "")] {
+        assert!(workspaces.delete_conversation(instance, id).is_err());
+    }
+}
+
+// S1-90
+#[cfg(unix)]
+#[test]
+fn the_end_of_a_conversation_follows_no_link() {
+    use std::os::unix::fs::symlink;
+
+    let (root, outside) = (root(), root_with_a_file());
+    let workspaces = Workspaces::new(root.path());
+    let workspace = open(&workspaces, "c");
+    workspace.dir().unwrap().create_dir("in").unwrap();
+    symlink(outside.path(), workspace.path().join("link")).unwrap();
+    symlink(outside.path(), workspace.path().join("in/link")).unwrap();
+    let state = root.path().join("acme/git-state");
+    fs::create_dir(&state).unwrap();
+    symlink(outside.path(), state.join("c")).unwrap();
+    assert!(workspaces.delete_conversation("acme", "c").unwrap());
+    assert!(fs::symlink_metadata(state.join("c")).is_err());
+    // A link in the place of the folder goes, and of one in the place of what is above nothing is touched.
+    symlink(outside.path(), workspace.path()).unwrap();
+    assert!(workspaces.delete_conversation("acme", "c").unwrap());
+    fs::remove_dir(&state).unwrap();
+    let there = root_with_a_file();
+    fs::create_dir(there.path().join("c")).unwrap();
+    symlink(there.path(), &state).unwrap();
+    assert!(workspaces.delete_conversation("acme", "c").is_err());
+    assert!(there.path().join("c").exists());
+    assert_eq!(
+        fs::read_to_string(outside.path().join("kept")).unwrap(),
+        "kept"
+    );
+}
+
+/// Runs an ignored test of this file as somebody whom modes bind; `None` where nobody else can be.
+#[cfg(unix)]
+fn as_nobody(child: &str, root: &Path) -> Option<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::set_permissions(root, fs::Permissions::from_mode(0o777)).unwrap();
+    let own = root.join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &own).unwrap();
+    let mut nobody = std::process::Command::new("setpriv");
+    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    nobody
+        .arg(&own)
+        .args(["--exact", child, "--nocapture", "--ignored"]);
+    nobody.env("ROOT", root.join("ws")).current_dir(root);
+    match nobody.output() {
+        Ok(said) if String::from_utf8_lossy(&said.stdout).contains("running 1 test") => {
+            assert!(said.status.success(), "{said:?}");
+            Some(())
+        }
+        other => {
+            println!("skipped: nobody else to be: {other:?}");
+            None
+        }
+    }
+}
+
+/// What a program may leave: folders that their owner may not write, list or enter, as Go's cache, and files in them.
+#[cfg(unix)]
+fn locked_tree(base: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let set = |path: PathBuf, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    fs::create_dir_all(base.join("go/mod/a@v1/b/c")).unwrap();
+    for file in ["go/mod/a@v1/go.mod", "go/mod/a@v1/b/c/x.go"] {
+        fs::write(base.join(file), "").unwrap();
+        set(base.join(file), 0o444);
+    }
+    for (folder, mode) in [
+        ("go/mod/a@v1/b/c", 0o000),
+        ("go/mod/a@v1/b", 0o555),
+        ("go/mod/a@v1", 0o311),
+        ("go/mod", 0o555),
+        ("go", 0o000),
+    ] {
+        set(base.join(folder), mode);
+    }
+    set(base.to_owned(), 0o500);
+}
+
+// S1-89, S1-90: also where modes bind the host
+#[cfg(unix)]
+#[test]
+fn what_a_program_made_read_only_goes_as_well() {
+    let root = root();
+    as_nobody("child_removes_what_is_read_only", root.path());
+}
+
+#[cfg(unix)]
+#[test]
+#[ignore = "a child of the test above"]
+fn child_removes_what_is_read_only() {
+    let root = PathBuf::from(std::env::var_os("ROOT").unwrap());
+    let workspaces = Workspaces::new(&root);
+    for id in ["one", "two"] {
+        let workspace = open(&workspaces, id);
+        workspace.dir().unwrap();
+        locked_tree(workspace.path());
+        assert!(
+            fs::read_dir(workspace.path().join("go")).is_err(),
+            "modes bind nobody here"
+        );
+    }
+    assert!(workspaces.delete_conversation("acme", "one").unwrap());
+    assert_eq!(
+        fs::read_dir(root.join("acme/conversations"))
+            .unwrap()
+            .count(),
+        1
+    );
+    assert!(workspaces.delete_instance("acme").unwrap());
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+}
+
+// S1-89: what cannot be removed keeps nothing else, least of all tokens
+#[cfg(target_os = "linux")]
+#[test]
+fn the_end_of_an_instance_goes_past_what_cannot_be_removed() {
+    let root = root();
+    let base = root.path().join("ws/acme");
+    // What belongs to somebody else in a folder that is nobody's to empty.
+    let stuck = ["conversations/a/stuck/in", "conversations/b/stuck/in"];
+    for folder in stuck {
+        fs::create_dir_all(base.join(folder)).unwrap();
+        fs::write(base.join(folder).join("x"), "").unwrap();
+    }
+    for file in ["conversations/a/file", "conversations/z/file"] {
+        fs::create_dir_all(base.join(file).parent().unwrap()).unwrap();
+        fs::write(base.join(file), "").unwrap();
+    }
+    for id in ["a", "b"] {
+        fs::create_dir_all(base.join("git-state").join(id)).unwrap();
+        fs::write(base.join("git-state").join(id).join("token"), "t").unwrap();
+        fs::create_dir_all(base.join("conversation-ids")).unwrap();
+        fs::write(base.join("conversation-ids").join(id), id).unwrap();
+    }
+    let give = |path: &Path| {
+        let _ = std::os::unix::fs::lchown(path, Some(65534), Some(65534));
+    };
+    let mut all = vec![root.path().join("ws")];
+    while let Some(path) = all.pop() {
+        if stuck.iter().any(|stuck| path == base.join(stuck)) {
+            continue;
+        }
+        give(&path);
+        if path.is_dir() {
+            all.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        }
+    }
+    if as_nobody("child_goes_past_what_is_stuck", root.path()).is_none() {
+        return;
+    }
+    // Somebody who may tries again.
+    let workspaces = Workspaces::new(root.path().join("ws"));
+    assert!(workspaces.delete_instance("acme").unwrap());
+    assert_eq!(fs::read_dir(root.path().join("ws")).unwrap().count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "a child of the test above"]
+fn child_goes_past_what_is_stuck() {
+    let root = PathBuf::from(std::env::var_os("ROOT").unwrap());
+    let workspaces = Workspaces::new(&root);
+    let left = |below: &Path| -> Vec<String> {
+        let (mut all, mut files) = (vec![below.to_owned()], Vec::new());
+        while let Some(path) = all.pop() {
+            if path.is_dir() {
+                all.extend(
+                    fs::read_dir(&path)
+                        .unwrap()
+                        .map(|entry| entry.unwrap().path()),
+                );
+            } else {
+                files.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+            }
+        }
+        files.sort_unstable();
+        files
+    };
+    let told = workspaces.delete_conversation("acme", "a").unwrap_err();
+    assert!(told.to_string().contains("denied"), "{told}");
+    assert_eq!(left(&root), ["a", "b", "file", "token", "x", "x"]);
+    assert!(!root.join("acme/conversations/a").exists());
+    assert!(root.join("acme/git-state/b/token").exists());
+    let told = workspaces.delete_instance("acme").unwrap_err();
+    assert!(told.to_string().contains("denied"), "{told}");
+    assert!(!root.join("acme").exists());
+    assert_eq!(left(&root), ["x", "x"]);
+    assert!(workspaces.delete_instance("acme").is_err());
+}
+
 fn root_with_a_file() -> tempfile::TempDir {
     let outside = root();
     fs::write(outside.path().join("kept"), "kept").unwrap();

@@ -73,7 +73,8 @@
 //!
 //! Two clocks end it. Every `git_clone` first removes the conversation's clones whose folder did not change for two hours, with their tokens, and logs a
 //! warning for each token that was still there; so it does with tokens whose repository is gone and with what a host that died has left.
-//! [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes everything of an instance. There is no other cleanup of a single conversation.
+//! [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes everything of an instance, and
+//! [`delete_conversation`](crate::workspace::Workspaces::delete_conversation) everything of one conversation where a host asks for it.
 //!
 //! # What a repository may say
 //!

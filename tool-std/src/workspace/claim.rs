@@ -6,6 +6,7 @@
 use std::io;
 use std::path::Path;
 
+use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 
 use super::{IDS, Replace, enter, name, open_root, replace};
@@ -22,6 +23,26 @@ pub(super) fn folder(root: &Path, instance: &str, id: &str) -> io::Result<String
     Err(io::Error::other(
         "other conversations have every name that this one could have",
     ))
+}
+
+/// The name of the folder of an id that has one; nothing is taken.
+pub(super) fn known(instance: &Dir, id: &str) -> io::Result<Option<String>> {
+    let absent = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(None),
+        _ => Err(error),
+    };
+    let ids = match instance.open_dir_nofollow(IDS) {
+        Ok(ids) => ids,
+        Err(error) => return absent(error),
+    };
+    for name in name::candidates(id) {
+        match ids.read(&name) {
+            Ok(owner) if owner == id.as_bytes() => return Ok(Some(name)),
+            Ok(_) => {}
+            Err(error) => return absent(error),
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the name is this id's, taking it where it is nobody's.

@@ -33,8 +33,9 @@
 //!
 //! # Two clocks
 //!
-//! A folder is made when a tool first needs it. [`Workspaces::delete_instance`] removes everything of an instance. There is no way to
-//! remove one conversation: a host that wants that deletes its folder, and the id keeps its name.
+//! A folder is made when a tool first needs it. [`Workspaces::delete_instance`] removes everything of an instance,
+//! [`Workspaces::delete_conversation`] the folder of one conversation and what packs keep of it; its id keeps its name. Nothing calls
+//! them but a host. Do not remove a folder by other means: the tokens of its repositories lie beside it and would stay.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,7 @@ mod claim;
 mod facts;
 mod handle;
 mod name;
+mod own;
 mod path;
 mod remove;
 mod replace;
@@ -57,7 +59,7 @@ mod replace;
 pub(crate) use facts::{Facts, Kind, Place, Refused};
 pub use handle::{Reader, Writer};
 pub use path::{PathError, WorkspacePath};
-#[cfg(feature = "git")]
+#[cfg(any(feature = "git", feature = "process"))]
 pub(crate) use remove::remove;
 pub(crate) use replace::{Replace, replace, spare_name};
 
@@ -161,15 +163,48 @@ impl Workspaces {
     /// Removes everything of an instance: all its conversations, their repositories and the names they had. Says whether there was
     /// anything. A [`Workspace`] that was opened before keeps a folder that is no more.
     ///
-    /// The tree is first moved aside, so that from then on nobody finds it; what cannot be removed is left there, and the next call
-    /// for the same instance tries it again. No link is followed, and what is mounted in the tree is neither emptied nor removed.
+    /// The tree is first moved aside, so that from then on nobody finds it, and tokens go before all else. What cannot be removed keeps
+    /// nothing else from going; it is left aside, and the next call for the same instance tries it again. No link is followed, what a
+    /// program made read-only goes as well, and what is mounted in the tree is neither emptied nor removed.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where the slug is none, or something could not be removed.
+    /// [`WorkspaceError`] where the slug is none, or the first thing that could not be removed.
     pub fn delete_instance(&self, instance: &str) -> Result<bool, WorkspaceError> {
         name::check_instance(instance)?;
         remove::instance(&self.root, instance)
+            .map_err(|source| WorkspaceError::io(&self.root.join(instance), source))
+    }
+
+    /// Removes the folder of one conversation and what packs keep of it beside, as the tokens of its repositories. Says whether there was
+    /// anything. The id keeps its name: its next folder has the same path and is empty. As with
+    /// [`delete_instance`](Self::delete_instance), tokens go first, and what cannot be removed is tried again by the next call.
+    ///
+    /// End the turns of the conversation before: what runs may make its folder again.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where the instance or the conversation cannot have a folder, or the first thing that could not be removed.
+    ///
+    /// ```
+    /// # let root = tempfile::tempdir()?;
+    /// # let root = root.path();
+    /// let workspaces = tool_std::workspace::Workspaces::new(root);
+    /// let workspace = workspaces.open("acme", "c-1")?;
+    /// workspace.dir()?.write("notes.md", "text")?;
+    /// assert!(workspaces.delete_conversation("acme", "c-1")?);
+    /// assert!(!workspace.path().exists());
+    /// assert!(!workspaces.delete_conversation("acme", "c-1")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn delete_conversation(
+        &self,
+        instance: &str,
+        conversation: &str,
+    ) -> Result<bool, WorkspaceError> {
+        name::check_instance(instance)?;
+        name::check_conversation(conversation)?;
+        remove::conversation(&self.root, instance, conversation)
             .map_err(|source| WorkspaceError::io(&self.root.join(instance), source))
     }
 }

@@ -1,4 +1,6 @@
-//! The end of an instance.
+//! The end of an instance, and of one conversation.
+//!
+//! What packs keep beside the conversations goes first: tokens are there. Nothing that cannot be removed keeps the rest from going.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,71 +10,197 @@ use cap_fs_ext::DirExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::spare_name;
+use super::{CONVERSATIONS, claim, own, spare_name};
+
+/// Folders of packs beside the conversations, each with one for each of these.
+const KEPT: [&str; 1] = ["git-state"];
 
 /// Removes the tree of an instance; whether there was one.
 pub(super) fn instance(root: &Path, slug: &str) -> io::Result<bool> {
-    let root = match Dir::open_ambient_dir(root, ambient_authority()) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        opened => opened?,
+    let Some(root) = there(Dir::open_ambient_dir(root, ambient_authority()))? else {
+        return Ok(false);
     };
     // No slug begins with a dot.
-    let prefix = format!(".deleted-{slug}");
-    let aside = format!("{prefix}{}", spare_name());
-    let was = match root.rename(slug, &root, &aside) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-        moved => moved.map(|()| true)?,
-    };
-    let mut was = was;
-    for entry in root.entries()? {
-        let name = entry?.file_name();
-        let of_this = name.to_str().and_then(|name| name.strip_prefix(&prefix));
-        // `.~` begins the spare name, so `a` does not take what `a-b` left.
-        if of_this.is_some_and(|rest| rest.starts_with(".~")) {
-            remove(&root, &name)?;
-            was = true;
-        }
+    let aside = format!(".deleted-{slug}");
+    let mut done = Tally::default();
+    let moved = move_aside(&root, slug, &aside);
+    if moved.is_err() {
+        // It stays where it is, its tokens need not.
+        let _ = remove_kept(&root, slug.as_ref(), None);
     }
-    Ok(was)
+    done.found(moved);
+    remove_aside(&root, &aside, &mut done, |name| {
+        let kept = remove_kept(&root, name, None);
+        // What was left of them may have gone with the rest.
+        remove(&root, name).map_err(|error| kept.err().unwrap_or(error))
+    });
+    done.end()
 }
 
-/// Removes a tree of any depth with two open folders: each folder in it is first moved to its top. What is mounted cannot be moved, so
-/// nothing on another file system is touched.
+/// Removes the folder of a conversation and what packs keep of it; whether there was anything. Its name stays taken.
+pub(super) fn conversation(root: &Path, slug: &str, id: &str) -> io::Result<bool> {
+    let Some(root) = there(Dir::open_ambient_dir(root, ambient_authority()))? else {
+        return Ok(false);
+    };
+    let Some(instance) = there(root.open_dir_nofollow(slug))? else {
+        return Ok(false);
+    };
+    let Some(folder) = claim::known(&instance, id)? else {
+        return Ok(false);
+    };
+    let mut done = Tally::default();
+    done.found(remove_kept(&root, slug.as_ref(), Some(&folder)));
+    match there(instance.open_dir_nofollow(CONVERSATIONS)) {
+        Ok(None) => {}
+        Err(error) => done.note(Err(error)),
+        Ok(Some(conversations)) => {
+            done.found(move_aside(&conversations, &folder, &folder));
+            remove_aside(&conversations, &folder, &mut done, |name| {
+                remove(&conversations, name)
+            });
+        }
+    }
+    done.end()
+}
+
+/// Removes what packs keep in an instance beside its conversations: of all of them, or of one. Whether there was anything.
+fn remove_kept(root: &Dir, instance: &OsStr, of: Option<&str>) -> io::Result<bool> {
+    let Some(instance) = there(own::open(root, instance))? else {
+        return Ok(false);
+    };
+    let mut done = Tally::default();
+    for pack in KEPT {
+        let removed = match of {
+            None => remove(&instance, pack.as_ref()),
+            Some(folder) => {
+                own::open(&instance, pack.as_ref()).and_then(|pack| remove(&pack, folder.as_ref()))
+            }
+        };
+        done.found(there(removed).map(|was| was.is_some()));
+    }
+    done.end()
+}
+
+/// Gives a tree a name by which nobody finds it: what it is called aside, and a spare name. Whether there was one.
+fn move_aside(parent: &Dir, name: &str, aside: &str) -> io::Result<bool> {
+    let moved = parent.rename(name, parent, format!("{aside}{}", spare_name()));
+    Ok(there(moved)?.is_some())
+}
+
+/// Removes what was moved aside, now or by a call before.
+fn remove_aside(
+    parent: &Dir,
+    aside: &str,
+    done: &mut Tally,
+    remove: impl Fn(&OsStr) -> io::Result<()>,
+) {
+    let entries = match parent.entries() {
+        Ok(entries) => entries,
+        Err(error) => return done.note(Err(error)),
+    };
+    for entry in entries {
+        let name = match entry {
+            Ok(entry) => entry.file_name(),
+            Err(error) => return done.note(Err(error)),
+        };
+        let rest = name.to_str().and_then(|name| name.strip_prefix(aside));
+        // `.~` begins the spare name, so `a` does not take what `a-b` left.
+        if rest.is_some_and(|rest| rest.starts_with(".~")) {
+            done.found(remove(&name).map(|()| true));
+        }
+    }
+}
+
+/// Removes a tree of any depth with two open folders: each folder in it is first moved to its top. What is mounted in it is neither
+/// emptied nor removed. What can be removed is, also where something cannot; the first error is told.
 pub(crate) fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
     if !parent.symlink_metadata(name)?.is_dir() {
         return parent.remove_file(name);
     }
-    let top = parent.open_dir_nofollow(name)?;
+    let top = own::open(parent, name)?;
     loop {
-        let mut folders = false;
+        let mut done = Tally::default();
+        let mut folders = Vec::new();
         for entry in top.entries()? {
             let entry = entry?;
-            let name = entry.file_name();
             if entry.file_type()?.is_dir() {
-                folders = true;
-                flatten(&top, &name)?;
+                folders.push(entry.file_name());
             } else {
-                top.remove_file(&name)?;
+                done.note(top.remove_file(entry.file_name()));
             }
         }
-        if !folders {
-            break;
+        for folder in &folders {
+            if let Err(error) = flatten(&top, folder, &mut done) {
+                done.note(Err(error));
+            }
+        }
+        if folders.is_empty() || !done.changed {
+            done.end()?;
+            return parent.remove_dir(name);
         }
     }
-    parent.remove_dir(name)
 }
 
-fn flatten(top: &Dir, name: &OsStr) -> io::Result<()> {
-    let dir = top.open_dir_nofollow(name)?;
+/// Empties a folder at the top: files go, folders are moved beside it.
+fn flatten(top: &Dir, name: &OsStr, done: &mut Tally) -> io::Result<()> {
+    let dir = own::open(top, name)?;
     for entry in dir.entries()? {
         let entry = entry?;
         let name = entry.file_name();
         if entry.file_type()?.is_dir() {
-            dir.rename(&name, top, spare_name())?;
+            done.note(lift(&dir, &name, top));
         } else {
-            dir.remove_file(&name)?;
+            done.note(dir.remove_file(&name));
         }
     }
     drop(dir);
-    top.remove_dir(name)
+    done.note(top.remove_dir(name));
+    Ok(())
+}
+
+fn lift(dir: &Dir, name: &OsStr, top: &Dir) -> io::Result<()> {
+    let spare = spare_name();
+    match dir.rename(name, top, &spare) {
+        // A folder that is moved is written in: where its `..` leads.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            own::open(dir, name)?;
+            dir.rename(name, top, &spare)
+        }
+        moved => moved,
+    }
+}
+
+/// What came of many steps.
+#[derive(Default)]
+struct Tally {
+    changed: bool,
+    first: Option<io::Error>,
+}
+
+impl Tally {
+    fn note(&mut self, step: io::Result<()>) {
+        self.found(step.map(|()| true));
+    }
+
+    /// A step that may have had nothing to do.
+    fn found(&mut self, step: io::Result<bool>) {
+        match step {
+            Ok(changed) => self.changed |= changed,
+            // Somebody else removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => _ = self.first.get_or_insert(error),
+        }
+    }
+
+    fn end(self) -> io::Result<bool> {
+        self.first.map_or(Ok(self.changed), Err)
+    }
+}
+
+/// What is there, or that nothing is.
+fn there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
 }

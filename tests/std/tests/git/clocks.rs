@@ -205,3 +205,32 @@ async fn the_end_of_an_instance_is_the_end_of_clones_and_tokens() {
     assert!(world.workspaces().delete_instance("acme").unwrap());
     assert!(tree(&world.path("ws")).is_empty());
 }
+
+// S1-90
+#[tokio::test]
+async fn the_end_of_a_conversation_is_the_end_of_its_clones_and_tokens() {
+    let world = World::new();
+    let server = world.server();
+    let mut clones = Vec::new();
+    for id in ["c1", "c2"] {
+        let cx = world.conversation(http(&server), id, isolation());
+        clones.push(clone(&cx, "acme/site").await);
+    }
+    assert!(
+        world
+            .workspaces()
+            .delete_conversation("acme", "c1")
+            .unwrap()
+    );
+    assert!(!clones[0].exists() && !world.path("ws/acme/git-state/c1").exists());
+    assert!(clones[1].join("README.md").exists());
+    let tokens: Vec<_> = tree(&world.path("ws/acme"))
+        .into_keys()
+        .filter(|path| path.ends_with("token"))
+        .collect();
+    assert_eq!(tokens.len(), 1);
+    assert!(
+        tokens[0].starts_with(world.path("ws/acme/git-state/c2")),
+        "{tokens:?}"
+    );
+}

@@ -1,6 +1,7 @@
 //! What a path may name that is no plain file of the workspace's own.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -206,8 +207,12 @@ async fn what_is_mounted_is_refused_unless_the_host_allows_it() {
         "`bound/secret` is on another file system than the workspace, which the host does not allow"
     );
 
-    // The end of the instance does not empty what is mounted in it.
+    // The end of a conversation or of the instance does not empty what is mounted in it, not even at the top, nor changes its mode.
     let workspaces = Workspaces::new(trial.place.around().join("ws"));
+    fs::set_permissions(&outside, fs::Permissions::from_mode(0o555)).unwrap();
+    assert!(workspaces.delete_conversation("acme", "conv1").is_err());
+    assert!(outside.join("secret").exists() && outside.join("deep/secret").exists());
+    assert_eq!(fs::metadata(&outside).unwrap().mode() & 0o777, 0o555);
     assert!(workspaces.delete_instance("acme").is_err());
     assert!(outside.join("secret").exists() && outside.join("deep/secret").exists());
     drop(mounts);

@@ -1,0 +1,80 @@
+//! Folders that are to go, opened so that they can be emptied.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+
+use cap_std::fs::Dir;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags, fstat};
+use rustix::io::Errno;
+
+/// A folder of one name that its owner may list, enter and empty: a program may have taken that from it, as Go does from its cache.
+/// No link is followed, and what is mounted is not entered.
+pub(super) fn open(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
+    let folder = handle(parent, name)?;
+    let mode = Mode::from_raw_mode(fstat(&folder)?.st_mode);
+    if !mode.contains(Mode::RWXU) {
+        // Whether that was needed shows when it is emptied: the mode does not bind everybody.
+        let _ = set_mode(&folder, mode | Mode::RWXU);
+    }
+    Ok(Dir::from_std_file(File::from(folder)))
+}
+
+/// The folder, whatever its mode.
+#[cfg(target_os = "linux")]
+fn handle(parent: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
+    use rustix::fs::{ResolveFlags, openat, openat2};
+
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    match openat2(parent, name, flags, Mode::empty(), within) {
+        Err(Errno::XDEV) => Err(mounted()),
+        // A kernel or a sandbox that does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            on_the_same_device(parent, openat(parent, name, flags, Mode::empty())?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// A handle that is only a place takes no mode; its name in `/proc` leads to what it is of and nowhere else.
+#[cfg(target_os = "linux")]
+fn set_mode(folder: &OwnedFd, mode: Mode) -> rustix::io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+
+    rustix::fs::chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn handle(parent: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
+    use rustix::fs::{AtFlags, chmodat, openat};
+
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = match openat(parent, name, flags, Mode::empty()) {
+        Err(Errno::ACCESS) => {
+            chmodat(parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)?;
+            openat(parent, name, flags, Mode::empty())
+        }
+        opened => opened,
+    };
+    on_the_same_device(parent, opened?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_mode(folder: &OwnedFd, mode: Mode) -> rustix::io::Result<()> {
+    rustix::fs::fchmod(folder, mode)
+}
+
+fn on_the_same_device(parent: &Dir, folder: OwnedFd) -> io::Result<OwnedFd> {
+    if fstat(&folder)?.st_dev == fstat(parent)?.st_dev {
+        Ok(folder)
+    } else {
+        Err(mounted())
+    }
+}
+
+fn mounted() -> io::Error {
+    let why = "something is mounted in the tree, unmount it first";
+    io::Error::new(io::ErrorKind::CrossesDevices, why)
+}
