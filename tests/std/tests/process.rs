@@ -211,11 +211,10 @@ fn a_proxy_is_shown_without_its_password_unless_the_host_names_it() {
     ];
     let printed_with = |settings: &str| {
         let all = printed(settings, &vars);
-        let of = move |name: &str| {
+        move |name: &str| {
             let found = all.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.clone())
-        };
-        of
+        }
     };
     let of = printed_with("open");
     assert_eq!(of("HTTPS_PROXY").as_deref(), Some("http://proxy:3128/"));
@@ -595,6 +594,29 @@ fn when_the_host_dies_its_commands_die() {
     }
 }
 
+/// The folders of calls that are in a `TMPDIR`.
+fn left_in(path: &std::path::Path) -> Vec<String> {
+    let names = std::fs::read_dir(path).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with("tool-std-")).collect()
+}
+
+// The folder of a call is gone when its result is there.
+#[test]
+fn a_process_that_ends_with_its_call_leaves_no_folder() {
+    let root = tempdir().unwrap();
+    let script = "import os\n\
+        for n in range(300): os.makedirs(f'{os.environ[\"TMPDIR\"]}/a{n}/b')\n\
+        print(len(os.listdir(os.environ['TMPDIR'])))";
+    let mut host = Command::new(HOST);
+    host.arg(root.path());
+    host.arg(json!({ "command": ["python3", "-c", script] }).to_string());
+    let said = host.env("TMPDIR", root.path()).output().unwrap();
+    let said: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(said["stdout"], "300\n", "{said}");
+    assert_eq!(left_in(root.path()), [""; 0]);
+}
+
 /// What this process has in memory, in bytes.
 fn own_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -649,6 +671,19 @@ async fn a_host_without_privileges_keeps_its_commands_as_well() {
         assert_eq!(lines[1], "PermissionError", "{said}");
     }
     assert_eq!(mark.alive(), 0);
+    // What a command made read-only goes with its folder: modes bind this host.
+    let lock = "import os\n\
+        base = os.environ['TMPDIR']\n\
+        os.makedirs(f'{base}/go/mod/a')\n\
+        open(f'{base}/go/mod/a/x.go', 'w').close()\n\
+        for folder, mode in ('/go/mod/a', 0), ('/go/mod', 0o555), ('/go', 0o311), ('', 0o555): os.chmod(base + folder, mode)\n\
+        print('locked')";
+    for bare in [&[][..], &["bare"]] {
+        let said = as_nobody(lock, bare).unwrap();
+        let said: Value = serde_json::from_slice(&said.stdout).unwrap();
+        assert_eq!(said["stdout"], "locked\n", "{said}");
+        assert_eq!(left_in(path), [""; 0]);
+    }
     // The helper is of the same user and knows the job's environment; nobody looks into it, with nothing but itself to see to that.
     let script = "import os\ntry: print(os.readlink(f'/proc/{os.getppid()}/exe'))\nexcept OSError as error: print(type(error).__name__)";
     let said = as_nobody(script, &["bare"]).unwrap();

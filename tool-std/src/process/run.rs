@@ -121,7 +121,9 @@ pub fn run_command(
             yield progress;
         }
         let ended = running.wait().await?;
-        output.result(ended, began.elapsed())
+        let took = began.elapsed();
+        scratch.end().await;
+        output.result(ended, took)
     }
 }
 
