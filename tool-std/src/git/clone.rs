@@ -43,12 +43,13 @@ pub struct Cloned {
     pub status: CloneStatus,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
-    /// Older clones of this conversation that are gone now, because they were left alone for two hours.
+    /// Older clones of this conversation that are gone now, because nobody used or changed them for two hours.
     pub removed: Vec<String>,
 }
 
 /// Clones a repository of the host's git server into the workspace and returns the absolute path of the clone: the last commit of one
-/// branch, without history. Private repositories need the host's token. Clones that were left alone for two hours are removed.
+/// branch, without history. Private repositories need the host's token. Clones that no tool used and nothing changed for two hours are removed, with
+/// the work in them that was not pushed.
 #[tool(
     category = "git",
     example("The default branch", { "repo": "rust-lang/log" }),
@@ -152,6 +153,7 @@ async fn clone(
     session.succeed(command).await?;
     place.state.forget(&place.shim())?;
     place.state.record(&place.name(), &url)?;
+    place.state.mark(&place.name(), settings.now())?;
     if let Some(token) = &token {
         place.state.install(&place.name(), scope, token)?;
         place.configure(&credential::setting(&place.state.path(&place.name()))?)?;

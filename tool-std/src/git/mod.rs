@@ -65,14 +65,16 @@
 //!     token   0600  made with this mode, not given it afterwards
 //!     helper  0700  a script that holds the path of the token; git's `credential.helper`
 //!     url     0600  what was cloned
+//!     used    0600  empty; its time is that of the last call of a tool
 //! ```
 //!
 //! The helper answers for the scheme, host and path that were cloned and for nothing else. The clone's own configuration names it too, so that a
 //! `git fetch` by hand works later without this program. The token is in no argument, no environment, no log, no audit row and no result. A
 //! program that may run as the host's user without Landlock, under [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), can read it.
 //!
-//! Two clocks end it. Every `git_clone` first removes the conversation's clones whose folder did not change for two hours, with their tokens, and logs a
-//! warning for each token that was still there; so it does with tokens whose repository is gone and with what a host that died has left.
+//! Two clocks end it. Every `git_clone` first removes the conversation's clones that no tool of this pack worked with for two hours and in which no file
+//! and no folder has changed since, with whatever was not pushed and with their tokens, and logs a warning for each token that was still there; so it does
+//! with tokens whose repository is gone and with what a host that died has left. A time of the future is no change.
 //! [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes everything of an instance, and
 //! [`delete_conversation`](crate::workspace::Workspaces::delete_conversation) everything of one conversation where a host asks for it.
 //!

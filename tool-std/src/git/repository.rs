@@ -2,6 +2,7 @@
 
 use std::io::{self, Read as _};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
@@ -29,8 +30,12 @@ pub(super) struct Repository {
     pub(super) config: Vec<u8>,
 }
 
-/// Opens the repository at a path, and refuses one that leads out of the workspace.
-pub(super) fn open(workspace: &Workspace, text: &str) -> Result<Repository, ToolError> {
+/// Opens the repository at a path, which is used now, and refuses one that leads out of the workspace.
+pub(super) fn open(
+    workspace: &Workspace,
+    text: &str,
+    now: SystemTime,
+) -> Result<Repository, ToolError> {
     let path = workspace.resolve(text).map_err(ToolError::shown)?;
     let mut dir = workspace.dir().and_then(Dir::try_clone)?;
     for name in path.names() {
@@ -49,7 +54,7 @@ pub(super) fn open(workspace: &Workspace, text: &str) -> Result<Repository, Tool
         top: path
             .names()
             .fold(workspace.path().to_owned(), |top, name| top.join(name)),
-        kept: kept(workspace, &path)?,
+        kept: kept(workspace, &path, now)?,
         config: config(&dot_git)?,
         shown: path.to_string(),
     })
@@ -62,13 +67,23 @@ fn missing(path: &WorkspacePath, error: &io::Error) -> ToolError {
     .operator(error.to_string())
 }
 
-fn kept(workspace: &Workspace, path: &WorkspacePath) -> Result<Option<Kept>, ToolError> {
+/// What is kept of a repository, which is used at this moment.
+fn kept(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    now: SystemTime,
+) -> Result<Option<Kept>, ToolError> {
     let names: Vec<&str> = path.names().collect();
     let [REPOSITORIES, owner, folder] = names[..] else {
         return Ok(None);
     };
     let state = State::open(workspace)?;
-    Ok(state.kept(&state::name(owner, folder))?)
+    let name = state::name(owner, folder);
+    let kept = state.kept(&name)?;
+    if kept.is_some() {
+        state.mark(&name, now)?;
+    }
+    Ok(kept)
 }
 
 /// Refuses what would make git read or write elsewhere: links, other names of files, pipes, and the files that say where the rest is.

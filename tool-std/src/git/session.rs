@@ -81,7 +81,7 @@ impl Session {
     /// The repository at a path, which leads nowhere else and whose configuration is harmless.
     pub(super) async fn repository(&self, path: String) -> Result<Repository, ToolError> {
         let mut repository = self
-            .blocking(move |parts| repository::open(&parts.workspace, &path))
+            .blocking(move |parts| repository::open(&parts.workspace, &path, parts.settings.now()))
             .await??;
         // Git's own reading of the very bytes, so that there are no two opinions; nothing of the repository is open to it.
         let list = Command::new("config")

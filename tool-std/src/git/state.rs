@@ -3,6 +3,7 @@
 //! ```text
 //! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/   as long as the repository
 //!     url       where it was cloned from
+//!     used      when a tool last worked with it, as the time of this file
 //!     token     0600
 //!     helper    0700, gives the token to git
 //! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/            as long as the clone runs
@@ -12,9 +13,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use cap_fs_ext::DirExt as _;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use tool_core::SecretString;
 
 use super::credential::{self, HELPER, Scope, TOKEN};
@@ -24,6 +26,7 @@ use crate::workspace::{Workspace, enter_private, remove};
 pub(super) const EPHEMERAL: &str = "clone-";
 const FOLDER: &str = "git-state";
 const URL: &str = "url";
+const USED: &str = "used";
 
 /// The state of a conversation.
 #[derive(Debug)]
@@ -65,6 +68,20 @@ impl State {
     pub(super) fn record(&self, name: &str, url: &str) -> io::Result<()> {
         let dir = enter_private(&self.dir, name)?;
         credential::private(&dir, URL, 0o600, url.as_bytes())
+    }
+
+    /// Writes down that a tool works with a repository now.
+    pub(super) fn mark(&self, name: &str, now: SystemTime) -> io::Result<()> {
+        let dir = self.dir.open_dir_nofollow(name)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).mode(0o600);
+        dir.open_with(USED, &options)?.into_std().set_modified(now)
+    }
+
+    /// When a tool last worked with a repository, where that is known.
+    pub(super) fn used(&self, name: &str) -> Option<SystemTime> {
+        let dir = self.dir.open_dir_nofollow(name).ok()?;
+        Some(dir.symlink_metadata(USED).ok()?.modified().ok()?.into_std())
     }
 
     /// What is kept of a repository; `None` where it was not cloned here.

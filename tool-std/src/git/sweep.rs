@@ -14,6 +14,9 @@ use crate::workspace::{Workspace, remove};
 pub(super) const REPOSITORIES: &str = ".repos";
 const AGE: Duration = Duration::from_hours(2);
 const TRIES: u32 = 3;
+/// Most files and folders of a repository whose times are looked at, and how far down: what lies behind counts as old.
+const MOST: u32 = 200_000;
+const DEEPEST: u32 = 100;
 
 /// What a sweep has removed.
 #[derive(Debug, Default)]
@@ -46,7 +49,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     let Ok(state) = State::open(workspace) else {
         return swept;
     };
-    let kept = old_repositories(workspace, now, &mut swept.repositories);
+    let kept = old_repositories(workspace, &state, now, &mut swept.repositories);
     for name in folders(&state.dir) {
         let orphan = if name.starts_with(EPHEMERAL) {
             // A clone that runs at this moment has one.
@@ -67,7 +70,12 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
 }
 
 /// Removes repositories that are too old, and gives the names of the state of those that are not.
-fn old_repositories(workspace: &Workspace, now: SystemTime, gone: &mut Vec<String>) -> Vec<String> {
+fn old_repositories(
+    workspace: &Workspace,
+    state: &State,
+    now: SystemTime,
+    gone: &mut Vec<String>,
+) -> Vec<String> {
     let mut kept = Vec::new();
     let opened = workspace
         .dir()
@@ -80,10 +88,12 @@ fn old_repositories(workspace: &Workspace, now: SystemTime, gone: &mut Vec<Strin
             continue;
         };
         for folder in folders(&dir) {
-            if is_old(&dir, &folder, now) && removed(&dir, &folder) {
+            let name = state::name(&owner, &folder);
+            let alone = is_left_alone(&dir, &folder, state.used(&name), now);
+            if alone && removed(&dir, &folder) {
                 gone.push(format!("{REPOSITORIES}/{owner}/{folder}"));
             } else {
-                kept.push(state::name(&owner, &folder));
+                kept.push(name);
             }
         }
         // Only where nothing is left in it.
@@ -111,6 +121,81 @@ fn is_old(dir: &Dir, name: &str, now: SystemTime) -> bool {
     age(dir, name, now).is_some_and(|age| age > AGE)
 }
 
+/// Whether no tool has worked with a repository for too long, and nothing in it has changed.
+///
+/// The time of the folder alone does not tell: neither an edit further down nor a commit touches it. What is from the future says
+/// nothing, so that no program keeps a repository for ever by writing such a time; the mark of the tools is out of its reach.
+fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTime) -> bool {
+    let mut look = Look {
+        now,
+        left: MOST,
+        old: false,
+    };
+    let of_folder = dir.symlink_metadata(name).and_then(|meta| meta.modified());
+    let of_folder = of_folder.ok().map(cap_std::time::SystemTime::into_std);
+    if used.into_iter().chain(of_folder).any(|time| look.at(time)) {
+        return false;
+    }
+    let Ok(top) = dir.open_dir_nofollow(name) else {
+        return false;
+    };
+    // What git itself touches is known, so that most repositories need no look at all of their files.
+    let git = top.open_dir_nofollow(".git");
+    let touched = git.is_ok_and(|git| {
+        let files = ["index", "HEAD", "logs/HEAD"];
+        files.iter().any(|file| look.at_file(&git, file))
+    });
+    !touched && !look.below(&top, DEEPEST) && look.old
+}
+
+/// A look at times.
+struct Look {
+    now: SystemTime,
+    left: u32,
+    /// There was one that is too old.
+    old: bool,
+}
+
+impl Look {
+    /// Whether a time is one of the last hours.
+    fn at(&mut self, time: SystemTime) -> bool {
+        let age = self.now.duration_since(time);
+        self.old |= age.as_ref().is_ok_and(|age| *age > AGE);
+        age.is_ok_and(|age| age <= AGE)
+    }
+
+    fn at_file(&mut self, dir: &Dir, name: impl AsRef<std::path::Path>) -> bool {
+        let changed = dir.symlink_metadata(name).and_then(|meta| meta.modified());
+        changed.is_ok_and(|time| self.at(time.into_std()))
+    }
+
+    /// Whether anything below a folder has changed. No link is followed.
+    fn below(&mut self, dir: &Dir, depth: u32) -> bool {
+        let Ok(entries) = dir.entries() else {
+            return false;
+        };
+        for entry in entries.flatten() {
+            if self.left == 0 {
+                return false;
+            }
+            self.left -= 1;
+            let name = entry.file_name();
+            if self.at_file(dir, &name) {
+                return true;
+            }
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder
+                && depth > 0
+                && let Ok(folder) = dir.open_dir_nofollow(&name)
+                && self.below(&folder, depth - 1)
+            {
+                return true;
+            }
+        }
+        false
+    }
+}
+
 /// Since the folder itself was changed; `None` for one from the future.
 fn age(dir: &Dir, name: &str, now: SystemTime) -> Option<Duration> {
     let changed = dir.symlink_metadata(name).and_then(|meta| meta.modified());
@@ -119,7 +204,11 @@ fn age(dir: &Dir, name: &str, now: SystemTime) -> Option<Duration> {
 
 /// Tries a few times: what a program has left open or is still writing may go a moment later.
 pub(super) fn removed(dir: &Dir, name: &str) -> bool {
-    (0..TRIES).any(|_| match remove(dir, OsStr::new(name)) {
+    retried(|| remove(dir, OsStr::new(name)))
+}
+
+fn retried(mut remove: impl FnMut() -> io::Result<()>) -> bool {
+    (0..TRIES).any(|_| match remove() {
         Ok(()) => true,
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     })
@@ -134,4 +223,29 @@ fn folders(dir: &Dir) -> Vec<String> {
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // S1-88: remove retried, errors ignored
+    #[test]
+    fn a_removal_that_fails_is_tried_again_and_given_up_in_the_end() {
+        let busy = || Err(io::ErrorKind::DirectoryNotEmpty.into());
+        for (outcomes, done, tries) in [
+            (vec![Ok(())], true, 1),
+            (vec![busy(), Ok(())], true, 2),
+            (vec![busy(), busy(), Ok(())], true, 3),
+            (vec![busy(), busy(), busy(), Ok(())], false, 3),
+            (vec![Err(io::ErrorKind::NotFound.into()), busy()], true, 1),
+        ] {
+            let (mut outcomes, mut count) = (outcomes.into_iter(), 0);
+            let gone = retried(|| {
+                count += 1;
+                outcomes.next().unwrap_or_else(busy)
+            });
+            assert_eq!((gone, count), (done, tries));
+        }
+    }
 }

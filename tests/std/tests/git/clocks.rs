@@ -14,7 +14,7 @@ use crate::world::{World, call, clone, http, isolation, output, tree};
 const HOURS: Duration = Duration::from_hours(2);
 const YOUNG: Duration = Duration::from_mins(119);
 
-/// A clock that the test sets, by the time that a folder was changed.
+/// A clock that the test sets, by the time of the last change in a folder.
 #[derive(Clone)]
 struct Clock(Arc<Mutex<SystemTime>>);
 
@@ -24,8 +24,9 @@ impl Clock {
     }
 
     fn set(&self, folder: &Path, later: Duration) {
-        let changed = fs::metadata(folder).unwrap().modified().unwrap();
-        *self.0.lock().unwrap() = changed + later;
+        let all = tree(folder).into_keys().chain([folder.to_owned()]);
+        let changed = all.map(|path| fs::symlink_metadata(path).unwrap().modified().unwrap());
+        *self.0.lock().unwrap() = changed.max().unwrap() + later;
     }
 
     fn of(&self, git: Git) -> Git {
@@ -115,23 +116,148 @@ async fn a_clone_without_a_token_goes_without_a_warning() {
     assert!(!old.exists());
 }
 
+/// Gives a file, a folder or a link itself a time.
+fn touch(path: &Path, time: SystemTime) {
+    use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
+
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let time = Timespec {
+        tv_sec: since.as_secs().try_into().unwrap(),
+        tv_nsec: since.subsec_nanos().into(),
+    };
+    let times = Timestamps {
+        last_access: time,
+        last_modification: time,
+    };
+    utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+}
+
+/// As if a repository had been made and left that long ago.
+fn left(world: &World, clone: &Path, age: Duration) {
+    let state = world.state_of(clone);
+    let all = tree(clone).into_keys().chain(tree(&state).into_keys());
+    for path in all.chain([clone.to_owned(), state]) {
+        touch(&path, SystemTime::now() - age);
+    }
+}
+
 // S1-88
 #[tokio::test]
-async fn age_is_that_of_the_folder_also_by_the_systems_clock() {
+async fn age_is_that_of_the_last_change_also_by_the_systems_clock() {
     let world = World::new();
     let server = world.server();
     let cx = world.cx(http(&server));
     let (old, young) = (clone(&cx, "acme/site").await, clone(&cx, "acme/site").await);
-    let touch = |folder: &Path, age: Duration| {
-        let time = SystemTime::now() - age;
-        fs::File::open(folder).unwrap().set_modified(time).unwrap();
-    };
-    touch(&old, HOURS + Duration::from_secs(1));
-    touch(&young, YOUNG);
+    left(&world, &old, HOURS + Duration::from_secs(1));
+    left(&world, &young, YOUNG);
     let (removed, log) = next(&cx).await;
     assert_eq!(removed.len(), 1);
     assert!(!old.exists() && !world.state_of(&old).exists() && log.contains("token"));
     assert!(young.exists() && world.state_of(&young).join("token").exists());
+}
+
+// S1-88: a clone in use is no old one
+#[tokio::test]
+async fn a_clone_with_anything_that_changed_stays() {
+    let world = World::new();
+    let cx = world.cx(world.files());
+    let old = clone(&cx, "acme/site").await;
+    world.git(&old, &["switch", "-q", "-c", "mine"]);
+    for changed in [
+        "",
+        "README.md",
+        "src",
+        "src/main.rs",
+        ".git/index",
+        ".git/HEAD",
+        ".git/logs/HEAD",
+        ".git/refs/heads/mine",
+    ] {
+        left(&world, &old, HOURS * 2);
+        touch(&old.join(changed), SystemTime::now() - YOUNG);
+        let (removed, _) = next(&cx).await;
+        assert!(removed.is_empty() && old.exists(), "{changed}");
+    }
+    // So does one with a commit that is nowhere else.
+    left(&world, &old, HOURS * 2);
+    world.git(&old, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
+    let (removed, _) = next(&cx).await;
+    assert!(removed.is_empty() && old.exists());
+    left(&world, &old, HOURS * 2);
+    assert_eq!(next(&cx).await.0.len(), 1);
+}
+
+// S1-88: a clone in use is no old one
+#[tokio::test]
+async fn a_clone_that_a_tool_works_with_stays() {
+    let (world, clock) = (World::new(), Clock::new());
+    let server = world.server();
+    let cx = world.cx(clock.of(http(&server)));
+    let old = clone(&cx, "acme/site").await;
+    let later = |more: Duration| *clock.0.lock().unwrap() += more;
+    for (tool, arguments) in [
+        ("git_status", json!({ "path": old })),
+        ("git_diff", json!({ "path": old })),
+        ("git_log", json!({ "path": old })),
+        ("git_branch", json!({ "path": old, "action": "list" })),
+        ("git_fetch", json!({ "path": old })),
+    ] {
+        later(YOUNG);
+        output(&call(&cx, tool, arguments).await);
+        later(YOUNG);
+        let (removed, _) = next(&cx).await;
+        let own = old.strip_prefix(world.workspace()).unwrap();
+        assert!(!removed.contains(&own.to_owned()) && old.exists(), "{tool}");
+        output(&call(&cx, "git_status", json!({ "path": old })).await);
+    }
+    later(HOURS + Duration::from_secs(1));
+    next(&cx).await;
+    assert!(!old.exists());
+}
+
+// S1-88: no program keeps its clone, and the token of it, for ever
+#[tokio::test]
+async fn a_time_of_the_future_keeps_nothing() {
+    let world = World::new();
+    let cx = world.cx(world.files());
+    let old = clone(&cx, "acme/site").await;
+    std::os::unix::fs::symlink(world.path("seed/README.md"), old.join("link")).unwrap();
+    left(&world, &old, HOURS + Duration::from_secs(1));
+    for path in tree(&old).into_keys().chain([old.clone()]) {
+        touch(&path, SystemTime::now() + HOURS * 12 * 365);
+    }
+    let (removed, _) = next(&cx).await;
+    assert_eq!(removed.len(), 1);
+    assert!(!old.exists());
+    assert!(world.path("seed/README.md").exists());
+}
+
+// S1-88: errors ignored, remove retried
+#[tokio::test]
+async fn a_clone_that_cannot_be_removed_keeps_no_other_from_being_made() {
+    use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+    let (world, clock) = (World::new(), Clock::new());
+    let server = world.server();
+    let cx = world.cx(clock.of(http(&server)));
+    let old = clone(&cx, "acme/site").await;
+    let disk = old.join("disk");
+    fs::create_dir(&disk).unwrap();
+    if mount("tmpfs", &disk, "tmpfs", MountFlags::empty(), None).is_err() {
+        // Not everybody may.
+        return;
+    }
+    clock.set(&old, HOURS + Duration::from_secs(1));
+    let (removed, _) = next(&cx).await;
+    unmount(&disk, UnmountFlags::DETACH).unwrap();
+    assert!(removed.is_empty() && old.exists());
+    assert!(world.state_of(&old).join("token").exists());
+    // The next time it can be.
+    clock.set(&old, HOURS + Duration::from_secs(1));
+    let (removed, _) = next(&cx).await;
+    let own = old.strip_prefix(world.workspace()).unwrap();
+    assert!(removed.contains(&own.to_owned()), "{removed:?}");
+    assert!(!old.exists() && !world.state_of(&old).exists());
 }
 
 // S1-84, S1-88

@@ -129,7 +129,7 @@ async fn the_token_is_in_two_files_one_after_the_other_and_in_nothing_else() {
     assert!(seen.leaks.is_empty(), "{:?}", seen.leaks);
     for (name, mode) in seen.modes {
         let right = match name.as_str() {
-            "token" | "clone/token" | "url" => 0o600,
+            "token" | "clone/token" | "url" | "used" => 0o600,
             _ => 0o700,
         };
         assert_eq!(mode, right, "{name}");

@@ -247,7 +247,7 @@ async fn an_engine_that_does_not_answer_is_given_up_after_ten_seconds() {
     }
 }
 
-// S1-84
+// No secret shows where a host prints what it has made
 #[test]
 fn what_is_printed_of_a_host_value_names_engines_and_no_secret() {
     let credential = Credential::for_hosts(["api.example.com"]).unwrap();
