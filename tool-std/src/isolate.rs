@@ -40,16 +40,17 @@
 //! | mechanism | needs | what for |
 //! |---|---|---|
 //! | subreaper, socket to the host | Linux | nothing that descends from the job outlives it, its deadline or the host |
-//! | exact environment, no terminal, no other open file | Linux | what is not given is not there |
+//! | exact environment, no terminal | Linux | what is not given is not there; only files that the host opens without close-on-exec pass |
 //! | `setrlimit`, no-new-privs | Linux | memory, files, processor time of each process; no setuid program |
-//! | Landlock | Linux 5.13, TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
-//! | namespaces of processes and networks | root, or namespaces of users | all of it ends at once; no network at all |
+//! | Landlock | Linux 6.2 (5.13, but for emptying files), TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
+//! | namespaces of processes, of what they share and of networks | root, or namespaces of users | all of it ends at once; no signal, priority or shared memory of others; no network at all |
 //! | `/proc` of its own, read-only mounts | root | no process but its own to see; modes and times of others' files stay |
 //! | no capabilities | root | root's job is no root |
 //! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may make | the tree ends at once and is limited as a whole |
 //!
 //! What is there is used, what is not is said by [`Isolation::report`]; [`Isolation::require`] refuses jobs without, and
-//! [`Isolation::without`] turns off by name. Two more things can be known beforehand: in a network namespace not even `127.0.0.1`
+//! [`Isolation::without`] turns off by name. A host that counts on Landlock requires it: without, its jobs run with every file open where
+//! the kernel has none, and the log is warned once. Two more things can be known beforehand: in a network namespace not even `127.0.0.1`
 //! answers, and a host that is not root gives its jobs no `/proc`.
 //!
 //! # What it costs

@@ -82,11 +82,13 @@ pub(super) fn held() -> InForce {
     let no = |what: &str| Held::No(format!("{what}: `Isolation::GroupOnly` was accepted"));
     InForce {
         landlock: no("no Landlock"),
+        truncate: no("no Landlock"),
         tcp: no("no Landlock"),
         signals: no("no Landlock"),
         abstract_sockets: no("no Landlock"),
         path_sockets: no("no Landlock"),
         pid_namespace: no("no namespace"),
+        ipc_namespace: no("no namespace"),
         network_namespace: no("no namespace"),
         proc_mount: no("no mount"),
         read_only: no("no mount"),

@@ -1,16 +1,19 @@
 //! How jobs are kept apart here.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::IsolateError;
-use super::job::Job;
+use super::group;
+use super::job::{Job, Network};
 use super::modes::{IDLE, helper_is_called};
 use super::report::Report;
 use super::run::{Keep, Ran};
 use super::running::Running;
-use super::{group, wire};
+use super::wire::{Held, InForce};
 
 /// How jobs are kept apart from the host: put one into the context with `ToolContext::builder().with(isolation)`.
 ///
@@ -43,15 +46,24 @@ pub struct Helper {
     path: Option<PathBuf>,
     without: Vec<Mechanism>,
     require: Vec<Mechanism>,
+    told: Arc<Told>,
+}
+
+/// Of what the log has heard, over all clones.
+#[derive(Debug, Default)]
+struct Told {
+    files: AtomicBool,
+    network: AtomicBool,
 }
 
 /// Something that the kernel may offer. All are used where they are there; a host turns one off, or insists on it, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mechanism {
-    /// Files, TCP ports, signals and tracing by Landlock.
+    /// Files, TCP ports, signals and tracing by Landlock. Who requires it requires that files are held; what else a kernel's Landlock keeps,
+    /// [`Isolation::report`] says.
     Landlock,
-    /// A namespace of processes, whose end ends all in it at once.
+    /// A namespace of processes, whose end ends all in it at once, and of the memory and queues that they share.
     PidNamespace,
     /// Mounts that are read-only outside of what a job may write; with [`PidNamespace`](Self::PidNamespace), for root.
     ReadOnlyMounts,
@@ -88,6 +100,9 @@ impl Default for Isolation {
 
 impl Isolation {
     /// The host's own binary is the helper. Its `main` begins with [`tool_std::helper()`](crate::helper).
+    ///
+    /// What the kernel does not have is done without. Where that leaves files or the network open, the log is warned once; a host that
+    /// counts on them [requires](Self::require) them.
     pub fn new() -> Self {
         Self::Helper(Helper::default())
     }
@@ -104,7 +119,8 @@ impl Isolation {
         self.change(|helper| helper.without.push(mechanism))
     }
 
-    /// Refuses jobs that this mechanism does not hold.
+    /// Refuses jobs that this mechanism does not hold, if it has something to hold: [`NetworkNamespace`](Mechanism::NetworkNamespace) those
+    /// with [`Network::Off`], the cgroups those with a limit.
     #[must_use]
     pub fn require(self, mechanism: Mechanism) -> Self {
         self.change(|helper| helper.require.push(mechanism))
@@ -186,12 +202,49 @@ impl Helper {
             None => PathBuf::from("/proc/self/exe"),
         };
         let mut running = super::linux::host::start(&path, &job, self).await?;
-        if let Some(missing) = self.missing(&running) {
+        if let Some(missing) = missing(&self.require, &job, running.held()) {
             running.kill();
             running.wait().await?;
             return Err(IsolateError::NotInForce(missing));
         }
+        for (open, reason) in self.first_heard(&job, running.held()) {
+            tracing::warn!(target: "tool_std::isolate", open, reason, "programs are not kept apart");
+        }
         Ok(running)
+    }
+
+    /// What stays open that nobody may expect, why and what to do: each once for all clones of an isolation.
+    fn first_heard(&self, job: &Job, held: &InForce) -> Vec<(String, String)> {
+        let accepts = |mechanism| self.without.contains(&mechanism);
+        let mut heard = Vec::new();
+        if !accepts(Mechanism::Landlock)
+            && let Some((open, reason)) = held.open_files()
+            && !self.told.files.swap(true, Ordering::Relaxed)
+        {
+            heard.push((
+                format!(
+                    "{open}; `Isolation::require(Mechanism::Landlock)` refuses jobs then, `without(Mechanism::Landlock)` accepts it silently"
+                ),
+                reason.to_owned(),
+            ));
+        }
+        let accepted = accepts(Mechanism::Landlock)
+            && (accepts(Mechanism::NetworkNamespace) || job.network != Network::Off);
+        if let Held::No(reason) = &held.tcp
+            && job.network != Network::Open
+            && !held.network_namespace.is_yes()
+            && !accepted
+            && !self.told.network.swap(true, Ordering::Relaxed)
+        {
+            heard.push((
+                String::from(
+                    "a job reaches whatever the host reaches, though it was not to; `Isolation::require(Mechanism::NetworkNamespace)` refuses \
+                     jobs whose network is off then",
+                ),
+                reason.clone(),
+            ));
+        }
+        heard
     }
 
     /// What the host has not turned off.
@@ -200,27 +253,97 @@ impl Helper {
         left.retain(|mechanism| !self.without.contains(mechanism));
         left
     }
+}
 
-    /// What the host requires and the job does not have.
-    fn missing(&self, running: &Running) -> Option<String> {
-        let held = running.held();
-        self.require.iter().find_map(|mechanism| {
-            let one = match mechanism {
-                Mechanism::Landlock => &held.landlock,
-                Mechanism::PidNamespace => &held.pid_namespace,
-                Mechanism::ReadOnlyMounts => &held.read_only,
-                Mechanism::NetworkNamespace => &held.network_namespace,
-                Mechanism::CgroupKill => &held.cgroup_kill,
-                Mechanism::PidsCgroup => &held.pids_cgroup,
-                Mechanism::MemoryCgroup => &held.memory_cgroup,
-                Mechanism::Capabilities => &held.capabilities,
-            };
-            match one {
-                wire::Held::Yes(_) => None,
-                wire::Held::No(reason) => Some(format!(
-                    "`{mechanism:?}` is required and not in force: {reason}"
-                )),
-            }
-        })
+/// What the host requires and the job does not have. What a job does not ask for is not required for it: a namespace of networks is for
+/// those that are off, a cgroup for those with a limit.
+pub(super) fn missing(required: &[Mechanism], job: &Job, held: &InForce) -> Option<String> {
+    required.iter().find_map(|mechanism| {
+        let one = match mechanism {
+            Mechanism::Landlock if held.landlock.is_yes() => match held.open_files() {
+                Some((_, reason)) => return Some(refusal(*mechanism, reason)),
+                None => return None,
+            },
+            Mechanism::Landlock => &held.landlock,
+            Mechanism::PidNamespace => &held.pid_namespace,
+            Mechanism::ReadOnlyMounts => &held.read_only,
+            Mechanism::NetworkNamespace if job.network != Network::Off => return None,
+            Mechanism::NetworkNamespace => &held.network_namespace,
+            Mechanism::CgroupKill => &held.cgroup_kill,
+            Mechanism::PidsCgroup if job.limits.processes.is_none() => return None,
+            Mechanism::PidsCgroup => &held.pids_cgroup,
+            Mechanism::MemoryCgroup if job.limits.memory.is_none() => return None,
+            Mechanism::MemoryCgroup => &held.memory_cgroup,
+            Mechanism::Capabilities => &held.capabilities,
+        };
+        match one {
+            Held::Yes(_) => None,
+            Held::No(reason) => Some(refusal(*mechanism, reason)),
+        }
+    })
+}
+
+fn refusal(mechanism: Mechanism, reason: &str) -> String {
+    format!("`{mechanism:?}` is required and not in force: {reason}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Held, Helper, InForce, Isolation, Job, Mechanism, Network, missing};
+    use crate::isolate::job::Limits;
+
+    fn helper(isolation: Isolation) -> Helper {
+        match isolation {
+            Isolation::Helper(helper) => helper,
+            Isolation::GroupOnly => Helper::default(),
+        }
+    }
+
+    #[test]
+    fn what_a_job_does_not_ask_for_is_not_required_for_it() {
+        let none = InForce::default();
+        let open = Job::new("true")
+            .network(Network::Open)
+            .limits(Limits::none());
+        let needs = Job::new("true");
+        for mechanism in [
+            Mechanism::NetworkNamespace,
+            Mechanism::PidsCgroup,
+            Mechanism::MemoryCgroup,
+        ] {
+            assert_eq!(missing(&[mechanism], &open, &none), None);
+            assert!(missing(&[mechanism], &needs, &none).is_some());
+        }
+        // What holds every job is required for every job.
+        for mechanism in [Mechanism::Landlock, Mechanism::PidNamespace] {
+            assert!(missing(&[mechanism], &open, &none).is_some());
+        }
+    }
+
+    #[test]
+    fn what_nobody_may_expect_is_told_once() {
+        let none = InForce::default();
+        let (off, open) = (Job::new("true"), Job::new("true").network(Network::Open));
+        let first = helper(Isolation::new());
+        let clone = first.clone();
+        assert_eq!(first.first_heard(&open, &none).len(), 1);
+        assert_eq!(clone.first_heard(&off, &none).len(), 1);
+        assert_eq!(first.first_heard(&off, &none), []);
+        // By name it is accepted.
+        let without = Isolation::new()
+            .without(Mechanism::Landlock)
+            .without(Mechanism::NetworkNamespace);
+        assert_eq!(helper(without).first_heard(&off, &none), []);
+        // And where it is held there is nothing to tell.
+        let mut held = none;
+        for held in [
+            &mut held.landlock,
+            &mut held.truncate,
+            &mut held.network_namespace,
+        ] {
+            *held = Held::Yes(String::new());
+        }
+        let isolation = helper(Isolation::new());
+        assert_eq!(isolation.first_heard(&off, &held), []);
     }
 }

@@ -24,7 +24,7 @@ pub struct Item {
     /// What keeps it, or `none` and the reason.
     pub mechanism: String,
     /// What is possible nevertheless; empty where that is nothing that is known.
-    pub open: &'static str,
+    pub open: String,
 }
 
 impl Report {
@@ -42,11 +42,11 @@ impl Report {
     }
 }
 
-fn item(name: &'static str, mechanism: impl Into<String>, open: &'static str) -> Item {
+fn item(name: &'static str, mechanism: impl Into<String>, open: impl Into<String>) -> Item {
     Item {
         name,
         mechanism: mechanism.into(),
-        open,
+        open: open.into(),
     }
 }
 
@@ -103,11 +103,11 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
 /// Files, processes and networks.
 fn reach(held: &InForce) -> Vec<Item> {
     vec![
+        item("files", said(&[&held.landlock]), files(held)),
         item(
-            "files",
-            said(&[&held.landlock]),
-            "Landlock does not keep a job from asking for size, owner and times of any path (`stat`), nor from changing mode, owner, times and \
-             attributes of what its user owns; files that the host has opened and passed on are open",
+            "open files",
+            "close-on-exec",
+            "what the host, or a library in it, has opened without that flag, a job has as well",
         ),
         item(
             "read-only mounts",
@@ -124,6 +124,21 @@ fn reach(held: &InForce) -> Vec<Item> {
             &[&held.signals, &held.pid_namespace],
             "a job may signal every process of its user",
         ),
+        unless(
+            "priorities",
+            &[&held.pid_namespace],
+            "a job changes priority, processors and resource limits of every process of its user, the host's included",
+        ),
+        unless(
+            "shared memory",
+            &[&held.ipc_namespace],
+            "a job reaches segments, semaphores and message queues of System V and POSIX that admit its user",
+        ),
+        item(
+            "keyrings",
+            "none",
+            "a job has the keyrings of the host's session and user in the kernel: tickets and keys that are kept there",
+        ),
         item(
             "egress",
             "none",
@@ -137,10 +152,12 @@ fn reach(held: &InForce) -> Vec<Item> {
         item(
             "network off",
             said(&[&held.network_namespace, &held.tcp]),
-            if held.network_namespace.is_yes() {
-                ""
-            } else {
-                "TCP is off; UDP, and with it DNS, is open"
+            match (held.network_namespace.is_yes(), held.tcp.is_yes()) {
+                (true, _) => "",
+                (false, true) => "TCP is off; UDP, and with it DNS, is open",
+                (false, false) => {
+                    "a job reaches whatever the host reaches, UDP, and with it DNS, included"
+                }
             },
         ),
         unless(
@@ -157,16 +174,36 @@ fn reach(held: &InForce) -> Vec<Item> {
     ]
 }
 
+/// What a job does to files that it was not granted.
+fn files(held: &InForce) -> String {
+    let open = held.open_files().map(|(open, _)| open);
+    let stat = "asking for size, owner and times of any path (`stat`)";
+    let rest = match (held.landlock.is_yes(), held.read_only.is_yes()) {
+        (false, _) => format!("{stat} is open as well"),
+        (true, true) => format!("Landlock does not keep a job from {stat}"),
+        (true, false) => format!(
+            "Landlock does not keep a job from {stat}, nor from changing mode, owner, times and attributes of what its user owns"
+        ),
+    };
+    open.into_iter()
+        .map(String::from)
+        .chain([rest])
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
 /// How much of what.
 fn amounts(held: &InForce) -> Vec<Item> {
     vec![
         item(
             "memory",
             said(&[&held.memory_cgroup, &held.limits]),
-            if held.memory_cgroup.is_yes() {
-                ""
-            } else {
-                "the limit holds for each process, not for all of a job together; a container's limit is the backstop"
+            match (held.memory_cgroup.is_yes(), held.limits.is_yes()) {
+                (true, _) => "",
+                (false, true) => {
+                    "the limit holds for each process, not for all of a job together; a container's limit is the backstop"
+                }
+                (false, false) => "a job takes what there is; a container's limit is the backstop",
             },
         ),
         unless(
@@ -177,12 +214,20 @@ fn amounts(held: &InForce) -> Vec<Item> {
         item(
             "processor",
             said(&[&held.limits]),
-            "seconds of each process, where the job asks for that; its share is not limited, a container's limit is the backstop",
+            if held.limits.is_yes() {
+                "seconds of each process, where the job asks for that; its share is not limited, a container's limit is the backstop"
+            } else {
+                "neither seconds nor the share are limited; a container's limit is the backstop"
+            },
         ),
         item(
             "disk",
             said(&[&held.limits]),
-            "the size of each file; how many files there are is not limited",
+            if held.limits.is_yes() {
+                "the size of each file is limited; how many files there are is not"
+            } else {
+                "a job fills what its user may"
+            },
         ),
     ]
 }

@@ -27,6 +27,26 @@ pub(super) struct Spec {
     pub(super) cgroups: String,
 }
 
+impl InForce {
+    /// What nothing keeps of files outside of those that are granted, and why.
+    pub(super) fn open_files(&self) -> Option<(&'static str, &str)> {
+        match (&self.landlock, &self.truncate, self.read_only.is_yes()) {
+            (Held::No(reason), _, false) => Some((
+                "a job reads and changes every file that the host's user may",
+                reason,
+            )),
+            (Held::No(reason), _, true) => {
+                Some(("a job reads every file that the host's user may", reason))
+            }
+            (Held::Yes(_), Held::No(reason), false) => Some((
+                "a job empties every file that the host's user may change",
+                reason,
+            )),
+            _ => None,
+        }
+    }
+}
+
 impl Spec {
     pub(super) fn has(&self, mechanism: Mechanism) -> bool {
         self.mechanisms.contains(&mechanism)
@@ -68,11 +88,14 @@ pub(super) enum Because {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct InForce {
     pub(super) landlock: Held,
+    /// Files that are not granted cannot be emptied either.
+    pub(super) truncate: Held,
     pub(super) tcp: Held,
     pub(super) signals: Held,
     pub(super) abstract_sockets: Held,
     pub(super) path_sockets: Held,
     pub(super) pid_namespace: Held,
+    pub(super) ipc_namespace: Held,
     pub(super) network_namespace: Held,
     pub(super) proc_mount: Held,
     pub(super) read_only: Held,

@@ -22,6 +22,8 @@ async fn the_report_names_what_is_not_there() {
             "no addresses",
             "a container's limit is the backstop",
             "container engine",
+            "without that flag",
+            "keyrings of the host's session",
         ] {
             assert!(text.contains(open), "{open}: {text}");
         }
@@ -43,6 +45,8 @@ async fn the_report_is_of_what_is_in_force() {
         ("processes", Mechanism::PidsCgroup),
         ("capabilities", Mechanism::Capabilities),
         ("network off", Mechanism::NetworkNamespace),
+        ("priorities", Mechanism::PidNamespace),
+        ("shared memory", Mechanism::PidNamespace),
     ] {
         if name != "memory" {
             assert!(none(&bare, name).await, "{name}");

@@ -163,6 +163,29 @@ async fn a_job_signals_its_own_and_nobody_else() {
 }
 
 #[tokio::test]
+async fn a_job_changes_nothing_that_processes_of_its_user_share() {
+    if !has(Mechanism::PidNamespace).await {
+        return;
+    }
+    let made = std::process::Command::new("ipcmk")
+        .args(["-M", "64"])
+        .output();
+    let made = String::from_utf8(made.unwrap().stdout).unwrap();
+    let id = made.trim().rsplit(' ').next().unwrap();
+    let own = std::process::id();
+    let script = format!("ipcrm -m {id}; prlimit --pid {own} --nofile=64:64; renice -n 5 -p {own}");
+    let ran = run(&isolation(), sh(script)).await;
+    assert!(!ran.ended.success());
+    let removed = std::process::Command::new("ipcrm")
+        .args(["-m", id])
+        .status();
+    assert!(removed.unwrap().success());
+    let limits = fs::read_to_string("/proc/self/limits").unwrap();
+    let files = limits.lines().find(|line| line.contains("open files"));
+    assert!(!files.unwrap().contains(" 64 "), "{limits}");
+}
+
+#[tokio::test]
 async fn limits_of_a_process_hold() {
     let inside = tempdir().unwrap();
     let limits = Limits::default()
@@ -262,6 +285,19 @@ async fn without_a_network_not_even_udp_leaves() {
         "{}",
         ran.stderr.text()
     );
+}
+
+#[tokio::test]
+async fn what_a_job_does_not_ask_for_is_not_required_for_it() {
+    let strict = [
+        Mechanism::NetworkNamespace,
+        Mechanism::PidsCgroup,
+        Mechanism::MemoryCgroup,
+    ]
+    .into_iter()
+    .fold(isolation(), Isolation::require);
+    let job = sh("true").network(Network::Open).limits(Limits::none());
+    assert!(run(&strict, job).await.ended.success());
 }
 
 #[tokio::test]

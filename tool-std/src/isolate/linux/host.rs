@@ -137,6 +137,7 @@ fn helper(path: &Path, cgroups: &str, namespaces: &[&str], socket: StdStream) ->
 fn lacks(held: &mut InForce, asked: &[&str], reason: &str) {
     for (name, held) in [
         (PID, &mut held.pid_namespace),
+        (PID, &mut held.ipc_namespace),
         (NET, &mut held.network_namespace),
     ] {
         if asked.contains(&name) {

@@ -1,4 +1,4 @@
-//! Namespaces of processes, mounts and networks.
+//! Namespaces of processes, what they share, mounts and networks.
 //!
 //! Only what is started after `unshare` is in a new namespace of processes, so the helper starts itself once more there. That process
 //! has number 1: the kernel kills everything else in the namespace when it ends.
@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::io::Errno;
@@ -27,6 +28,8 @@ pub(super) const NET: &str = "net";
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Namespaces {
     pub(super) pid: Held,
+    /// Shared memory, semaphores and queues of System V, and the queues of POSIX; with that of processes, where the kernel has it.
+    pub(super) ipc: Held,
     pub(super) net: Held,
     /// A `/proc` that shows the namespace and nothing else.
     pub(super) proc_mount: Held,
@@ -44,6 +47,9 @@ impl Namespaces {
         let mut flags = UnshareFlags::empty();
         if asked(PID) {
             flags |= UnshareFlags::NEWPID | UnshareFlags::NEWNS;
+            if Path::new("/proc/self/ns/ipc").exists() {
+                flags |= UnshareFlags::NEWIPC;
+            }
         }
         if asked(NET) {
             flags |= UnshareFlags::NEWNET;
@@ -58,6 +64,11 @@ impl Namespaces {
         };
         if asked(PID) {
             made.pid = held.clone();
+            made.ipc = if flags.contains(UnshareFlags::NEWIPC) {
+                held.clone()
+            } else {
+                Held::No(String::from("the kernel has no namespace of it"))
+            };
         }
         if asked(NET) {
             made.net = held;

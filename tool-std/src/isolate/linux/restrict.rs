@@ -77,25 +77,31 @@ pub(super) fn landlock(spec: &Spec, held: &mut InForce) -> Result<(), String> {
         ));
         return Ok(());
     };
-    let number = effective_abi as i32;
+    in_force(effective_abi, &spec.network, held);
+    Ok(())
+}
+
+/// What a kernel with this interface holds.
+fn in_force(interface: ABI, network: &Network, held: &mut InForce) {
+    let number = interface as i32;
     held.landlock = Held::Yes(format!("Landlock, interface {number}"));
     let since = |least: ABI, what: &str| {
-        if effective_abi >= least {
+        if interface >= least {
             Held::Yes(format!("Landlock, interface {number}"))
         } else {
             Held::No(format!(
-                "Landlock has {what} since interface {}",
+                "Landlock has {what} since interface {}, the kernel's is {number}",
                 least as i32
             ))
         }
     };
+    held.truncate = since(ABI::V3, "the truncation of files");
     held.signals = since(ABI::V6, "signals");
     held.abstract_sockets = since(ABI::V6, "abstract sockets");
     held.path_sockets = since(ABI::V9, "sockets with a path");
-    if spec.network != Network::Open {
+    if *network != Network::Open {
         held.tcp = since(ABI::V4, "TCP");
     }
-    Ok(())
 }
 
 fn restrict_self(spec: &Spec, own_proc: bool) -> Result<(LandlockStatus, RulesetStatus), String> {
@@ -221,4 +227,46 @@ pub(super) fn limit(limits: &Limits) -> Held {
         }
     }
     Held::Yes(String::from("`setrlimit`, for each process"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_force;
+    use crate::isolate::isolation::{Mechanism, missing};
+    use crate::isolate::job::{Job, Network};
+    use crate::isolate::report::Report;
+    use crate::isolate::wire::{Held, InForce};
+    use landlock::ABI;
+
+    // S1-97
+    #[test]
+    fn before_interface_3_landlock_alone_does_not_hold_files() {
+        let required = [Mechanism::Landlock];
+        let job = Job::new("true");
+        for (interface, holds) in [(ABI::V1, false), (ABI::V2, false), (ABI::V3, true)] {
+            let mut held = InForce::default();
+            in_force(interface, &Network::Off, &mut held);
+            let refused = missing(&required, &job, &held);
+            assert_eq!(refused.is_none(), holds, "{interface:?}: {refused:?}");
+            let report = Report::of(&held, true);
+            let open = report.item("files").map(|item| item.open.as_str());
+            let says = open.is_some_and(|open| open.contains("empties every file"));
+            assert_eq!(says, !holds, "{open:?}");
+            // Mounts that are read-only refuse it as well.
+            held.read_only = Held::Yes(String::from("mounts"));
+            assert_eq!(missing(&required, &job, &held), None);
+        }
+    }
+
+    #[test]
+    fn a_network_that_is_off_is_none_without_anything_that_keeps_it() {
+        let mut held = InForce::default();
+        for (interface, kept) in [(ABI::V3, false), (ABI::V4, true)] {
+            in_force(interface, &Network::Off, &mut held);
+            let report = Report::of(&held, true);
+            let open = report.item("network off").map(|item| item.open.as_str());
+            let says = open.is_some_and(|open| open.contains("whatever the host reaches"));
+            assert_eq!(says, !kept, "{open:?}");
+        }
+    }
 }

@@ -28,6 +28,7 @@ pub(super) fn start(
     mut held: InForce,
 ) -> Result<(Pid, InForce), Failure> {
     held.pid_namespace = namespaces.pid;
+    held.ipc_namespace = namespaces.ipc;
     held.network_namespace = namespaces.net;
     held.proc_mount = namespaces.proc_mount;
     held.limits = limit(&spec.limits);
