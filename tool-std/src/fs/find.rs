@@ -15,10 +15,12 @@ pub struct Found {
     pub paths: Vec<String>,
     /// How many there are.
     pub total: u64,
-    /// Whether there are more behind these.
+    /// Whether there are more: behind these, or among files that were not looked at.
     pub truncated: bool,
     /// Where to go on: the `offset` of the next call.
     pub next_offset: Option<u64>,
+    /// What to do where not every file was looked at.
+    pub note: Option<String>,
 }
 
 /// Finds files of the workspace by their names. What `.gitignore` and `.ignore` leave out and names that begin with a dot are not
@@ -66,6 +68,7 @@ pub fn find_files(
         cancelled: &|| cx.is_cancelled(),
     };
     let files = walk.files(&path)?;
+    let note = files.note(limits.walked);
     let mut paths = files.paths;
     paths.retain(|file| glob.is_match(from(&files.start, file)));
     let total = paths.len() as u64;
@@ -77,6 +80,7 @@ pub fn find_files(
         total,
         truncated: next < total || files.more,
         next_offset: (next < total).then_some(next),
+        note,
     })
 }
 

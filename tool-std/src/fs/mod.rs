@@ -59,6 +59,7 @@
 
 mod edit;
 mod find;
+mod hits;
 mod limits;
 mod list;
 mod open;

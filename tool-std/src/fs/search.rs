@@ -1,28 +1,20 @@
 //! `search_files`.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{
-    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
-};
+use grep_searcher::Searcher;
 use tool_core::ErrorKind;
 use tool_core::prelude::*;
 
 use super::find::{from, glob};
+use super::hits::{Hits, Watched, searcher};
 use super::limits::Limits;
 use super::open::{Home, walked};
 use super::walk::{Files, Walk, threads};
 use crate::workspace::Reader;
-
-/// Most bytes of a line that is returned.
-const LINE: usize = 500;
-
-/// Most bytes of a line that is searched: a file with a longer one is skipped from there on.
-const HEAP: usize = 16 << 20;
 
 /// Lines that match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -31,12 +23,14 @@ pub struct Matches {
     pub files: Vec<FileMatches>,
     /// How many matching lines this result holds.
     pub matches: u64,
-    /// Whether there are more behind these.
+    /// Whether there are more: behind these, or in files that were not looked at.
     pub truncated: bool,
     /// Where to go on: the `offset` of the next call.
     pub next_offset: Option<u64>,
     /// Files that could not be read: with a second name, on another file system, without permission, or with a line that is too long.
     pub skipped: u64,
+    /// What to do where not every file was looked at.
+    pub note: Option<String>,
 }
 
 /// The lines of one file that match.
@@ -137,134 +131,140 @@ pub fn search_files(
         matcher: &matcher,
         context: context as usize,
         files: &files.paths,
-        // One more, to know whether there are more.
-        wanted: offset + u64::from(limit) + 1,
         cancelled: &cancelled,
-        next: AtomicUsize::new(0),
-        matches: AtomicU64::new(0),
         skipped: AtomicU64::new(0),
-        found: Mutex::default(),
-        stopped: AtomicBool::new(false),
     };
-    let (found, skipped) = search.run()?;
-    Ok(cut(found, &files, offset, limit, limits.bytes, skipped))
+    // One more, to know whether there are more.
+    let mut found = search.run(offset + u64::from(limit) + 1, offset == 0)?;
+    if offset > 0 {
+        search.fill(&mut found, offset, limit)?;
+    }
+    let skipped = search.skipped.into_inner();
+    let note = files.note(limits.walked);
+    Ok(Matches {
+        note,
+        ..cut(found, &files, offset, limit, limits.bytes, skipped)
+    })
 }
 
-/// A search of many files. They are taken in their order and each one that is taken is searched, so when enough is found, everything
-/// before it is: which matches are returned depends on no clock.
+/// A search of many files.
 struct Search<'a> {
     home: &'a Home<'a>,
     matcher: &'a RegexMatcher,
     context: usize,
     files: &'a [String],
-    wanted: u64,
     cancelled: &'a (dyn Fn() -> bool + Sync),
+    skipped: AtomicU64,
+}
+
+/// What the threads of a search share.
+struct Shared {
+    wanted: u64,
+    /// Lines are kept, else only counted.
+    keep: bool,
     next: AtomicUsize,
     matches: AtomicU64,
-    skipped: AtomicU64,
     found: Mutex<BTreeMap<usize, Hits>>,
-    stopped: AtomicBool,
 }
 
 impl Search<'_> {
-    fn run(self) -> Result<(BTreeMap<usize, Hits>, u64), ToolError> {
+    /// Searches until so many are found. Files are taken in their order and each one that is taken is searched, so when enough is found,
+    /// everything before it is: which matches are returned depends on no clock.
+    fn run(&self, wanted: u64, keep: bool) -> Result<BTreeMap<usize, Hits>, ToolError> {
+        let shared = Shared {
+            wanted,
+            keep,
+            next: AtomicUsize::new(0),
+            matches: AtomicU64::new(0),
+            found: Mutex::default(),
+        };
         std::thread::scope(|scope| {
             for _ in 1..threads().min(self.files.len()) {
-                scope.spawn(|| self.work());
+                scope.spawn(|| self.work(&shared));
             }
-            self.work();
+            self.work(&shared);
         });
-        if self.stopped.into_inner() {
-            return Err(ToolError::of(
-                ErrorKind::Cancelled,
-                "the call was cancelled",
-            ));
-        }
-        let found = self
-            .found
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        Ok((found, self.skipped.into_inner()))
+        self.or_cancelled(
+            shared
+                .found
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
-    fn work(&self) {
-        let mut searcher = SearcherBuilder::new()
-            .binary_detection(BinaryDetection::quit(0))
-            .before_context(self.context)
-            .after_context(self.context)
-            .heap_limit(Some(HEAP))
-            .build();
-        while self.matches.load(Ordering::Relaxed) < self.wanted {
-            if (self.cancelled)() {
-                self.stopped.store(true, Ordering::Relaxed);
+    fn work(&self, shared: &Shared) {
+        let mut searcher = searcher(if shared.keep { self.context } else { 0 });
+        while shared.matches.load(Ordering::Relaxed) < shared.wanted && !(self.cancelled)() {
+            let index = shared.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.files.len() {
                 return;
             }
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = self.files.get(index) else {
-                return;
+            // They are counted from 1.
+            let keep = if shared.keep {
+                1..=shared.wanted
+            } else {
+                0..=0
             };
-            let mut hits = Hits {
-                lines: Vec::new(),
-                matches: 0,
-                most: self.wanted,
-            };
-            let read = match walked(self.home, path) {
-                Ok(Some((file, _))) => searcher.search_file(self.matcher, &file, &mut hits).is_ok(),
-                _ => false,
-            };
-            if !read {
+            let mut hits = Hits::new(keep, shared.wanted);
+            if !self.look(&mut searcher, index, &mut hits) {
                 self.skipped.fetch_add(1, Ordering::Relaxed);
             }
             if hits.matches > 0 {
-                self.matches.fetch_add(hits.matches, Ordering::Relaxed);
-                let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+                shared.matches.fetch_add(hits.matches, Ordering::Relaxed);
+                let mut found = shared.found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.insert(index, hits);
             }
         }
     }
-}
 
-/// What is found in one file.
-struct Hits {
-    /// Lines in their order, each with the number of the match that it is or stands around.
-    lines: Vec<(u64, Line)>,
-    matches: u64,
-    most: u64,
-}
-
-impl Sink for &mut Hits {
-    type Error = io::Error;
-
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        self.matches += 1;
-        let line = line(found.line_number(), found.bytes(), true);
-        self.lines.push((self.matches, line));
-        Ok(self.matches < self.most)
-    }
-
-    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        let line = line(context.line_number(), context.bytes(), false);
-        let behind = u64::from(*context.kind() == SinkContextKind::Before);
-        self.lines.push((self.matches + behind, line));
-        Ok(true)
-    }
-}
-
-fn line(number: Option<u64>, bytes: &[u8], matched: bool) -> Line {
-    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(LINE)]).into_owned();
-    if bytes.len() > LINE {
-        // What the cut left of a character.
-        while text.ends_with('\u{fffd}') {
-            text.pop();
+    /// Reads the lines of the matches behind `offset` into what was only counted: the many before them are never held.
+    fn fill(
+        &self,
+        found: &mut BTreeMap<usize, Hits>,
+        offset: u64,
+        limit: u32,
+    ) -> Result<(), ToolError> {
+        let mut searcher = searcher(self.context);
+        let last = offset.saturating_add(limit.into());
+        let mut before = 0;
+        for (index, hits) in found {
+            let counted = hits.matches;
+            if before < last && before + counted > offset {
+                let keep = offset.saturating_sub(before) + 1..=last - before;
+                let most = counted.min(last - before + 1);
+                let mut again = Hits::new(keep, most);
+                self.look(&mut searcher, *index, &mut again);
+                // Where somebody changed the file meanwhile, what it has now counts.
+                again.matches = if again.matches < most {
+                    again.matches
+                } else {
+                    counted
+                };
+                *hits = again;
+            }
+            before += hits.matches;
         }
-        text.push('…');
+        self.or_cancelled(())
     }
-    Line {
-        line: number.unwrap_or_default(),
-        text,
-        matched,
+
+    /// Searches one file; whether it could be read.
+    fn look(&self, searcher: &mut Searcher, index: usize, hits: &mut Hits) -> bool {
+        let Ok(Some((file, _))) = walked(self.home, &self.files[index]) else {
+            return false;
+        };
+        let watched = Watched {
+            from: file,
+            cancelled: self.cancelled,
+        };
+        searcher.search_reader(self.matcher, watched, hits).is_ok()
+    }
+
+    fn or_cancelled<T>(&self, found: T) -> Result<T, ToolError> {
+        if (self.cancelled)() {
+            let why = "the call was cancelled";
+            return Err(ToolError::of(ErrorKind::Cancelled, why));
+        }
+        Ok(found)
     }
 }
 
@@ -307,6 +307,7 @@ fn cut(
         truncated: at < total || files.more,
         next_offset: (at < total).then_some(at),
         skipped,
+        note: None,
     }
 }
 

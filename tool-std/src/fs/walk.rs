@@ -40,6 +40,15 @@ pub(super) struct Files {
     pub(super) more: bool,
 }
 
+impl Files {
+    /// What to do where the walk ended before all was seen.
+    pub(super) fn note(&self, most: usize) -> Option<String> {
+        self.more.then(|| {
+            format!("there are more than {most} files and only so many were looked at, give the `path` of a folder that has fewer")
+        })
+    }
+}
+
 /// The rules of one file, and those of the folders above.
 struct Rules {
     above: Option<Arc<Rules>>,

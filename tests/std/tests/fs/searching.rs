@@ -142,11 +142,26 @@ async fn many_files_are_found_on_and_in_order() {
     for n in 0..50 {
         place.put(&format!("f{n:02}"), "");
     }
+    let note = "there are more than 10 files and only so many were looked at, give the `path` of a folder that has fewer";
     let out = place.ok("find_files", json!({"pattern": "*"})).await;
     assert_eq!(
-        (&out["total"], &out["truncated"]),
-        (&json!(10), &json!(true))
+        (&out["total"], &out["truncated"], &out["note"]),
+        (&json!(10), &json!(true), &json!(note))
     );
+    assert_eq!(out["next_offset"], Value::Null);
+    let out = place.ok("search_files", json!({"pattern": "absent"})).await;
+    assert_eq!(
+        (&out["matches"], &out["truncated"], &out["note"]),
+        (&json!(0), &json!(true), &json!(note))
+    );
+    place.put("d/x", "");
+    for tool in ["find_files", "search_files"] {
+        let out = place.ok(tool, json!({"pattern": "x", "path": "d"})).await;
+        assert_eq!(
+            (&out["truncated"], &out["note"]),
+            (&json!(false), &Value::Null)
+        );
+    }
 }
 
 // find_files, search_files: the rules of git, and none from above the workspace
@@ -353,6 +368,28 @@ async fn many_matches_are_found_on_and_in_order() {
             offset = out["next_offset"].as_u64();
         }
         assert_eq!(read, all);
+    }
+    // With the lines around them, from any place on.
+    let whole = json!({"pattern": "hit", "context": 1, "limit": 1000});
+    let whole = place.ok("search_files", whole).await;
+    for (offset, limit) in [(1, 1), (3, 100), (397, 3), (790, 100), (797, 1), (798, 1)] {
+        let some = json!({"pattern": "hit", "context": 1, "limit": limit, "offset": offset});
+        let out = place.ok("search_files", some).await;
+        let end = (offset + limit).min(798);
+        assert_eq!(places(&out), all[offset..end]);
+        assert_eq!(
+            out["next_offset"].as_u64(),
+            (end < 798).then_some(end as u64)
+        );
+        // Each line is one of the whole result's.
+        for file in out["files"].as_array().unwrap() {
+            let of = whole["files"].as_array().unwrap();
+            let of = of.iter().find(|of| of["path"] == file["path"]).unwrap();
+            let lines = file["lines"].as_array().unwrap();
+            for line in lines {
+                assert!(of["lines"].as_array().unwrap().contains(line), "{line}");
+            }
+        }
     }
     let place = Place::limited(Limits::default().bytes(10));
     place.put("f", "hit 1\nhit 2\nhit 3\nhit 4\n");

@@ -1,0 +1,159 @@
+//! Searching one file.
+
+use std::io;
+use std::ops::RangeInclusive;
+
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
+};
+
+use super::search::Line;
+
+/// Most bytes of a line that is returned.
+const LINE: usize = 500;
+
+/// Most bytes of a line that is searched: a file with a longer one is skipped from there on.
+const HEAP: usize = 16 << 20;
+
+pub(super) fn searcher(context: usize) -> Searcher {
+    SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .before_context(context)
+        .after_context(context)
+        .heap_limit(Some(HEAP))
+        .build()
+}
+
+/// A file that nobody reads on when the call is given up, however long it is.
+pub(super) struct Watched<'a, R> {
+    pub(super) from: R,
+    pub(super) cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl<R: io::Read> io::Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.cancelled)() {
+            return Err(io::Error::other("the call was cancelled"));
+        }
+        self.from.read(buffer)
+    }
+}
+
+/// What is found in one file.
+pub(super) struct Hits {
+    /// Lines in their order, each with the number of the match that it is or stands around.
+    pub(super) lines: Vec<(u64, Line)>,
+    pub(super) matches: u64,
+    /// Numbers of the matches whose lines are kept.
+    keep: RangeInclusive<u64>,
+    most: u64,
+}
+
+impl Hits {
+    pub(super) fn new(keep: RangeInclusive<u64>, most: u64) -> Self {
+        Self {
+            lines: Vec::new(),
+            matches: 0,
+            keep,
+            most,
+        }
+    }
+
+    fn keep(&mut self, of: u64, line: impl FnOnce() -> Line) {
+        if self.keep.contains(&of) {
+            self.lines.push((of, line()));
+        }
+    }
+}
+
+impl Sink for &mut Hits {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.matches += 1;
+        self.keep(self.matches, || {
+            line(found.line_number(), found.bytes(), true)
+        });
+        Ok(self.matches < self.most)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        let behind = u64::from(*context.kind() == SinkContextKind::Before);
+        self.keep(self.matches + behind, || {
+            line(context.line_number(), context.bytes(), false)
+        });
+        Ok(true)
+    }
+}
+
+fn line(number: Option<u64>, bytes: &[u8], matched: bool) -> Line {
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(LINE)]).into_owned();
+    if bytes.len() > LINE {
+        // What the cut left of a character.
+        while text.ends_with('\u{fffd}') {
+            text.pop();
+        }
+        text.push('…');
+    }
+    Line {
+        line: number.unwrap_or_default(),
+        text,
+        matched,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use grep_regex::RegexMatcher;
+
+    use super::{Hits, Watched, searcher};
+
+    /// Lines without end.
+    struct Endless;
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            for pair in buffer.chunks_mut(2) {
+                pair.copy_from_slice(&b"x\n"[..pair.len()]);
+            }
+            Ok(buffer.len() / 2 * 2)
+        }
+    }
+
+    // search_files: one file of any length is left when the call is given up
+    #[test]
+    fn a_file_without_end_is_left_when_the_call_is_cancelled() {
+        let asked = AtomicU32::new(0);
+        let watched = Watched {
+            from: Endless,
+            cancelled: &|| asked.fetch_add(1, Ordering::Relaxed) == 100,
+        };
+        let mut hits = Hits::new(0..=0, u64::MAX);
+        let matcher = RegexMatcher::new("absent").unwrap();
+        let told = searcher(0).search_reader(&matcher, watched, &mut hits);
+        assert_eq!(told.unwrap_err().to_string(), "the call was cancelled");
+    }
+
+    // search_files: only the lines of the matches that are wanted are held
+    #[test]
+    fn lines_that_are_not_wanted_are_counted_and_not_held() {
+        let text = "a\nhit\nb\n".repeat(1000);
+        let matcher = RegexMatcher::new("hit").unwrap();
+        for (keep, most, matches, held) in [
+            (0..=0, u64::MAX, 1000, 0),
+            (0..=0, 10, 10, 0),
+            (501..=502, 503, 503, 6),
+            (1..=2, 3, 3, 6),
+        ] {
+            let mut hits = Hits::new(keep, most);
+            let told = searcher(1).search_slice(&matcher, text.as_bytes(), &mut hits);
+            told.unwrap();
+            assert_eq!((hits.matches, hits.lines.len()), (matches, held));
+        }
+    }
+}
