@@ -20,6 +20,7 @@ const PATH: usize = 4096;
 /// assert_eq!(WorkspacePath::relative("./")?.as_str(), ".");
 /// assert!(WorkspacePath::relative("a/../../b").is_err());
 /// assert!(WorkspacePath::relative("/etc/passwd").is_err());
+/// assert!(WorkspacePath::relative("./C:/x").is_err());
 /// # Ok::<(), tool_std::workspace::PathError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +68,10 @@ impl WorkspacePath {
                     path.push_str(part);
                 }
             }
+        }
+        // What is taken can be written as it is: `./c:` is no way around.
+        if has_drive(&path) {
+            return fault(Fault::Absolute);
         }
         if path.is_empty() {
             path.push('.');

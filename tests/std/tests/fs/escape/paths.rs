@@ -117,6 +117,8 @@ fn absolute(trial: &Trial) -> BTreeSet<String> {
         "C:/x",
         "c:x",
         "C:",
+        "./C:/x",
+        "a/../C:x",
         "\\",
         "\\x",
         "\\\\host\\share\\x",
