@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, OpenOptions};
-use tool_core::ExposeSecret as _;
 use tool_core::prelude::*;
 
 use super::command::{Command, Remote};
@@ -16,6 +15,7 @@ use super::handle::Fetcher;
 use super::name::{self, Repo};
 use super::repository::Repository;
 use super::session::{Parts, Session, current, short};
+use super::settings::Settings;
 use super::state::{self, EPHEMERAL, State};
 use super::sweep::{REPOSITORIES, removed, sweep};
 use crate::workspace::{Workspace, enter};
@@ -104,25 +104,18 @@ async fn clone(
     session: &Session,
     repo: &Repo,
     branch: Option<&str>,
-    place: &Spot,
+    place: &Arc<Spot>,
     token: Option<SecretString>,
 ) -> Result<(Option<String>, Option<String>), ToolError> {
-    let settings = session.settings();
-    let address = &settings.address;
-    let (url, path) = (address.url(repo), address.repository(repo));
-    let scope = Scope {
-        scheme: address.scheme.name(),
-        host: &address.authority,
-        path: &path,
-        user: &settings.user,
-    };
-    // Files need no token, and an empty one is none.
-    let token = token
-        .filter(|token| !address.authority.is_empty() && !token.expose_secret().trim().is_empty());
-    if let Some(token) = &token {
-        place.state.install(&place.shim(), scope, token)?;
+    let address = &session.settings().address;
+    let url = address.url(repo);
+    let token = credential::brought(session.settings(), token);
+    let mut shim = None;
+    if let Some(token) = token.clone() {
+        let (place, repo) = (Arc::clone(place), repo.clone());
+        let lent = session.blocking(move |parts| place.lend(&parts.settings, &repo, &token));
+        shim = Some(lent.await??);
     }
-    let shim = token.as_ref().map(|_| place.state.path(&place.shim()));
     let helper = shim.as_deref().map(credential::setting).transpose()?;
     let command = Command::new("clone")
         .args([
@@ -151,13 +144,11 @@ async fn clone(
             pushes: false,
         });
     session.succeed(command).await?;
-    place.state.forget(&place.shim())?;
-    place.state.record(&place.name(), &url)?;
-    place.state.mark(&place.name(), settings.now())?;
-    if let Some(token) = &token {
-        place.state.install(&place.name(), scope, token)?;
-        place.configure(&credential::setting(&place.state.path(&place.name()))?)?;
-    }
+    let settled = session.blocking({
+        let (place, repo) = (Arc::clone(place), repo.clone());
+        move |parts| place.settle(&parts.settings, &repo, token.as_ref())
+    });
+    settled.await??;
     let repository = place.repository();
     let branch = current(session, &repository).await?;
     Ok((branch, short(session, &repository, "HEAD").await?))
@@ -208,12 +199,16 @@ impl Drop for Place {
         }
         // The call was cancelled: its git dies at this moment and may still write.
         let spot = Arc::clone(&self.spot);
-        std::thread::spawn(move || {
+        let removal = std::thread::Builder::new().spawn(move || {
             for _ in 0..20 {
                 spot.remove();
                 std::thread::sleep(Duration::from_millis(50));
             }
         });
+        // What no thread can be had for goes with what is old.
+        if let Err(error) = removal {
+            tracing::warn!(target: "tool_std::git", %error, "a clone that was given up was not removed");
+        }
     }
 }
 
@@ -274,6 +269,34 @@ impl Spot {
             kept: None,
             config: Vec::new(),
         }
+    }
+
+    /// Token and helper for as long as the clone runs; where they are.
+    fn lend(&self, settings: &Settings, repo: &Repo, token: &SecretString) -> io::Result<PathBuf> {
+        let path = settings.address.repository(repo);
+        let scope = Scope::of(settings, &path);
+        self.state.install(&self.shim(), scope, token)?;
+        Ok(self.state.path(&self.shim()))
+    }
+
+    /// What is kept of a clone that has come to its end.
+    fn settle(
+        &self,
+        settings: &Settings,
+        repo: &Repo,
+        token: Option<&SecretString>,
+    ) -> io::Result<()> {
+        self.state.forget(&self.shim())?;
+        let (name, address) = (self.name(), &settings.address);
+        self.state.record(&name, &address.url(repo))?;
+        self.state.mark(&name, settings.now())?;
+        if let Some(token) = token {
+            let path = address.repository(repo);
+            let scope = Scope::of(settings, &path);
+            self.state.install(&name, scope, token)?;
+            self.configure(&credential::setting(&self.state.path(&name))?)?;
+        }
+        Ok(())
     }
 
     /// Tells git itself whom to ask, for a fetch that is not ours.

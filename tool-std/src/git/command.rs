@@ -16,7 +16,7 @@ pub(super) struct Command<'a> {
     args: Vec<OsString>,
     repository: Option<&'a Repository>,
     writes: bool,
-    remote: Option<Remote<'a>>,
+    pub(super) remote: Option<Remote<'a>>,
     env: Vec<(String, OsString)>,
     pub(super) stdin: Option<Vec<u8>>,
 }

@@ -4,7 +4,12 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use tool_core::redact::Redactor;
 use tool_core::{ExposeSecret as _, SecretString};
+
+use super::address::Scheme;
+use super::settings::Settings;
+use super::state::suffix;
 
 /// The file with the token and a line end, read and written by its owner alone.
 pub(super) const TOKEN: &str = "token";
@@ -22,6 +27,24 @@ pub(super) struct Scope<'a> {
     pub(super) user: &'a str,
 }
 
+impl<'a> Scope<'a> {
+    /// That of a repository at a path of the host's server.
+    pub(super) fn of(settings: &'a Settings, path: &'a str) -> Self {
+        Self {
+            scheme: settings.address.scheme.name(),
+            host: &settings.address.authority,
+            path,
+            user: &settings.user,
+        }
+    }
+}
+
+/// The token that a caller brings: files need none, and an empty one is none.
+pub(super) fn brought(settings: &Settings, token: Option<SecretString>) -> Option<SecretString> {
+    let needed = settings.address.scheme != Scheme::File;
+    token.filter(|token| needed && !token.expose_secret().trim().is_empty())
+}
+
 /// Writes token and helper into a folder, which is at `path`. Neither may be there.
 pub(super) fn install(
     dir: &Dir,
@@ -29,14 +52,54 @@ pub(super) fn install(
     scope: Scope<'_>,
     token: &SecretString,
 ) -> io::Result<()> {
-    // A secret that came from a file ends with its line.
+    let (token, script) = (line(token)?, script(&path.join(TOKEN), scope)?);
+    private(dir, TOKEN, 0o600, token.expose_secret().as_bytes())?;
+    private(dir, HELPER, 0o700, script.as_bytes())
+}
+
+/// The same in the place of what is there, if anything is. Each file changes in one step: a git that asks meanwhile gets the token from
+/// before or this one.
+pub(super) fn renew(
+    dir: &Dir,
+    path: &Path,
+    scope: Scope<'_>,
+    token: &SecretString,
+) -> io::Result<()> {
+    let (token, script) = (line(token)?, script(&path.join(TOKEN), scope)?);
+    replace(dir, TOKEN, 0o600, token.expose_secret().as_bytes())?;
+    replace(dir, HELPER, 0o700, script.as_bytes())
+}
+
+fn replace(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
+    if dir.read(name).is_ok_and(|known| known == content) {
+        return Ok(());
+    }
+    let fresh = format!("{name}-{}", suffix());
+    let placed = private(dir, &fresh, mode, content).and_then(|()| dir.rename(&fresh, dir, name));
+    if placed.is_err() {
+        let _ = dir.remove_file(&fresh);
+    }
+    placed
+}
+
+/// A token as its file has it. A secret that came from a file ends with its line already.
+fn line(token: &SecretString) -> io::Result<SecretString> {
     let token = token.expose_secret().trim();
     if token.contains(['\n', '\r', '\0']) {
         return Err(io::Error::other("a token is one line"));
     }
-    let script = script(&path.join(TOKEN), scope)?;
-    private(dir, TOKEN, 0o600, format!("{token}\n").as_bytes())?;
-    private(dir, HELPER, 0o700, script.as_bytes())
+    Ok(SecretString::from(format!("{token}\n")))
+}
+
+/// What finds the token of a folder in what a server answers, where the folder has one: it may be that of an earlier caller, whom this
+/// call does not know.
+pub(super) fn redactor(folder: &Path) -> io::Result<Redactor> {
+    let token = match std::fs::read_to_string(folder.join(TOKEN)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Redactor::default()),
+        read => SecretString::from(read?.trim()),
+    };
+    // One that is too short to be told from other text is refused where a call brings it.
+    Ok(Redactor::new([("github_token", token)]).unwrap_or_default())
 }
 
 /// A new file with its mode from the first moment on.
@@ -162,6 +225,43 @@ mod tests {
         assert_eq!(created, [TOKEN, HELPER]);
         // Neither replaces what is there.
         assert!(install(&dir, &path, SCOPE, &SecretString::from("tok-7654321")).is_err());
+    }
+
+    // S1-84, S1-86
+    #[test]
+    fn a_token_is_renewed_in_one_step_and_with_its_mode() {
+        use cap_std::fs::PermissionsExt as _;
+
+        let (_root, path, dir) = folder("s");
+        let renewed = |token: &str, user: &'static str| {
+            let scope = Scope { user, ..SCOPE };
+            renew(&dir, &path, scope, &SecretString::from(token)).unwrap();
+        };
+        let asked = || {
+            ask(
+                &path,
+                "get",
+                "protocol=https\nhost=github.com\npath=o/r.git\n\n",
+            )
+        };
+        for (token, user) in [
+            ("tok-1234567", "x"),
+            ("tok-7654321", "x"),
+            ("tok-7654321", "y"),
+        ] {
+            // Whoever has opened the file before reads on what it had.
+            let before = dir.open(TOKEN).ok().map(cap_std::fs::File::into_std);
+            let known = dir.read_to_string(TOKEN).ok();
+            renewed(token, user);
+            assert_eq!(asked(), format!("username={user}\npassword={token}\n"));
+            let open = before.map(|file| std::io::read_to_string(file).unwrap());
+            assert_eq!(open, known);
+            let mode = |name| dir.metadata(name).unwrap().permissions().mode() & 0o7777;
+            assert_eq!((mode(TOKEN), mode(HELPER)), (0o600, 0o700));
+            assert_eq!(dir.entries().unwrap().count(), 2);
+        }
+        assert!(renew(&dir, &path, SCOPE, &SecretString::from("a\nb")).is_err());
+        assert!(asked().contains("tok-7654321"));
     }
 
     // S1-85

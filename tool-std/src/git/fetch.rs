@@ -30,6 +30,7 @@ pub struct Fetched {
 )]
 pub async fn git_fetch(
     git: &Fetcher,
+    #[secret("github_token")] token: Option<SecretString>,
     /// The repository: the `path` that `git_clone` returned.
     path: String,
     /// The branch on the server; null for the one that is checked out.
@@ -41,6 +42,7 @@ pub async fn git_fetch(
     let session = git.begin();
     let repository = session.repository(path).await?;
     let branch = named(&session, &repository, branch).await?;
+    let repository = session.sign_in(repository, token).await?;
     let helper = helper(&repository)?;
     let remote = recorded(&repository, &session.settings().address, helper.as_deref())?;
     let tracking = format!("refs/remotes/origin/{branch}");

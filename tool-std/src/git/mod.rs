@@ -72,6 +72,10 @@
 //! `git fetch` by hand works later without this program. The token is in no argument, no environment, no log, no audit row and no result. A
 //! program that may run as the host's user without Landlock, under [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), can read it.
 //!
+//! It is that of the conversation: `git_fetch` and `git_push` use and keep the secret of the call that brings one, in the place of the one that was kept,
+//! and a call without one uses what is there, whoever brought it. So a token that has run out is renewed by the next call that has a new one, and whoever
+//! may call these tools in a conversation has the rights of its token. What a server says back is masked by the token that is kept.
+//!
 //! Two clocks end it. Every `git_clone` first removes the conversation's clones that no tool of this pack worked with for two hours and in which no file
 //! and no folder has changed since, with whatever was not pushed and with their tokens, and logs a warning for each token that was still there; so it does
 //! with tokens whose repository is gone and with what a host that died has left. A time of the future is no change.

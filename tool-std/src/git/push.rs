@@ -41,6 +41,7 @@ pub struct Pushed {
 )]
 pub async fn git_push(
     git: &Pusher,
+    #[secret("github_token")] token: Option<SecretString>,
     /// The repository: the `path` that `git_clone` returned.
     path: String,
     /// The branch; null for the one that is checked out.
@@ -52,6 +53,7 @@ pub async fn git_push(
     let session = git.begin();
     let repository = session.repository(path).await?;
     let branch = named(&session, &repository, branch).await?;
+    let repository = session.sign_in(repository, token).await?;
     let helper = helper(&repository)?;
     let remote = Remote {
         pushes: true,

@@ -1,15 +1,19 @@
 //! One call of a tool: the runs of git that it needs, within one deadline.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tool_core::{ErrorKind, ToolContext, ToolError};
+use tool_core::redact::Redactor;
+use tool_core::{ErrorKind, SecretString, ToolContext, ToolError};
 
 use super::address::Address;
 use super::command::{Command, Remote};
+use super::credential::Scope;
 use super::name::{self, Repo};
 use super::repository::{self, Repository};
 use super::settings::{Git, Settings};
+use super::state::State;
 use super::{config, credential};
 use crate::isolate::{Cause, Exit, IsolateError, Isolation, Keep};
 use crate::workspace::Workspace;
@@ -100,6 +104,32 @@ impl Session {
         Ok(repository)
     }
 
+    /// Lets a repository's remote be reached with the token that the caller brings. It is kept in the place of the one that was, so that it
+    /// holds for later calls too, and for those of others in the conversation who bring none.
+    pub(super) async fn sign_in(
+        &self,
+        mut repository: Repository,
+        token: Option<SecretString>,
+    ) -> Result<Repository, ToolError> {
+        let Some(token) = credential::brought(self.settings(), token) else {
+            return Ok(repository);
+        };
+        let Some(kept) = &mut repository.kept else {
+            return Ok(repository);
+        };
+        let Some(repo) = cloned_from(&kept.url, &self.settings().address) else {
+            return Ok(repository);
+        };
+        let name = kept.name.clone();
+        let renewed = self.blocking(move |parts| {
+            let path = parts.settings.address.repository(&repo);
+            let scope = Scope::of(&parts.settings, &path);
+            State::open(&parts.workspace)?.renew(&name, scope, &token)
+        });
+        kept.credentials = Some(renewed.await??);
+        Ok(repository)
+    }
+
     /// Runs a git that has to succeed, and gives what it wrote.
     pub(super) async fn succeed(&self, command: Command<'_>) -> Result<String, ToolError> {
         let word = command.word;
@@ -129,6 +159,17 @@ impl Session {
             .job(settings, self.parts.workspace.path())
             .deadline(left);
         let keep = Keep::all(settings.output);
+        let folder = command
+            .remote
+            .as_ref()
+            .and_then(|remote| remote.credentials);
+        let redactor = match folder.map(Path::to_owned) {
+            Some(folder) => {
+                self.blocking(move |_| credential::redactor(&folder))
+                    .await??
+            }
+            None => Redactor::default(),
+        };
         let ran = match command.stdin.take() {
             None => self.parts.isolation.run(job, keep).await,
             Some(input) => self.feed(job, keep, input).await,
@@ -144,8 +185,10 @@ impl Session {
             (Cause::Deadline(_), _) => Err(timed_out(command.word, settings)),
             (Cause::Itself, Exit::Code(code)) => Ok(Output {
                 code,
-                stdout: ran.stdout.head,
-                stderr: String::from_utf8_lossy(&ran.stderr.head).into_owned(),
+                stdout: redactor.redact_bytes(&ran.stdout.head).into_owned(),
+                stderr: redactor
+                    .redact(&String::from_utf8_lossy(&ran.stderr.head))
+                    .into_owned(),
             }),
             (because, exit) => Err(ToolError::new(format!(
                 "`git {}` was killed before its end, perhaps because it took too much memory",
@@ -188,15 +231,7 @@ pub(super) fn recorded<'a>(
             repository.shown
         ))
     })?;
-    let of_this_host = kept
-        .url
-        .rsplitn(3, '/')
-        .collect::<Vec<_>>()
-        .try_into()
-        .ok()
-        .and_then(|[name, owner, _]: [&str; 3]| Repo::parse(&format!("{owner}/{name}")).ok())
-        .is_some_and(|repo| address.url(&repo) == kept.url);
-    if !of_this_host {
+    if cloned_from(&kept.url, address).is_none() {
         return Err(ToolError::new(
             "the repository was cloned from a host that is no longer set up here: clone it again",
         ));
@@ -208,6 +243,16 @@ pub(super) fn recorded<'a>(
         helper,
         pushes: false,
     })
+}
+
+/// The repository behind a URL that was cloned, if it is one of the host's.
+fn cloned_from(url: &str, address: &Address) -> Option<Repo> {
+    let parts: Vec<&str> = url.rsplitn(3, '/').collect();
+    let [name, owner, _] = parts[..] else {
+        return None;
+    };
+    let repo = Repo::parse(&format!("{owner}/{name}")).ok()?;
+    (address.url(&repo) == url).then_some(repo)
 }
 
 /// The short hash of a commit, where there is one.

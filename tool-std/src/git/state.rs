@@ -38,6 +38,8 @@ pub(super) struct State {
 /// What is kept of one repository.
 #[derive(Debug)]
 pub(super) struct Kept {
+    /// The name that it is kept under.
+    pub(super) name: String,
     pub(super) url: String,
     /// Its folder, where it has a token.
     pub(super) credentials: Option<PathBuf>,
@@ -62,6 +64,18 @@ impl State {
     ) -> io::Result<()> {
         let dir = enter_private(&self.dir, name)?;
         credential::install(&dir, &self.path(name), scope, token)
+    }
+
+    /// A token and its helper in the place of those that a repository may have; where they are.
+    pub(super) fn renew(
+        &self,
+        name: &str,
+        scope: Scope<'_>,
+        token: &SecretString,
+    ) -> io::Result<PathBuf> {
+        let (dir, path) = (self.dir.open_dir_nofollow(name)?, self.path(name));
+        credential::renew(&dir, &path, scope, token)?;
+        Ok(path)
     }
 
     /// Writes down where a repository was cloned from.
@@ -91,6 +105,7 @@ impl State {
             opened => opened?,
         };
         Ok(Some(Kept {
+            name: name.to_owned(),
             url: dir.read_to_string(URL)?,
             credentials: dir.exists(HELPER).then(|| self.path(name)),
         }))

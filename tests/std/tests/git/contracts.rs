@@ -59,9 +59,11 @@ fn effects_are_those_of_the_handles() {
 #[test]
 fn the_token_is_a_declared_need_that_may_be_absent() {
     let tools = tools();
-    let needs = tools.get("git_clone").unwrap().secrets();
-    assert_eq!(needs.len(), 1);
-    assert_eq!((&*needs[0].key, needs[0].optional), ("github_token", true));
+    for name in ["git_clone", "git_fetch", "git_push"] {
+        let needs = tools.get(name).unwrap().secrets();
+        assert_eq!(needs.len(), 1);
+        assert_eq!((&*needs[0].key, needs[0].optional), ("github_token", true));
+    }
 }
 
 // S2-28

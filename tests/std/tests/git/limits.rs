@@ -8,7 +8,7 @@ use serde_json::json;
 use tool_core::ErrorKind;
 use tool_core::prelude::*;
 use tool_std::git::Git;
-use tool_std::isolate::Isolation;
+use tool_std::isolate::{Cause, Exit, Isolation, Job, Keep, Ran};
 
 use crate::world::{World, call, isolation, script, tree};
 
@@ -37,7 +37,7 @@ async fn cloning(cx: &ToolContext) -> CallResult {
     call(cx, "git_clone", json!({ "repo": "acme/site" })).await
 }
 
-// S1-83, S1-92, S1-93, S1-94
+// S1-83, S1-92, S1-94
 #[tokio::test]
 async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
     for (number, isolation) in [(1, isolation()), (2, Isolation::GroupOnly)] {
@@ -75,7 +75,7 @@ async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
     }
 }
 
-// S1-92, S1-93
+// S1-92
 #[test]
 fn the_limits_are_120_seconds_and_5_megabytes_unless_said() {
     let told = format!("{:?}", Git::new());
@@ -83,11 +83,70 @@ fn the_limits_are_120_seconds_and_5_megabytes_unless_said() {
         told.contains("deadline: 120s") && told.contains("output: 5000000"),
         "{told}"
     );
-    let gh = Git::new().deadline(Duration::from_secs(30));
-    assert!(format!("{gh:?}").contains("deadline: 30s"));
 }
 
-// S1-92, S1-93
+/// A stand-in for `gh`, with its limits given to this one call.
+async fn gh(world: &World, lines: &str, deadline: Duration, limit: u64) -> Ran {
+    let program = world.path("bin/gh");
+    script(&program, lines);
+    let job = Job::new(&program)
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .cwd(world.path(""))
+        .reads(world.path(""))
+        .deadline(deadline);
+    let keep = Keep {
+        limit,
+        ..Keep::default()
+    };
+    isolation().run(job, keep).await.unwrap()
+}
+
+// S1-93, S1-94: 30 s and 5 MB for `gh`, per call
+#[tokio::test]
+async fn each_run_of_a_program_has_the_limits_of_its_call() {
+    const MEGABYTE: u64 = 1_000_000;
+    let world = [World::new(), World::new(), World::new(), World::new()];
+    let (short, long) = (Duration::from_millis(1500), Duration::from_secs(30));
+    let mark = [mark(4), mark(5)];
+    let sleeps = mark
+        .each_ref()
+        .map(|mark| format!("sleep {mark} & sleep {mark}"));
+    let floods = format!("head -c 6000000 /dev/zero; {}", sleeps[1]);
+    // All at once, in one process.
+    let (late, in_time, flood, fits) = tokio::join!(
+        gh(&world[0], &sleeps[0], short, 5 * MEGABYTE),
+        gh(&world[1], "sleep 3; echo done", long, 5 * MEGABYTE),
+        gh(&world[2], &floods, long, 5 * MEGABYTE),
+        gh(
+            &world[3],
+            "head -c 6000000 /dev/zero; exit 7",
+            long,
+            7 * MEGABYTE
+        ),
+    );
+    // Dead at the limit with its whole group, and the cause says after how long.
+    assert_eq!(late.ended.because, Cause::Deadline(short));
+    assert!(!late.ended.success() && !late.too_much);
+    assert_eq!(alive(&mark[0]), 0);
+    // Longer than the other had, and within its own.
+    assert_eq!(in_time.ended.because, Cause::Itself);
+    assert_eq!(
+        (in_time.ended.exit, in_time.stdout.text()),
+        (Exit::Code(0), String::from("done\n"))
+    );
+    assert!(in_time.took > short);
+    // What is too much for one is none too much for the other.
+    assert!(flood.too_much && flood.ended.because == Cause::Killed);
+    assert!(flood.stdout.head.len() + flood.stdout.tail.len() <= 32 << 10);
+    assert_eq!(alive(&mark[1]), 0);
+    assert!(!fits.too_much);
+    assert_eq!(
+        (fits.ended.exit, fits.stdout.bytes),
+        (Exit::Code(7), 6 * MEGABYTE)
+    );
+}
+
+// S1-92
 #[tokio::test]
 async fn six_megabytes_end_in_an_error() {
     // Three on each output, so that neither is too much alone.
@@ -170,7 +229,7 @@ async fn a_call_that_is_given_up_ends_its_git_and_leaves_nothing() {
     }
 }
 
-// S1-80, S1-82
+// S1-80, S1-82, S1-91
 #[tokio::test]
 async fn git_has_no_environment_but_its_own() {
     let world = World::new();
@@ -199,9 +258,10 @@ async fn git_has_no_environment_but_its_own() {
         .filter_map(|line| line.split_once('='))
         .map(|(name, _)| name)
         .collect();
+    assert!(names.iter().all(|name| known(name)), "{names:?}");
     assert!(
-        names.contains(&"GIT_TERMINAL_PROMPT") && names.iter().all(|name| known(name)),
-        "{names:?}"
+        text.lines().any(|line| line == "GIT_TERMINAL_PROMPT=0"),
+        "{text}"
     );
     assert!(text.contains("\nHOME=/dev/null\n") || text.starts_with("HOME=/dev/null\n"));
     // The test has more than that.

@@ -35,7 +35,7 @@ pub(crate) struct Server {
 
 struct Inner {
     folder: PathBuf,
-    token: Option<String>,
+    token: Mutex<Option<String>>,
     manner: Mutex<Manner>,
     seen: Mutex<Vec<Seen>>,
 }
@@ -47,7 +47,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let inner = Arc::new(Inner {
             folder: folder.to_owned(),
-            token: token.map(str::to_owned),
+            token: Mutex::new(token.map(str::to_owned)),
             manner: Mutex::default(),
             seen: Mutex::default(),
         });
@@ -65,6 +65,11 @@ impl Server {
 
     pub(crate) fn base(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Serves from now on only who has this token.
+    pub(crate) fn expect(&self, token: &str) {
+        *self.inner.token.lock().unwrap() = Some(token.to_owned());
     }
 
     pub(crate) fn behave(&self, manner: Manner) {
@@ -113,7 +118,8 @@ impl Server {
         self.inner.seen.lock().unwrap().push(Seen {
             authorization: authorization.clone(),
         });
-        if let Some(token) = &self.inner.token {
+        let token = self.inner.token.lock().unwrap().clone();
+        if let Some(token) = token {
             let pair = format!("x-access-token:{token}");
             let wanted = base64::engine::general_purpose::STANDARD.encode(pair);
             if authorization != Some(format!("Basic {wanted}")) {

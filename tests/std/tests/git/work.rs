@@ -12,7 +12,7 @@ use crate::world::{World, call, clone, http, output};
 /// Runs the body: that it waits for an approval has a test of its own.
 async fn push(cx: &ToolContext, path: &str, branch: Option<&str>) -> Result<Pushed, ToolError> {
     let git: Pusher = cx.get().unwrap();
-    git_push(&git, path.to_owned(), branch.map(str::to_owned)).await
+    git_push(&git, None, path.to_owned(), branch.map(str::to_owned)).await
 }
 
 // gitCloneRepo

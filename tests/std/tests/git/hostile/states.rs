@@ -153,7 +153,7 @@ async fn names_in_a_repository_are_no_arguments() {
         assert!(fetched.is_error(), "{head:?}: {}", fetched.model_text());
         let git: Pusher = target.cx.get().unwrap();
         let path = target.clone.display().to_string();
-        assert!(git_push(&git, path, None).await.is_err(), "{head:?}");
+        assert!(git_push(&git, None, path, None).await.is_err(), "{head:?}");
     }
     let there = target.world.path("srv/acme/site.git");
     let refs = target

@@ -101,7 +101,7 @@ impl Target {
             said.push((name, outcome));
         }
         let git: Pusher = self.cx.get().unwrap();
-        let pushed = git_push(&git, path, Some(String::from("main"))).await;
+        let pushed = git_push(&git, None, path, Some(String::from("main"))).await;
         let outcome = pushed
             .map(|pushed| serde_json::to_value(pushed).unwrap())
             .map_err(|error| error.model_text());
