@@ -12,6 +12,7 @@ mod cgroups;
 pub(super) mod host;
 mod mounts;
 mod namespaces;
+mod places;
 pub(super) mod remote;
 mod restrict;
 mod start;

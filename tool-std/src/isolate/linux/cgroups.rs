@@ -1,6 +1,6 @@
 //! Cgroups of one job: `cgroup.kill` of version 2, and limits of the tree in either version.
 //!
-//! The supervisor makes them below the ones it is in, stays outside, and removes them when they are empty. In version 1 a thread can
+//! The supervisor makes them below the ones it is in, or beside, stays outside, and removes them when they are empty. In version 1 a thread can
 //! join alone, and what it starts is in there; in version 2 the whole process joins, starts the job and leaves.
 
 use std::fs;
@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::places::{Places, enable, home};
 use crate::isolate::isolation::Mechanism;
 use crate::isolate::wire::{Held, InForce, Spec};
 
@@ -16,11 +17,16 @@ pub(super) const TRIES: u32 = 500;
 /// And how long one waits between.
 pub(super) const TRY: Duration = Duration::from_millis(2);
 
+/// The supervisor's threads while it starts a job: its first, two that wait and the one that starts.
+const THREADS: u64 = 4;
+
 /// The cgroups of a job.
 #[derive(Debug, Default)]
 pub(super) struct Cgroups {
     /// Version 2, and the one to go back to.
     unified: Option<(PathBuf, PathBuf)>,
+    /// The processes that version 2 lets the job have, once the supervisor has left.
+    processes: Option<u64>,
     /// Version 1: one for each controller.
     single: Vec<PathBuf>,
 }
@@ -32,7 +38,7 @@ impl Cgroups {
         let places = Places::read();
         let name = &spec.cgroups;
         if spec.has(Mechanism::CgroupKill) {
-            held.cgroup_kill = match this.make_unified(name, places.unified.as_deref()) {
+            held.cgroup_kill = match this.make_unified(name, &places) {
                 Ok(()) => Held::Yes(String::from("`cgroup.kill`")),
                 Err(error) => Held::No(format!("no cgroup of version 2 can be made: {error}")),
             };
@@ -52,7 +58,13 @@ impl Cgroups {
                     this.single.push(path);
                     Held::Yes(format!("`{v1}`"))
                 }
-                Err(error) => Held::No(format!("no cgroup of `{controller}` can be made: {error}")),
+                Err(error) if places.unified.is_none() => {
+                    Held::No(format!("no cgroup of `{controller}` can be made: {error}"))
+                }
+                Err(_) => Held::No(format!(
+                    "cgroups that are made here have no `{controller}`: the host has to be alone in a leaf of a cgroup that is delegated to it, \
+                     for systemd by `Delegate=yes` and `DelegateSubgroup=host`"
+                )),
             }
         };
         if spec.has(Mechanism::PidsCgroup)
@@ -70,12 +82,36 @@ impl Cgroups {
             let _ = fs::write(unified.join("memory.swap.max"), "0");
             let _ = fs::write(unified.join("memory.oom.group"), "1");
         }
+        if let Some(processes) = spec.limits.processes
+            && held.pids_cgroup.is_yes()
+        {
+            this.widen(processes);
+        }
         this
     }
 
-    fn make_unified(&mut self, name: &str, place: Option<&Path>) -> io::Result<()> {
-        let place = place.ok_or(io::ErrorKind::NotFound)?;
-        let path = place.join(name);
+    /// Makes room for the supervisor, which is in there until the job runs.
+    fn widen(&mut self, processes: u64) {
+        if let Some((path, _)) = &self.unified
+            && path.join("pids.max").exists()
+            && fs::write(
+                path.join("pids.max"),
+                (processes.saturating_add(THREADS)).to_string(),
+            )
+            .is_ok()
+        {
+            self.processes = Some(processes);
+        }
+    }
+
+    fn make_unified(&mut self, name: &str, places: &Places) -> io::Result<()> {
+        let own = places.unified.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let home = home(own);
+        // Of its own cgroup's children a host that is alone in there has no controllers to turn on: it is in the way itself.
+        if home != *own {
+            enable(&home);
+        }
+        let path = home.join(name);
         fs::create_dir(&path)?;
         if !path.join("cgroup.kill").exists() {
             fs::remove_dir(&path)?;
@@ -84,7 +120,7 @@ impl Cgroups {
                 "the kernel has no `cgroup.kill`",
             ));
         }
-        self.unified = Some((path, place.to_owned()));
+        self.unified = Some((path, own.clone()));
         Ok(())
     }
 
@@ -104,9 +140,14 @@ impl Cgroups {
 
     /// The process leaves: after the job has started.
     pub(super) fn leave(&self) -> io::Result<()> {
-        self.unified.as_ref().map_or(Ok(()), |(_, place)| {
-            fs::write(place.join("cgroup.procs"), "0")
-        })
+        let Some((path, own)) = &self.unified else {
+            return Ok(());
+        };
+        fs::write(own.join("cgroup.procs"), "0")?;
+        match self.processes {
+            Some(processes) => fs::write(path.join("pids.max"), processes.to_string()),
+            None => Ok(()),
+        }
     }
 
     /// Kills everything in them, at once where the kernel can.
@@ -158,10 +199,11 @@ impl Cgroups {
         let name = name.as_ref();
         let places = Places::read();
         Self {
+            processes: None,
             unified: places
                 .unified
                 .as_ref()
-                .map(|place| (place.join(name), place.clone())),
+                .map(|own| (home(own).join(name), own.clone())),
             single: ["pids", "memory"]
                 .into_iter()
                 .filter_map(|controller| Some(places.single(controller)?.join(name)))
@@ -181,108 +223,29 @@ fn make_single(path: &Path, file: &str, limit: u64) -> io::Result<PathBuf> {
     Ok(path.to_owned())
 }
 
-/// The cgroups that this process is in, as directories.
-#[derive(Debug, Default)]
-struct Places {
-    unified: Option<PathBuf>,
-    single: Vec<(String, PathBuf)>,
-}
-
-impl Places {
-    fn read() -> Self {
-        Self::parse(
-            &fs::read_to_string("/proc/self/cgroup").unwrap_or_default(),
-            &fs::read_to_string("/proc/self/mountinfo").unwrap_or_default(),
-        )
-    }
-
-    /// From `number:controllers:path` and the table of mounts.
-    fn parse(cgroups: &str, mounts: &str) -> Self {
-        let mut this = Self::default();
-        for line in cgroups.lines() {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
-                continue;
-            };
-            let Some(place) = mounts
-                .lines()
-                .find_map(|mount| below(mount, controllers, path))
-            else {
-                continue;
-            };
-            if controllers.is_empty() {
-                this.unified = Some(place);
-            } else {
-                for controller in controllers.split(',') {
-                    this.single.push((controller.to_owned(), place.clone()));
-                }
-            }
-        }
-        this
-    }
-
-    fn single(&self, controller: &str) -> Option<&Path> {
-        let found = self.single.iter().find(|(known, _)| known == controller);
-        found.map(|(_, place)| place.as_path())
-    }
-}
-
-/// Where a mount shows a cgroup: `id parent device root point options… - type source options`.
-fn below(mount: &str, controllers: &str, path: &str) -> Option<PathBuf> {
-    let (front, back) = mount.split_once(" - ")?;
-    let mut front = front.split(' ').skip(3);
-    let (root, point) = (front.next()?, front.next()?);
-    let mut back = back.split(' ');
-    let (kind, options) = (back.next()?, back.nth(1)?);
-    let is_it = if controllers.is_empty() {
-        kind == "cgroup2"
-    } else {
-        kind == "cgroup"
-            && controllers
-                .split(',')
-                .all(|wanted| options.split(',').any(|option| option == wanted))
-    };
-    if !is_it {
-        return None;
-    }
-    let inside = Path::new(path).strip_prefix(root).ok()?;
-    Some(Path::new(point).join(inside))
-}
-
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::{Cgroups, THREADS};
+    use std::fs;
 
-    use super::Places;
-    use std::path::Path;
-
-    const HYBRID: &str = "\
-30 25 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
-31 30 0:27 / /sys/fs/cgroup/unified rw,nosuid - cgroup2 cgroup2 rw
-32 30 0:28 / /sys/fs/cgroup/pids rw,nosuid shared:9 - cgroup cgroup rw,pids
-33 30 0:29 /box /sys/fs/cgroup/memory rw,nosuid - cgroup cgroup rw,memory";
-
+    // S1-96
     #[test]
-    fn places_are_found_in_both_versions_and_below_a_root() {
-        let places = Places::parse(
-            "8:pids:/\n4:memory:/box/a\n1:cpu:/x\n0::/user.slice/b",
-            HYBRID,
-        );
-        let unified = places.unified.as_deref().unwrap();
-        assert_eq!(unified, Path::new("/sys/fs/cgroup/unified/user.slice/b"));
-        assert_eq!(
-            places.single("pids").unwrap(),
-            Path::new("/sys/fs/cgroup/pids")
-        );
-        assert_eq!(
-            places.single("memory").unwrap(),
-            Path::new("/sys/fs/cgroup/memory/a")
-        );
-        assert_eq!(places.single("cpu"), None);
-        // Outside of what is mounted.
-        assert_eq!(
-            Places::parse("4:memory:/other", HYBRID).single("memory"),
-            None
-        );
+    fn the_supervisors_threads_take_nothing_from_the_limit_of_processes() {
+        let own = tempfile::tempdir().unwrap();
+        let path = own.path().join("job");
+        fs::create_dir(&path).unwrap();
+        let mut cgroups = Cgroups {
+            unified: Some((path.clone(), own.path().to_owned())),
+            ..Cgroups::default()
+        };
+        let most = || fs::read_to_string(path.join("pids.max")).unwrap();
+        // Not where version 2 has no such controller.
+        cgroups.widen(1);
+        assert!(!path.join("pids.max").exists());
+        fs::write(path.join("pids.max"), "1").unwrap();
+        cgroups.widen(1);
+        assert_eq!(most(), (1 + THREADS).to_string());
+        cgroups.leave().unwrap();
+        assert_eq!(most(), "1");
     }
 }

@@ -1,0 +1,185 @@
+//! Where cgroups can be made.
+//!
+//! In version 2 a cgroup has controllers for its children only while no process is in it itself. A host in a cgroup of its own therefore gets no
+//! limits below that. What systemd delegates to a service bears the attribute `user.delegate`; a host in a leaf of such a one has its jobs
+//! beside itself. Other parents belong to somebody else, writable or not: systemd's rule of the single writer,
+//! <https://systemd.io/CGROUP_DELEGATION/>.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The controllers that set limits.
+const CONTROLLERS: [&str; 2] = ["pids", "memory"];
+
+/// The cgroups that this process is in, as directories.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    pub(super) unified: Option<PathBuf>,
+    single: Vec<(String, PathBuf)>,
+}
+
+impl Places {
+    pub(super) fn read() -> Self {
+        Self::parse(
+            &fs::read_to_string("/proc/self/cgroup").unwrap_or_default(),
+            &fs::read_to_string("/proc/self/mountinfo").unwrap_or_default(),
+        )
+    }
+
+    /// From `number:controllers:path` and the table of mounts.
+    fn parse(cgroups: &str, mounts: &str) -> Self {
+        let mut this = Self::default();
+        for line in cgroups.lines() {
+            let mut parts = line.splitn(3, ':').skip(1);
+            let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
+                continue;
+            };
+            let Some(place) = mounts
+                .lines()
+                .find_map(|mount| below(mount, controllers, path))
+            else {
+                continue;
+            };
+            if controllers.is_empty() {
+                this.unified = Some(place);
+            } else {
+                for controller in controllers.split(',') {
+                    this.single.push((controller.to_owned(), place.clone()));
+                }
+            }
+        }
+        this
+    }
+
+    pub(super) fn single(&self, controller: &str) -> Option<&Path> {
+        let found = self.single.iter().find(|(known, _)| known == controller);
+        found.map(|(_, place)| place.as_path())
+    }
+}
+
+/// Where a mount shows a cgroup: `id parent device root point options… - type source options`.
+fn below(mount: &str, controllers: &str, path: &str) -> Option<PathBuf> {
+    let (front, back) = mount.split_once(" - ")?;
+    let mut front = front.split(' ').skip(3);
+    let (root, point) = (front.next()?, front.next()?);
+    let mut back = back.split(' ');
+    let (kind, options) = (back.next()?, back.nth(1)?);
+    let is_it = if controllers.is_empty() {
+        kind == "cgroup2"
+    } else {
+        kind == "cgroup"
+            && controllers
+                .split(',')
+                .all(|wanted| options.split(',').any(|option| option == wanted))
+    };
+    if !is_it {
+        return None;
+    }
+    let inside = Path::new(path).strip_prefix(root).ok()?;
+    Some(Path::new(point).join(inside))
+}
+
+/// The cgroup of version 2 to make those of jobs in, for a host that is in this one.
+pub(super) fn home(own: &Path) -> PathBuf {
+    if CONTROLLERS.iter().any(|controller| has(own, controller)) {
+        return own.to_owned();
+    }
+    match own.parent() {
+        Some(parent) if is_delegated(parent) => parent.to_owned(),
+        _ => own.to_owned(),
+    }
+}
+
+/// Turns the controllers on for what is made in it, if it lets.
+pub(super) fn enable(home: &Path) {
+    for controller in CONTROLLERS {
+        if !has(home, controller) {
+            // Not there is told where the limit is set.
+            let _ = fs::write(control(home), format!("+{controller}"));
+        }
+    }
+}
+
+fn is_delegated(cgroup: &Path) -> bool {
+    let mut value = [0; 1];
+    let read = rustix::fs::getxattr(cgroup, "user.delegate", &mut value);
+    control(cgroup).exists() && read == Ok(1) && value == *b"1"
+}
+
+fn has(cgroup: &Path, controller: &str) -> bool {
+    fs::read_to_string(control(cgroup))
+        .is_ok_and(|on| on.split_ascii_whitespace().any(|on| on == controller))
+}
+
+fn control(cgroup: &Path) -> PathBuf {
+    cgroup.join("cgroup.subtree_control")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::{Places, enable, home};
+    use rustix::fs::{XattrFlags, setxattr};
+    use std::fs;
+    use std::path::Path;
+
+    const HYBRID: &str = "\
+30 25 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
+31 30 0:27 / /sys/fs/cgroup/unified rw,nosuid - cgroup2 cgroup2 rw
+32 30 0:28 / /sys/fs/cgroup/pids rw,nosuid shared:9 - cgroup cgroup rw,pids
+33 30 0:29 /box /sys/fs/cgroup/memory rw,nosuid - cgroup cgroup rw,memory";
+
+    #[test]
+    fn places_are_found_in_both_versions_and_below_a_root() {
+        let places = Places::parse(
+            "8:pids:/\n4:memory:/box/a\n1:cpu:/x\n0::/user.slice/b",
+            HYBRID,
+        );
+        let unified = places.unified.as_deref().unwrap();
+        assert_eq!(unified, Path::new("/sys/fs/cgroup/unified/user.slice/b"));
+        assert_eq!(
+            places.single("pids").unwrap(),
+            Path::new("/sys/fs/cgroup/pids")
+        );
+        assert_eq!(
+            places.single("memory").unwrap(),
+            Path::new("/sys/fs/cgroup/memory/a")
+        );
+        assert_eq!(places.single("cpu"), None);
+        // Outside of what is mounted.
+        assert_eq!(
+            Places::parse("4:memory:/other", HYBRID).single("memory"),
+            None
+        );
+    }
+
+    // S1-96
+    #[test]
+    fn a_leaf_of_a_delegated_cgroup_has_its_jobs_beside_it() {
+        let service = tempfile::tempdir().unwrap();
+        let leaf = service.path().join("host");
+        fs::create_dir(&leaf).unwrap();
+        let controls = |path: &Path| path.join("cgroup.subtree_control");
+        fs::write(controls(&leaf), "\n").unwrap();
+        fs::write(controls(service.path()), "").unwrap();
+        // Somebody else's, whoever may write there.
+        assert_eq!(home(&leaf), leaf);
+        if setxattr(service.path(), "user.delegate", b"1", XattrFlags::empty()).is_err() {
+            println!("skipped: this file system has no attributes of users");
+            return;
+        }
+        assert_eq!(home(&leaf), service.path());
+        // What is not on is turned on, one after the other: the kernel takes a line as a whole or not at all.
+        enable(service.path());
+        let last = fs::read_to_string(controls(service.path())).unwrap();
+        assert_eq!(last, "+memory");
+        fs::write(controls(service.path()), "cpu memory pids\n").unwrap();
+        enable(service.path());
+        let kept = fs::read_to_string(controls(service.path())).unwrap();
+        assert_eq!(kept, "cpu memory pids\n");
+        // A host that is in no cgroup has its jobs below.
+        fs::write(controls(&leaf), "memory pids\n").unwrap();
+        assert_eq!(home(&leaf), leaf);
+    }
+}
