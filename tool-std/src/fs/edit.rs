@@ -54,11 +54,10 @@ pub fn edit_file(
     let home = Home::of(writer)?;
     let slot = home.slot(&path, false)?;
     let (file, before) = home.in_slot(&path, &slot)?;
-    let text = Text::read(file, before.size, limits.written_bytes as u64, || {
-        cx.is_cancelled()
-    })
-    .and_then(Text::into_string)
-    .map_err(|fault| not_edited(&path, fault))?;
+    let most = limits.written_bytes;
+    let text = Text::read(file, before.size, most as u64, most, || cx.is_cancelled())
+        .and_then(Text::into_string)
+        .map_err(|fault| not_edited(&path, fault))?;
     let places = || memmem::find_iter(text.as_bytes(), &old_text);
     let line_of = |at: usize| memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count() as u64 + 1;
     let Some(first) = places().next() else {

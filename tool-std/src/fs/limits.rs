@@ -25,14 +25,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 500 lines and 512 KiB of text a result, 400 lines a part, files of up to 256 MiB read and of up to 10 MiB written, 200 entries
+    /// 500 lines and 512 KiB of text a result, 400 lines a part, files of up to 16 GiB read and of up to 10 MiB written, 200 entries
     /// of a folder, a million names walked.
     fn default() -> Self {
         Self {
             lines: 500,
             bytes: 512 << 10,
             part_lines: 400,
-            file_bytes: 256 << 20,
+            file_bytes: 16 << 30,
             written_bytes: 10 << 20,
             entries: 200,
             walked: 1_000_000,
@@ -62,7 +62,8 @@ impl Limits {
         self
     }
 
-    /// Most bytes of a file that is read: all of it is looked at, because its lines are counted.
+    /// Most bytes of a file that is read: all of it is looked at, because its lines are counted. A long file takes time, until the call is
+    /// cancelled or its deadline comes, and no memory: it is read in pieces.
     #[must_use]
     pub fn file_bytes(mut self, most: u64) -> Self {
         self.file_bytes = most;

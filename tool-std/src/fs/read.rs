@@ -29,7 +29,7 @@ pub struct FileText {
 }
 
 /// Reads a text file of the workspace: from its beginning, from an offset, or its last lines. A result has at most 500 lines and
-/// 512 KiB; `next_offset` is the `offset` to go on with. Use `read_file_parts` for lines whose numbers are known.
+/// 512 KiB of a file of up to 16 GiB; `next_offset` is the `offset` to go on with. Use `read_file_parts` for lines whose numbers are known.
 #[tool(
     category = "files",
     example("A whole file", { "path": "src/main.rs" }),
@@ -285,7 +285,7 @@ fn open(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Text, ToolError> {
     let (file, facts) = home.file(path)?;
-    Text::read(file, facts.size, limits.file_bytes, cancelled)
+    Text::read(file, facts.size, limits.file_bytes, limits.bytes, cancelled)
         .map_err(|fault| unreadable(path, fault))
 }
 

@@ -287,6 +287,99 @@ async fn the_last_lines_come_from_a_file_of_any_length() {
     );
 }
 
+// readFile: nor does a file of hundreds of megabytes keep its end, its middle or some of its lines from being read
+#[tokio::test]
+async fn a_file_that_is_far_longer_than_any_result_is_read_in_pieces() {
+    use std::os::unix::fs::FileExt as _;
+
+    let place = Place::new();
+    place.put("long", "line\n".repeat(2000));
+    let file = place.path.join("long");
+    let file = std::fs::File::options().write(true).open(file).unwrap();
+    // What was not written takes no room and is text: NUL is a character.
+    let size = 20 << 20;
+    file.write_all_at("\nmiddle €\n".as_bytes(), size / 2)
+        .unwrap();
+    file.write_all_at(b"\nbefore\nlast\n", size).unwrap();
+    let end = size + 13;
+    for (arguments, content, line) in [
+        (json!({"tail": 2}), "before\nlast\n", 2004),
+        (json!({"tail": 1}), "last\n", 2005),
+        (json!({"offset": end - 5}), "last\n", 2005),
+    ] {
+        let mut call = json!({"path": "long"});
+        let known = arguments.as_object().unwrap().clone();
+        call.as_object_mut().unwrap().extend(known);
+        let out = place.ok("read_file", call).await;
+        assert_eq!(out["content"], content, "{arguments}");
+        assert_eq!(
+            (&out["start_line"], &out["lines"], &out["size_bytes"]),
+            (&json!(line), &json!(2005), &json!(end))
+        );
+    }
+    let parts = json!({"parts": [
+        {"path": "long", "start_line": 2002, "end_line": 2002},
+        {"path": "long", "start_line": 1999, "end_line": 2000},
+    ]});
+    let out = place.ok("read_file_parts", parts).await;
+    assert_eq!(out["parts"][0]["text"], "middle €\n");
+    assert_eq!(out["parts"][1]["text"], "line\nline\n");
+    // No file of a usual length is too long.
+    file.write_all_at(b"\nend\n", 257 << 20).unwrap();
+    let out = place
+        .ok("read_file", json!({"path": "long", "tail": 1}))
+        .await;
+    assert_eq!(
+        (&out["content"], &out["lines"]),
+        (&json!("end\n"), &json!(2007))
+    );
+}
+
+// readFile: 512 KiB of a result, whatever its lines
+#[tokio::test]
+async fn a_result_of_long_lines_has_512_kib_and_ends_with_one() {
+    let place = Place::new();
+    let line = format!("{}\n", "x".repeat(9_999));
+    let text = line.repeat(200);
+    place.put("wide", &text);
+    let (mut read, mut offset) = (String::new(), Some(0));
+    let mut lengths = Vec::new();
+    while let Some(at) = offset {
+        let out = place
+            .ok("read_file", json!({"path": "wide", "offset": at}))
+            .await;
+        let content = out["content"].as_str().unwrap();
+        assert!(content.ends_with('\n'));
+        lengths.push(content.len());
+        read.push_str(content);
+        offset = out["next_offset"].as_u64();
+        assert_eq!(out["truncated"], offset.is_some());
+    }
+    assert_eq!(read, text);
+    // 524,288 bytes hold 52 such lines.
+    assert_eq!(lengths, [520_000, 520_000, 520_000, 440_000]);
+    let out = place
+        .ok("read_file", json!({"path": "wide", "tail": 100}))
+        .await;
+    assert_eq!(
+        (out["content"].as_str().unwrap().len(), &out["truncated"]),
+        (520_000, &json!(true))
+    );
+    // To the byte: one that is just as long is whole, one more is not.
+    place.put("just", "y".repeat(512 << 10));
+    place.put("over", "y".repeat((512 << 10) + 1));
+    let out = place.ok("read_file", json!({"path": "just"})).await;
+    assert_eq!(
+        (out["content"].as_str().unwrap().len(), &out["truncated"]),
+        (524_288, &json!(false))
+    );
+    let out = place.ok("read_file", json!({"path": "over"})).await;
+    assert_eq!(
+        (out["content"].as_str().unwrap().len(), &out["next_offset"]),
+        (524_288, &json!(524_288))
+    );
+}
+
 // readFile
 #[tokio::test]
 async fn the_end_of_a_file_without_lines_fits_its_limit() {
