@@ -360,3 +360,23 @@ async fn a_promise_that_nothing_settles_and_a_rejection_that_nobody_catches_are_
         json!(2)
     );
 }
+
+#[tokio::test]
+async fn limits_that_no_run_reaches_are_limits_as_well() {
+    let most = usize::MAX;
+    let none = Limits {
+        time: Duration::MAX,
+        memory: most,
+        stack: most,
+        code: most,
+        calls: most,
+        parallel: most,
+        message: most,
+        result: most,
+        logs: most,
+        reports: most,
+    };
+    let result = run_with(none, &toolset![], "console.log('x'); report(1); return 2").await;
+    assert_eq!(gave(&result), 2);
+    assert_eq!((result.logs.len(), result.reports.len()), (1, 1));
+}
