@@ -267,3 +267,61 @@ async fn git_has_no_environment_but_its_own() {
     // The test has more than that.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
 }
+
+// S1-80: certificates and proxies of the host arrive, as git has them
+#[tokio::test]
+async fn the_hosts_certificates_and_proxies_reach_git() {
+    /// Set where this test runs in a process of its own, because variables belong to a process.
+    const AGAIN: &str = "STD_TESTS_GIT_ENVIRONMENT";
+
+    if std::env::var_os(AGAIN).is_none() {
+        let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
+        again
+            .args([
+                "--exact",
+                "limits::the_hosts_certificates_and_proxies_reach_git",
+            ])
+            .env(AGAIN, "1")
+            .env("SSL_CERT_FILE", "/etc/ssl/certs/of-the-host.pem")
+            .env("SSL_CERT_DIR", "/etc/ssl/of-the-host")
+            .env("HTTPS_PROXY", "http://127.0.0.1:3129")
+            .env("HTTP_PROXY", "http://127.0.0.1:3128")
+            .env("NO_PROXY", "intranet.example")
+            .env_remove("https_proxy")
+            .env_remove("http_proxy")
+            .env_remove("no_proxy");
+        let done = again.output().await.unwrap();
+        let told = String::from_utf8_lossy(&done.stdout);
+        assert!(done.status.success() && told.contains("1 passed"), "{told}");
+        return;
+    }
+    for (base, proxy) in [
+        ("https://git.example", "http://127.0.0.1:3129"),
+        ("http://git.example:81/x", "http://127.0.0.1:3128"),
+    ] {
+        let world = World::new();
+        let told = world.path("told");
+        fs::create_dir(&told).unwrap();
+        let (git, _) = fake(&world, &format!("env > {}/env; exit 1", told.display()));
+        let git = git.host(base).unwrap();
+        cloning(&world.conversation(git, "c1", Isolation::GroupOnly)).await;
+        let text = fs::read_to_string(told.join("env")).unwrap();
+        for line in [
+            "GIT_SSL_CAINFO=/etc/ssl/certs/of-the-host.pem",
+            "GIT_SSL_CAPATH=/etc/ssl/of-the-host",
+            "NO_PROXY=intranet.example",
+        ] {
+            assert!(text.lines().any(|known| known == line), "{line}: {text}");
+        }
+        // The proxy of this scheme, for this URL; there is no variable that git could take another from.
+        let key = format!("http.{base}/acme/site.git.proxy");
+        let number = text
+            .lines()
+            .find_map(|line| line.strip_suffix(&key)?.strip_prefix("GIT_CONFIG_KEY_"));
+        let number = number.unwrap().trim_end_matches('=');
+        let wanted = format!("GIT_CONFIG_VALUE_{number}={proxy}");
+        assert!(text.lines().any(|line| line == wanted), "{wanted}: {text}");
+        assert!(!text.to_lowercase().contains("\nhttp_proxy="));
+        assert!(!text.to_lowercase().contains("\nhttps_proxy="));
+    }
+}
