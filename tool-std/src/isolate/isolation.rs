@@ -136,7 +136,7 @@ impl Isolation {
         Self::Helper(helper)
     }
 
-    /// Starts a job, with its pipes in the caller's hands. Dropping what it gives ends the job and all that descends from it.
+    /// Starts a job, with its pipes in the caller's hands. Dropping what it gives, or the future, ends the job and all that descends from it.
     ///
     /// # Errors
     ///

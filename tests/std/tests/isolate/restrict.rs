@@ -139,6 +139,10 @@ async fn a_job_has_no_capability_and_gets_none() {
     .await;
     for line in ran.stdout.text().lines() {
         let (name, value) = line.split_once(':').unwrap();
+        if name == "CapBnd" && !rustix::process::geteuid().is_root() {
+            // Nobody else can empty it, and without new privileges nobody gets what is in it.
+            continue;
+        }
         assert_eq!(
             u64::from_str_radix(value.trim(), 16).unwrap(),
             u64::from(name == "NoNewPrivs"),
