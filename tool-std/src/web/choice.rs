@@ -10,7 +10,7 @@ use super::engines::{Brave, DuckDuckGo, SerpApi, Tavily};
 use super::search::SearchProvider;
 use crate::http::Http;
 
-/// The search engines that a host knows, given to [`search_web`](fn@search_web) with
+/// The search engines that a host knows, given to [`search_web`](fn@super::search_web) with
 /// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
 /// The variable `SEARCH_PROVIDER` of the call chooses one by its name, in capitals or not; where it is not set, the first one answers. It
