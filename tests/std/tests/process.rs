@@ -310,6 +310,7 @@ async fn a_timeout_says_that_it_is_one_and_after_how_long() {
         output["note"],
         "timed out after 1 s and was killed with all that it had started"
     );
+    assert!(output["duration_ms"].as_u64().unwrap() >= 1000, "{output}");
 }
 
 // S1-93
@@ -358,6 +359,44 @@ async fn a_flood_is_killed_at_the_limit() {
     );
     assert!(output["stdout"].as_str().unwrap().len() < 40_000);
     assert!(output["stdout_bytes"].as_u64().unwrap() < 5_100_000);
+}
+
+// S1-92: both streams have one limit
+#[tokio::test]
+async fn a_flood_on_both_streams_is_killed_at_the_limit_of_both() {
+    let keep = Keep {
+        head: 100,
+        tail: 100,
+        limit: 1_000_000,
+    };
+    let place = Place::new(commands().shell("/bin/sh").keep(keep));
+    let much = "head -c 600000 /dev/zero | tr '\\0' x";
+    let out = place.run(json!({ "command": [much] })).await;
+    assert_eq!(
+        (&out["ended"], &out["stdout_bytes"]),
+        (&json!("exited"), &json!(600_000))
+    );
+    let script = format!("{much}; {{ {much}; }} >&2; sleep 60; echo over > over");
+    let out = place.run(json!({ "command": [script] })).await;
+    assert_eq!(out["ended"], "too_much_output", "{out}");
+    let bytes = |stream: &str| out[stream].as_u64().unwrap();
+    let (one, other) = (bytes("stdout_bytes"), bytes("stderr_bytes"));
+    assert!(one <= 600_000 && other <= 600_000, "{one} {other}");
+    assert!(one + other > 1_000_000, "{one} {other}");
+    assert!(
+        out["note"]
+            .as_str()
+            .unwrap()
+            .starts_with("wrote more than 1000000 bytes and was killed"),
+        "{out}"
+    );
+    assert!(
+        !place
+            .root
+            .path()
+            .join("acme/conversations/c1/over")
+            .exists()
+    );
 }
 
 #[tokio::test]
@@ -470,6 +509,26 @@ async fn memory_that_it_may_not_have_is_told() {
         .run(json!({ "command": ["python3", "-c", "bytearray(1 << 30)"] }))
         .await;
     assert_ne!(output["exit_code"], 0, "{output}");
+
+    let report = place.commands.isolation().report().await.unwrap();
+    let memory = report.item("memory").unwrap();
+    if !memory.open.is_empty() {
+        return println!("skipped: a job together: {}", memory.mechanism);
+    }
+    // Many that each stay below: the limit of all of them is told by its name.
+    let script = "import subprocess, time\n\
+        one = ['python3', '-c', 'import time; b = bytearray(64 << 20); time.sleep(60)']\n\
+        many = [subprocess.Popen(one) for _ in range(4)]\n\
+        while all(each.poll() is None for each in many): time.sleep(0.01)\n\
+        for each in many: each.kill()";
+    let output = place
+        .run(json!({ "command": ["python3", "-c", script], "timeout_seconds": 60 }))
+        .await;
+    assert_eq!(output["ended"], "out_of_memory", "{output}");
+    assert_eq!(
+        output["note"],
+        "needed more memory than it may have, and the system killed it or a part of it"
+    );
 }
 
 #[tokio::test]

@@ -66,7 +66,13 @@ fn the_root_is_the_variables_or_the_documents_and_absolute() {
 #[test]
 #[ignore = "a child of the test above"]
 fn child_prints_the_root() {
-    println!("root={}", Workspaces::from_env().root().display());
+    let workspaces = Workspaces::from_env();
+    let root = workspaces.root().to_owned();
+    // What it was taken from changes, and it does not.
+    std::env::set_current_dir("/").unwrap();
+    assert_eq!(workspaces.root(), root);
+    assert_eq!(workspaces.clone().root(), root);
+    println!("root={}", root.display());
 }
 
 // S1-71
