@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::Searcher;
@@ -180,7 +181,8 @@ impl Search<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 1..threads().min(self.files.len()) {
-                scope.spawn(|| self.work(&shared));
+                // Where no more threads are to be had, fewer do it.
+                let _ = Builder::new().spawn_scoped(scope, || self.work(&shared));
             }
             self.work(&shared);
         });

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
@@ -109,8 +110,9 @@ impl Walk<'_> {
             found: AtomicUsize::new(0),
         };
         let mut paths = std::thread::scope(|scope| {
+            // Where no more threads are to be had, fewer do it.
             let others: Vec<_> = (1..threads())
-                .map(|_| scope.spawn(|| shared.work()))
+                .filter_map(|_| Builder::new().spawn_scoped(scope, || shared.work()).ok())
                 .collect();
             let mut paths = shared.work();
             for other in others {
