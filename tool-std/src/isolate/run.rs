@@ -65,7 +65,8 @@ impl Kept {
 
     /// How many bytes between head and tail were left out.
     pub fn left_out(&self) -> u64 {
-        self.bytes - (self.head.len() + self.tail.len()) as u64
+        let kept = (self.head.len() + self.tail.len()) as u64;
+        self.bytes.saturating_sub(kept)
     }
 
     /// As text: what is no UTF-8 is replaced, and a line says how much was left out.
