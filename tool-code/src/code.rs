@@ -30,6 +30,7 @@ pub(crate) struct Setup {
 }
 
 /// Makes a [`Code`]. Everything is optional.
+#[derive(Clone, Debug)]
 #[must_use]
 pub struct CodeBuilder {
     isolation: Isolation,

@@ -1,5 +1,6 @@
 //! One run, from its start to its result.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
@@ -25,6 +26,16 @@ pub struct Run {
     limits: Limits,
     entered: Entered,
     handle: RunHandle,
+}
+
+/// The code is left out.
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("handle", &self.handle)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Run {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A way to run the host's own binary in isolation, under a name. Made by [`mode!`](crate::mode).
+#[derive(Debug)]
 pub struct Mode {
     name: &'static str,
     run: fn(Vec<OsString>) -> u8,

@@ -214,6 +214,10 @@ impl Running {
     }
 
     /// Writes all of it to the job's standard input beside everything else, and ends that.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
     pub fn feed(&mut self, input: Vec<u8>) {
         if let Some(mut stdin) = self.stdin.take() {
             // A job that reads no further breaks the pipe, which is its right.
