@@ -1,0 +1,16 @@
+//! `run_command`.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../isolate/mark.rs"]
+#[allow(dead_code, reason = "the tests of `isolate` use the rest")]
+mod mark;
+
+mod ends;
+mod environment;
+mod results;
+mod support;
