@@ -13,9 +13,9 @@ use crate::isolate::isolation::Mechanism;
 use crate::isolate::wire::{Held, InForce, Spec};
 
 /// How often a cgroup is tried to be removed, whose processes have been killed and are not gone yet.
-pub(super) const TRIES: u32 = 500;
+const TRIES: u32 = 500;
 /// And how long one waits between.
-pub(super) const TRY: Duration = Duration::from_millis(2);
+const TRY: Duration = Duration::from_millis(2);
 
 /// The supervisor's threads while it starts a job: its first, two that wait and the one that starts.
 const THREADS: u64 = 4;

@@ -11,9 +11,10 @@ use rustix::net::Shutdown;
 use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::process::Child;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
-use super::cgroups::{Cgroups, TRIES, TRY};
+use super::cgroups::Cgroups;
 use crate::isolate::error::IsolateError;
 use crate::isolate::running::{Cause, Ended, Exit};
 use crate::isolate::wire::{Because, Event, InForce, take_frame};
@@ -132,14 +133,18 @@ impl Remote {
             }
         });
         until(latest, told).await;
-        if self.ended.is_some() && timeout(END, self.child.wait()).await.is_ok() {
+        if let Some(ended) = self.ended
+            && timeout(END, self.child.wait()).await.is_ok()
+        {
             self.cgroups = None;
-            return self.ended.ok_or_else(lost);
+            return Ok(ended);
         }
         // A namespace ends with its helper; once that is gone, so is everything in it.
         self.clear_up().await;
         self.ended = None;
-        Err(lost())
+        Err(IsolateError::Lost(String::from(
+            "it was killed, or something that it was to kill does not die",
+        )))
     }
 
     /// Ends a helper that has failed, kills what it has left in the job's cgroups, and removes them.
@@ -149,12 +154,7 @@ impl Remote {
         let Some(name) = &self.cgroups else { return };
         let cgroups = Cgroups::left_behind(name);
         cgroups.kill();
-        for _ in 0..TRIES {
-            if cgroups.remove() {
-                break;
-            }
-            tokio::time::sleep(TRY).await;
-        }
+        let _ = spawn_blocking(move || cgroups.clear()).await;
         self.cgroups = None;
     }
 
@@ -172,12 +172,6 @@ impl Remote {
     pub(in crate::isolate) fn held(&self) -> &InForce {
         &self.held
     }
-}
-
-fn lost() -> IsolateError {
-    IsolateError::Lost(String::from(
-        "it was killed, or something that it was to kill does not die",
-    ))
 }
 
 /// Waits for something, but not past this.
