@@ -52,9 +52,7 @@ pub(super) fn install(
     scope: Scope<'_>,
     token: &SecretString,
 ) -> io::Result<()> {
-    let (token, script) = (line(token)?, script(&path.join(TOKEN), scope)?);
-    private(dir, TOKEN, 0o600, token.expose_secret().as_bytes())?;
-    private(dir, HELPER, 0o700, script.as_bytes())
+    put(dir, path, scope, token, private)
 }
 
 /// The same in the place of what is there, if anything is. Each file changes in one step: a git that asks meanwhile gets the token from
@@ -65,9 +63,20 @@ pub(super) fn renew(
     scope: Scope<'_>,
     token: &SecretString,
 ) -> io::Result<()> {
+    put(dir, path, scope, token, replace)
+}
+
+/// Token and helper, each with its mode. Nothing is written where either cannot be made.
+fn put(
+    dir: &Dir,
+    path: &Path,
+    scope: Scope<'_>,
+    token: &SecretString,
+    write: fn(&Dir, &str, u32, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     let (token, script) = (line(token)?, script(&path.join(TOKEN), scope)?);
-    replace(dir, TOKEN, 0o600, token.expose_secret().as_bytes())?;
-    replace(dir, HELPER, 0o700, script.as_bytes())
+    write(dir, TOKEN, 0o600, token.expose_secret().as_bytes())?;
+    write(dir, HELPER, 0o700, script.as_bytes())
 }
 
 fn replace(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {

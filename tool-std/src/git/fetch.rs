@@ -4,9 +4,8 @@ use tool_core::prelude::*;
 
 use super::command::{Command, Remote};
 use super::handle::Fetcher;
-use super::name;
 use super::repository::Repository;
-use super::session::{helper, named, recorded, short};
+use super::session::{helper, recorded, short};
 
 /// What a fetch brought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -36,13 +35,8 @@ pub async fn git_fetch(
     /// The branch on the server; null for the one that is checked out.
     branch: Option<String>,
 ) -> Result<Fetched, ToolError> {
-    if let Some(branch) = &branch {
-        name::branch("/branch", branch)?;
-    }
     let session = git.begin();
-    let repository = session.repository(path).await?;
-    let branch = named(&session, &repository, branch).await?;
-    let repository = session.sign_in(repository, token).await?;
+    let (repository, branch) = session.signed_in(path, branch, token).await?;
     let helper = helper(&repository)?;
     let remote = recorded(&repository, &session.settings().address, helper.as_deref())?;
     let tracking = format!("refs/remotes/origin/{branch}");

@@ -4,9 +4,8 @@ use tool_core::prelude::*;
 
 use super::command::{Command, Remote};
 use super::handle::Pusher;
-use super::name;
 use super::repository::Repository;
-use super::session::{failed, helper, named, recorded, short};
+use super::session::{failed, helper, recorded, short};
 
 /// What a push did on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -47,13 +46,8 @@ pub async fn git_push(
     /// The branch; null for the one that is checked out.
     branch: Option<String>,
 ) -> Result<Pushed, ToolError> {
-    if let Some(branch) = &branch {
-        name::branch("/branch", branch)?;
-    }
     let session = git.begin();
-    let repository = session.repository(path).await?;
-    let branch = named(&session, &repository, branch).await?;
-    let repository = session.sign_in(repository, token).await?;
+    let (repository, branch) = session.signed_in(path, branch, token).await?;
     let helper = helper(&repository)?;
     let remote = Remote {
         pushes: true,

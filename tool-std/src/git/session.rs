@@ -104,9 +104,25 @@ impl Session {
         Ok(repository)
     }
 
+    /// The repository at a path and its branch, the one that is checked out where none is named, with the token that the caller brings.
+    pub(super) async fn signed_in(
+        &self,
+        path: String,
+        branch: Option<String>,
+        token: Option<SecretString>,
+    ) -> Result<(Repository, String), ToolError> {
+        // Before anything starts.
+        if let Some(branch) = &branch {
+            name::branch("/branch", branch)?;
+        }
+        let repository = self.repository(path).await?;
+        let branch = named(self, &repository, branch).await?;
+        Ok((self.sign_in(repository, token).await?, branch))
+    }
+
     /// Lets a repository's remote be reached with the token that the caller brings. It is kept in the place of the one that was, so that it
     /// holds for later calls too, and for those of others in the conversation who bring none.
-    pub(super) async fn sign_in(
+    async fn sign_in(
         &self,
         mut repository: Repository,
         token: Option<SecretString>,
@@ -279,7 +295,7 @@ pub(super) async fn current(
 }
 
 /// The branch that a call names, or the one that is checked out.
-pub(super) async fn named(
+async fn named(
     session: &Session,
     repository: &Repository,
     branch: Option<String>,
