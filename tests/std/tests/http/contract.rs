@@ -262,14 +262,7 @@ async fn how_long_to_wait_is_told() {
 // The contracts of httpRequest and curl: timeoutMs
 #[tokio::test]
 async fn a_server_that_does_not_answer_is_given_up() {
-    let silent = Server::serve((PUBLIC, 0).into(), |socket, _| {
-        async move {
-            std::future::pending::<()>().await;
-            drop(socket);
-        }
-        .boxed()
-    })
-    .await;
+    let silent = Server::silent(PUBLIC).await;
     let url = silent.url("public.example", "/");
     let result = call(client(), "http_get", json!({"url": url, "timeout_ms": 50})).await;
     let error = result.error().unwrap();
@@ -303,14 +296,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
 // The contracts of httpRequest and curl: 15 s where nobody says anything
 #[tokio::test(start_paused = true)]
 async fn a_request_has_fifteen_seconds_unless_said() {
-    let silent = Server::serve((PUBLIC, 0).into(), |socket, _| {
-        async move {
-            std::future::pending::<()>().await;
-            drop(socket);
-        }
-        .boxed()
-    })
-    .await;
+    let silent = Server::silent(PUBLIC).await;
     let url = silent.url("public.example", "/");
     for (tool, arguments) in [
         ("http_get", json!({"url": url})),

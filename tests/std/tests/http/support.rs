@@ -145,6 +145,18 @@ impl Server {
         .await
     }
 
+    /// Reads each request, answers nothing and stays.
+    pub(crate) async fn silent(address: Ipv4Addr) -> Self {
+        Self::serve((address, 0).into(), |socket, _| {
+            async move {
+                std::future::pending::<()>().await;
+                drop(socket);
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// Hands the socket over when the request has been read.
     pub(crate) async fn serve(
         address: SocketAddr,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use serde_json::json;
 use tool_core::ErrorKind;
 use tool_core::prelude::*;
@@ -219,14 +218,7 @@ async fn an_engine_of_the_hosts_own_is_reached_unless_it_is_blocked() {
 // The contract of webSearch: 10 s, or less where the host has less time
 #[tokio::test(start_paused = true)]
 async fn an_engine_that_does_not_answer_is_given_up_after_ten_seconds() {
-    let silent = Server::serve((PRIVATE, 0).into(), |socket, _| {
-        async move {
-            std::future::pending::<()>().await;
-            drop(socket);
-        }
-        .boxed()
-    })
-    .await;
+    let silent = Server::silent(PRIVATE).await;
     let url = silent.url("127.0.0.1", "/");
     for (http, seconds) in [
         (client(), 10),
