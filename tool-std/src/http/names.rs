@@ -97,12 +97,7 @@ fn domain(text: &str) -> Result<String, DomainError> {
     if name.contains(odd) || !name.starts_with('[') && name.split('.').any(str::is_empty) {
         return Err(fault());
     }
-    match url::Host::parse(name) {
-        Ok(url::Host::Domain(domain)) => Ok(domain),
-        Ok(url::Host::Ipv4(address)) => Ok(address.to_string()),
-        Ok(url::Host::Ipv6(address)) => Ok(address.to_string()),
-        Err(_) => Err(fault()),
-    }
+    spelled(name).ok_or_else(fault)
 }
 
 /// A host as lists and resolvers know it: as the URL standard spells it, without brackets and without a dot at its end.
@@ -111,12 +106,16 @@ pub(super) fn plain(name: &str) -> String {
     if let Ok(address) = bare.parse::<Ipv6Addr>() {
         return address.to_string();
     }
-    match url::Host::parse(bare) {
-        Ok(url::Host::Domain(domain)) => domain,
-        Ok(url::Host::Ipv4(address)) => address.to_string(),
-        Ok(url::Host::Ipv6(address)) => address.to_string(),
-        Err(_) => bare.to_ascii_lowercase(),
-    }
+    spelled(bare).unwrap_or_else(|| bare.to_ascii_lowercase())
+}
+
+/// A host as the URL standard spells it, without brackets.
+fn spelled(host: &str) -> Option<String> {
+    Some(match url::Host::parse(host).ok()? {
+        url::Host::Domain(domain) => domain,
+        url::Host::Ipv4(address) => address.to_string(),
+        url::Host::Ipv6(address) => address.to_string(),
+    })
 }
 
 #[cfg(test)]
