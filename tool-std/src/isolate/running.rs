@@ -236,7 +236,7 @@ impl Running {
 }
 
 /// Ready past this.
-async fn past(latest: Option<Instant>) {
+pub(super) async fn past(latest: Option<Instant>) {
     match latest {
         Some(latest) => tokio::time::sleep_until(latest).await,
         None => std::future::pending().await,

@@ -32,12 +32,13 @@ pub(in crate::isolate) async fn start(
     job: &Job,
     settings: &Helper,
 ) -> Result<Running, IsolateError> {
-    match attempt(path, job, settings, None).await? {
+    let reason = match attempt(path, job, settings, None).await? {
+        Attempt::Runs(running) => return Ok(running),
+        Attempt::NoNamespaces(reason) => reason,
+    };
+    match attempt(path, job, settings, Some(reason)).await? {
         Attempt::Runs(running) => Ok(running),
-        Attempt::NoNamespaces(reason) => match attempt(path, job, settings, Some(reason)).await? {
-            Attempt::Runs(running) => Ok(running),
-            Attempt::NoNamespaces(reason) => Err(IsolateError::Helper(reason)),
-        },
+        Attempt::NoNamespaces(reason) => Err(IsolateError::Helper(reason)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::thread::Builder;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 
 use super::cgroups::Cgroups;
 use crate::isolate::error::IsolateError;
-use crate::isolate::running::{Cause, Ended, Exit};
+use crate::isolate::running::{Cause, Ended, Exit, past};
 use crate::isolate::wire::{Because, Event, InForce, take_frame};
 
 /// How long a helper may take to end a job: a process in the kernel's hands dies when they let go.
@@ -123,16 +123,16 @@ impl Remote {
 
     /// Dropping the future loses nothing: what was heard is kept, and what is left undone the next call does.
     pub(in crate::isolate) async fn wait(&mut self) -> Result<Ended, IsolateError> {
-        let latest = self.latest;
-        let told = poll_fn(|cx| {
+        let mut late = pin!(past(self.latest));
+        poll_fn(|cx| {
             let gone = self.poll_gone(cx);
-            if self.ended.is_some() {
-                Poll::Ready(())
-            } else {
-                gone
+            if self.ended.is_some() || gone.is_ready() {
+                return Poll::Ready(());
             }
-        });
-        until(latest, told).await;
+            // Too late is as good as gone: what was heard is looked at afterwards.
+            late.as_mut().poll(cx)
+        })
+        .await;
         if let Some(ended) = self.ended
             && timeout(END, self.child.wait()).await.is_ok()
         {
@@ -171,15 +171,6 @@ impl Remote {
 
     pub(in crate::isolate) fn held(&self) -> &InForce {
         &self.held
-    }
-}
-
-/// Waits for something, but not past this.
-async fn until(latest: Option<Instant>, something: impl Future<Output = ()>) {
-    match latest {
-        // Too late is as good as done: what was waited for is looked at afterwards.
-        Some(latest) => drop(tokio::time::timeout_at(latest, something).await),
-        None => something.await,
     }
 }
 
