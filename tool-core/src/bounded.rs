@@ -42,6 +42,7 @@ use crate::context::{FromContext, ToolContext};
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{IntoOutput, ModelOutput, Output, Returned, ToModelOutput};
+use crate::redact::Clean;
 use crate::schema::{Schema, StrictSchema};
 use crate::store::{Spill, SpillStore, Timestamp};
 use crate::tool::DynamicTool;
@@ -149,18 +150,32 @@ pub(crate) fn is_bounded(output: &Output) -> bool {
 
 /// Settles what the model reads of a bounded output, and keeps the whole where it does not fit.
 ///
-/// What is kept is what goes in: secrets have to be masked before.
-pub(crate) async fn settle(output: &mut Output, cx: &ToolContext) {
-    let Some(limit) = output.model.as_ref().and_then(ModelOutput::bound) else {
-        return;
+/// What is kept is what goes in, so the type asks for an output without secrets.
+pub(crate) async fn settle(
+    outcome: Clean<Result<Output, ToolError>>,
+    cx: &ToolContext,
+) -> Clean<Result<Output, ToolError>> {
+    let model = match outcome.get() {
+        Ok(output) => head(output, cx).await,
+        Err(_) => return outcome,
     };
-    output.model = None;
+    outcome.map(|outcome| {
+        outcome.map(|output| Output {
+            payload: output.payload,
+            model,
+        })
+    })
+}
+
+/// What the model reads of an output: its head where it is too long, else the payload.
+async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
+    let limit = output.model.as_ref().and_then(ModelOutput::bound)?;
     if output.payload.get().len() <= limit {
-        return;
+        return None;
     }
     let text = bare_text(&output.payload);
     if text.len() <= limit {
-        return;
+        return None;
     }
     let (shown, total) = (text.floor_char_boundary(limit), text.len());
     let head = text[..shown].to_owned();
@@ -170,9 +185,9 @@ pub(crate) async fn settle(output: &mut Output, cx: &ToolContext) {
         }
         None => "the rest is not kept: ask for less".to_owned(),
     };
-    output.model = Some(ModelOutput::text(format!(
+    Some(ModelOutput::text(format!(
         "{head}\n[these are the first {shown} of {total} bytes, {rest}]"
-    )));
+    )))
 }
 
 /// Keeps a text for the caller; its handle.

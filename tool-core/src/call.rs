@@ -1,5 +1,6 @@
 //! A call, what happens during it, and what comes of it.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::ser::{SerializeMap, Serializer};
@@ -11,6 +12,7 @@ use crate::error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
 use crate::gate::approval::Ticket;
 use crate::output::{Citation, ModelOutput, Output};
+use crate::redact::{Clean, Redactor};
 use crate::tool::VariableNeed;
 
 /// What a model asked for.
@@ -51,28 +53,40 @@ pub enum ToolEvent {
 }
 
 /// What came of a call. Errors, panics, timeouts and cancellations are results.
-#[derive(Debug)]
+///
+/// Its texts are free of the turn's secrets, except for [`id`](Self::id) and [`name`](Self::name): a provider pairs a result with its
+/// call by them, so they are given back as the model wrote them.
 pub struct CallResult {
     pub(crate) id: String,
     pub(crate) name: String,
-    pub(crate) outcome: Result<Output, ToolError>,
-    pub(crate) citations: Vec<Citation>,
-    pub(crate) repairs: Vec<RepairNote>,
+    pub(crate) outcome: Clean<Result<Output, ToolError>>,
+    pub(crate) citations: Clean<Vec<Citation>>,
+    pub(crate) repairs: Clean<Vec<RepairNote>>,
     pub(crate) duration: Duration,
     #[cfg(feature = "host")]
     pub(crate) tickets: Vec<Ticket>,
     pub(crate) replayed: bool,
+    /// The id or the name holds a secret.
+    pub(crate) secret_label: bool,
 }
 
 impl CallResult {
     /// Result of a call that the host answers itself, without a tool: an approval that was refused, a call that was interrupted.
+    ///
+    /// No context is involved, so the error's texts leave as they are.
     pub fn refused(call: ToolCall, error: ToolError) -> Self {
+        Self::refused_by(&Redactor::default(), call, error)
+    }
+
+    /// Result of a call that did not run, without the secrets of the turn.
+    pub(crate) fn refused_by(redactor: &Redactor, call: ToolCall, error: ToolError) -> Self {
         Self {
+            secret_label: redactor.finds(&call.id) || redactor.finds(&call.name),
             id: call.id,
             name: call.name,
-            outcome: Err(error),
-            citations: Vec::new(),
-            repairs: Vec::new(),
+            outcome: redactor.clean(Err(error)),
+            citations: redactor.clean(Vec::new()),
+            repairs: redactor.clean(Vec::new()),
             duration: Duration::ZERO,
             #[cfg(feature = "host")]
             tickets: Vec::new(),
@@ -92,35 +106,34 @@ impl CallResult {
 
     /// Whether there is no output.
     pub fn is_error(&self) -> bool {
-        self.outcome.is_err()
+        self.outcome.get().is_err()
     }
 
     /// The full payload, for the client.
     pub fn output(&self) -> Option<&RawValue> {
-        self.outcome.as_ref().ok().map(|output| &*output.payload)
+        let outcome = self.outcome.get().as_ref();
+        outcome.ok().map(|output| &*output.payload)
     }
 
     /// Why there is no output.
     pub fn error(&self) -> Option<&ToolError> {
-        self.outcome.as_ref().err()
+        self.outcome.get().as_ref().err()
     }
 
     /// What the tool wants the model to read instead of the payload, if it says so.
     pub fn model_output(&self) -> Option<&ModelOutput> {
-        self.outcome
-            .as_ref()
-            .ok()
-            .and_then(|output| output.model.as_ref())
+        let output = self.outcome.get().as_ref().ok()?;
+        output.model.as_ref()
     }
 
     /// Where the output comes from, for the client.
     pub fn citations(&self) -> &[Citation] {
-        &self.citations
+        self.citations.get()
     }
 
     /// What was repaired in the arguments before the tool saw them.
     pub fn repairs(&self) -> &[RepairNote] {
-        &self.repairs
+        self.repairs.get()
     }
 
     /// What people have to approve before this call can end: itself, or calls that it has made.
@@ -142,7 +155,7 @@ impl CallResult {
     /// What the model reads: the tool's model output, else a JSON string as bare text, else the JSON; of an error, sentences that
     /// let it repair the call.
     pub fn model_text(&self) -> String {
-        match &self.outcome {
+        match self.outcome.get() {
             Err(error) => error.model_text(),
             Ok(output) => output
                 .model
@@ -177,18 +190,39 @@ impl CallResult {
             #[serde(default)]
             success: bool,
         }
-        if let Ok(output) = &self.outcome
+        if let Ok(output) = self.outcome.get()
             && let Ok(bare) = serde_json::from_str::<Bare>(output.payload.get())
             && !bare.success
         {
-            self.outcome = Err(ToolError::of(ErrorKind::Failed, bare.error));
+            // The text is the payload's, which is clean.
+            let error = ToolError::of(ErrorKind::Failed, bare.error);
+            self.outcome = self.outcome.map(|_| Err(error));
         }
         self
     }
 
     /// Takes the result apart: payload and model output, or the error.
     pub fn into_parts(self) -> Result<(Box<RawValue>, Option<ModelOutput>), ToolError> {
-        self.outcome.map(|output| (output.payload, output.model))
+        let outcome = self.outcome.into_inner();
+        outcome.map(|output| (output.payload, output.model))
+    }
+}
+
+/// Id and name are left out where they hold a secret.
+impl fmt::Debug for CallResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let label = |text| if self.secret_label { "[masked]" } else { text };
+        let mut shown = f.debug_struct("CallResult");
+        shown
+            .field("id", &label(self.id.as_str()))
+            .field("name", &label(self.name.as_str()))
+            .field("outcome", self.outcome.get())
+            .field("citations", self.citations.get())
+            .field("repairs", self.repairs.get())
+            .field("duration", &self.duration);
+        #[cfg(feature = "host")]
+        shown.field("tickets", &self.tickets);
+        shown.field("replayed", &self.replayed).finish()
     }
 }
 
@@ -209,7 +243,7 @@ struct Envelope<'a>(&'a CallResult);
 impl Serialize for Envelope<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match &self.0.outcome {
+        match self.0.outcome.get() {
             Err(error) => {
                 map.serialize_entry("success", &false)?;
                 map.serialize_entry("error", &error.model_text())?;
@@ -273,7 +307,7 @@ impl<'de> Deserialize<'de> for Entries<'de> {
         struct Visitor;
         impl<'de> serde::de::Visitor<'de> for Visitor {
             type Value = Entries<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
             fn visit_map<A: serde::de::MapAccess<'de>>(

@@ -29,6 +29,7 @@ mod env;
 mod extract;
 #[cfg(feature = "host")]
 mod gated;
+mod secrets;
 mod services;
 mod slug;
 mod trace;
@@ -93,7 +94,10 @@ pub(crate) struct Host {
     secrets: HashMap<String, SecretString>,
     variables: HashMap<String, Value>,
     extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    /// Masks what the host gave.
     redactor: OnceLock<Redactor>,
+    /// What tools got from the host's `TokenSource`, where there is one.
+    learned: Option<Arc<secrets::Learned>>,
     trace: Option<TraceContext>,
 }
 
@@ -115,6 +119,13 @@ pub(crate) struct CallScope {
     /// The call's own place in a distributed trace.
     #[cfg(feature = "otel")]
     pub(crate) trace: OnceLock<TraceContext>,
+}
+
+impl Host {
+    /// What was put in of a type.
+    fn value<T: 'static>(&self) -> Option<&T> {
+        self.extensions.get(&TypeId::of::<T>())?.downcast_ref()
+    }
 }
 
 impl ToolContext {
@@ -174,27 +185,6 @@ impl ToolContext {
             call: Some(scope),
             open: false,
         }
-    }
-
-    /// Masks the secrets of the turn.
-    pub(crate) fn redactor(&self) -> &Redactor {
-        self.host.redactor.get_or_init(|| {
-            let variables = self.host.variables.iter();
-            let variables = variables.filter_map(|(name, value)| match value {
-                Value::Secret(secret) => Some((name, secret)),
-                Value::Text(_) => None,
-            });
-            let all = self.host.secrets.iter().chain(variables);
-            let long = all.filter(|(_, secret)| secret.expose_secret().len() >= Redactor::SHORTEST);
-            Redactor::new(long.map(|(key, secret)| (key.clone(), secret.clone())))
-                .unwrap_or_default()
-        })
-    }
-
-    /// Whether the host's secret of this key is too short to be masked.
-    pub(crate) fn is_short_secret(&self, key: &str) -> bool {
-        let secret = self.host.secrets.get(key);
-        secret.is_some_and(|secret| (1..Redactor::SHORTEST).contains(&secret.expose_secret().len()))
     }
 
     pub(crate) fn scope(&self) -> Option<&Arc<CallScope>> {
@@ -274,8 +264,7 @@ impl ToolContext {
 
     /// A value that the host put in, for this crate: what a tool is served with, not what it holds.
     pub(crate) fn service<T: Clone + 'static>(&self) -> Option<T> {
-        let value = self.host.extensions.get(&TypeId::of::<T>())?;
-        value.downcast_ref::<T>().cloned()
+        self.host.value().cloned()
     }
 
     /// Tells the client how far the call is; the model never sees it. Does nothing where nobody listens.
@@ -292,7 +281,7 @@ impl ToolContext {
 
     /// Whether somebody listens and was told.
     pub(crate) fn send_progress(&self, step: Box<RawValue>) -> bool {
-        let step = self.redactor().progress(step);
+        let step = self.redactor().clean(step).into_inner();
         let sender = self.call.as_ref().and_then(|scope| scope.progress.as_ref());
         sender.is_some_and(|sender| sender.unbounded_send(ToolEvent::Progress(step)).is_ok())
     }

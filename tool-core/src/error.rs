@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use crate::args::Issue;
-use crate::redact::Redactor;
+use crate::redact::{Mask as _, Redactor};
 use crate::tool::VariableNeed;
 
 /// Why a call did not give an output.
@@ -299,24 +299,33 @@ impl ToolError {
 
     /// The same without secrets, on both faces. The foreign error stays where neither of its texts holds one.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
-        let inner = &mut *self.0;
-        if let Face::Own(text) = &mut inner.model
-            && let Cow::Owned(masked) = redactor.redact(text)
-        {
-            *text = Cow::Owned(masked);
+        // Each field is named, so that a new one cannot be forgotten.
+        let Inner {
+            kind: _,
+            model,
+            operator,
+            source,
+            issues,
+            variables,
+            audit_id: _,
+            retry_after: _,
+        } = &mut *self.0;
+        if let Face::Own(text) = model {
+            redactor.replace_cow(text);
         }
-        inner.operator = inner.operator.take().map(|text| redactor.own(text));
-        for issue in &mut inner.issues {
-            for text in [&mut issue.pointer, &mut issue.expected, &mut issue.found] {
-                *text = redactor.own(std::mem::take(text));
-            }
+        if let Some(text) = operator {
+            redactor.replace(text);
         }
-        if let Some(source) = inner.source.as_deref() {
-            let said = redactor.redact(&chain(source)).into_owned();
+        *issues = std::mem::take(issues).masked(redactor);
+        *variables = std::mem::take(variables).masked(redactor);
+        if let Some(foreign) = source.as_deref() {
+            let text = chain(foreign);
             // `Debug` may show what `Display` does not.
-            let holds = matches!(redactor.redact(&format!("{source:?}")), Cow::Owned(_));
-            if holds || said != chain(source) {
-                inner.source = Some(said.into());
+            let debug = format!("{foreign:?}");
+            if let Cow::Owned(masked) = redactor.redact(&text) {
+                *source = Some(masked.into());
+            } else if matches!(redactor.redact(&debug), Cow::Owned(_)) {
+                *source = Some(text.into());
             }
         }
         self

@@ -44,7 +44,7 @@ pub use blocking::BlockingPool;
 pub use blocking::blocking;
 pub(crate) use drive::finish;
 use end::{closed, redacted};
-pub(crate) use prepared::{Prepared, check_variables, decode};
+pub(crate) use prepared::{Prepared, check, check_variables, decode};
 use prepared::{check_secrets, enter, prepare};
 #[cfg(feature = "host")]
 pub(crate) use resume::{is_begun, replay, resume, resume_stream};

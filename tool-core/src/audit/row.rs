@@ -1,5 +1,6 @@
 //! From a call to its row.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::store::{AuditRow, Timestamp};
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     pub(crate) outcome: &'static str,
+    /// The whole text: it is cut after secrets are masked.
     pub(crate) error: Option<String>,
     pub(crate) output_bytes: Option<u64>,
     pub(crate) duration_us: u64,
@@ -27,7 +29,7 @@ const ERROR: usize = 1_000;
 impl End {
     /// The end that a result tells.
     pub(crate) fn of(result: &CallResult, took: Duration) -> Self {
-        match &result.outcome {
+        match result.outcome.get() {
             Ok(output) => Self {
                 outcome: "ok",
                 error: None,
@@ -39,31 +41,12 @@ impl End {
     }
 
     pub(crate) fn failed(error: &ToolError, took: Duration) -> Self {
-        let mut text = error.operator_text();
-        if text.len() > ERROR {
-            let cut = (0..=ERROR)
-                .rev()
-                .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(0);
-            text.truncate(cut);
-        }
         Self {
             outcome: error.kind().as_str(),
-            error: Some(text),
+            error: Some(error.operator_text()),
             output_bytes: None,
             duration_us: micros(took),
         }
-    }
-
-    /// Ends a row, without the turn's secrets.
-    pub(crate) fn close(&self, row: &mut AuditRow, redactor: &Redactor) {
-        row.outcome = Some(self.outcome.to_owned());
-        row.error = self
-            .error
-            .as_deref()
-            .map(|text| redactor.redact(text).into_owned());
-        row.output_bytes = self.output_bytes;
-        row.duration_us = Some(self.duration_us);
     }
 }
 
@@ -81,6 +64,87 @@ pub(crate) struct Verdicts {
     pub(crate) attempt: u32,
 }
 
+/// A row that may hold secrets. Only [`Draft::row`] takes the row out, and that masks them.
+pub(crate) struct Draft(AuditRow);
+
+impl Draft {
+    /// Names the layer that hid the tool.
+    pub(crate) fn layer(mut self, layer: Option<&str>) -> Self {
+        self.0.layer = layer.map(str::to_owned);
+        self
+    }
+
+    /// Ends the row.
+    pub(crate) fn end(mut self, end: &End) -> Self {
+        self.0.outcome = Some(end.outcome.to_owned());
+        self.0.error.clone_from(&end.error);
+        self.0.output_bytes = end.output_bytes;
+        self.0.duration_us = Some(end.duration_us);
+        self
+    }
+
+    /// The row, with secrets masked in what a model or a tool has written.
+    pub(crate) fn row(self, redactor: &Redactor) -> AuditRow {
+        let Self(mut row) = self;
+        if !redactor.is_empty() {
+            mask(&mut row, redactor);
+        }
+        if let Some(error) = &mut row.error {
+            error.truncate(error.floor_char_boundary(ERROR));
+        }
+        row
+    }
+}
+
+/// Masks a row. Each field is named, so that a new one cannot be forgotten.
+fn mask(row: &mut AuditRow, redactor: &Redactor) {
+    let AuditRow {
+        // Names that the host gave, or hashes: a mask would make them useless for finding rows.
+        id: _,
+        turn: _,
+        thread: _,
+        tenant: _,
+        principal: _,
+        runtime_user: _,
+        agent: _,
+        session: _,
+        contract: _,
+        effect: _,
+        layer: _,
+        decision: _,
+        policy: _,
+        approval: _,
+        approver: _,
+        outcome: _,
+        original_hash: _,
+        used_hash: _,
+        output_bytes: _,
+        attempt: _,
+        started: _,
+        duration_us: _,
+        // Texts of a model or a tool.
+        call,
+        tool,
+        error,
+        arguments,
+        output,
+        notes,
+    } = row;
+    redactor.replace(call);
+    redactor.replace(tool);
+    for text in [error, output].into_iter().flatten() {
+        redactor.replace(text);
+    }
+    for text in std::iter::once(arguments).chain(notes.iter_mut().map(|note| &mut note.details)) {
+        if let Cow::Owned(masked) = redactor.redact_json(text) {
+            *text = masked;
+        }
+    }
+    for note in notes {
+        redactor.replace(&mut note.action);
+    }
+}
+
 /// The row of a call of which nothing is known but who made it, with its arguments as they may be stored.
 pub(crate) fn arrived(
     id: String,
@@ -89,8 +153,8 @@ pub(crate) fn arrived(
     cx: &ToolContext,
     started: Timestamp,
     arguments: String,
-) -> AuditRow {
-    AuditRow {
+) -> Draft {
+    Draft(AuditRow {
         id,
         call: call.id.clone(),
         turn: turn.map(str::to_owned),
@@ -106,7 +170,7 @@ pub(crate) fn arrived(
         started,
         attempt: 1,
         ..AuditRow::default()
-    }
+    })
 }
 
 /// A call whose row is made when it is written.
@@ -130,14 +194,15 @@ impl Late {
         let used = self.used.as_deref();
         let used_text = used.unwrap_or(&scope.call.arguments);
         let redactor = cx.redactor();
-        let form = form::form(scope.def.input(), used_text);
-        let mut row = arrived(
+        // A preview is cut, and a part of a secret is not found: the arguments are masked first.
+        let form = form::form(scope.def.input(), &redactor.redact_json(used_text));
+        let Draft(mut row) = arrived(
             cx.idempotency_key().unwrap_or_default().to_owned(),
             cx.turn(),
             &scope.call,
             cx,
             self.started,
-            redactor.redact_json(&form).into_owned(),
+            form,
         );
         row.contract = Some(str::to_owned(&contract(&scope.def)));
         row.effect = scope.def.effect().bits();
@@ -152,12 +217,11 @@ impl Late {
         row.approver.clone_from(&verdicts.approver);
         row.attempt = verdicts.attempt.max(1);
         row.notes = cx.notes();
-        for note in &mut row.notes {
-            note.details = redactor.redact_json(&note.details).into_owned();
+        let draft = Draft(row);
+        match &self.end {
+            Some(end) => draft.end(end),
+            None => draft,
         }
-        if let Some(end) = &self.end {
-            end.close(&mut row, redactor);
-        }
-        row
+        .row(&redactor)
     }
 }

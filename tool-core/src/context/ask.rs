@@ -154,17 +154,18 @@ impl ToolContext {
             Answer::Declined => return Ok(Answer::Declined),
             Answer::Dismissed => return Ok(Answer::Dismissed),
         };
-        let admitted = args::admit(T::SCHEMA, answer.get(), Repair::Safe).map_err(|issues| {
-            let why = ToolError::invalid_arguments(issues).model_text();
-            ToolError::of(
-                ErrorKind::InvalidArguments,
-                why.replacen(
-                    "the arguments do not fit the schema",
-                    "the answer does not fit the form",
-                    1,
-                ),
-            )
-        })?;
+        let admitted =
+            crate::run::check(T::SCHEMA, answer.get(), Repair::Safe, self).map_err(|error| {
+                let why = error.model_text();
+                ToolError::of(
+                    ErrorKind::InvalidArguments,
+                    why.replacen(
+                        "the arguments do not fit the schema",
+                        "the answer does not fit the form",
+                        1,
+                    ),
+                )
+            })?;
         let form = args::decode(&admitted.text).map_err(|error| {
             ToolError::of(
                 ErrorKind::InvalidArguments,

@@ -108,7 +108,7 @@ impl ToolContextBuilder {
         self
     }
 
-    /// The instance's key for an AI provider; see [`ApiKeys`].
+    /// The instance's key for an AI provider; see [`ApiKeys`]. It is masked as secrets are.
     pub fn api_key(mut self, provider: impl Into<String>, key: impl Into<SecretString>) -> Self {
         let ApiKeys(mut keys) = self.take::<ApiKeys>().unwrap_or_default();
         Arc::make_mut(&mut keys).insert(provider.into(), key.into());
@@ -130,8 +130,9 @@ impl ToolContextBuilder {
         self.with(States(store))
     }
 
-    /// Where tokens of other services come from; see [`OAuth`](crate::OAuth).
-    pub fn oauth(self, source: Arc<dyn TokenSource>) -> Self {
+    /// Where tokens of other services come from; see [`OAuth`](crate::OAuth). A token is masked from the moment a tool gets it.
+    pub fn oauth(mut self, source: Arc<dyn TokenSource>) -> Self {
+        self.0.learned = Some(Arc::default());
         self.with(Tokens(source))
     }
 

@@ -1,11 +1,9 @@
 //! The variables of a turn, as calls see them.
 
-use secrecy::ExposeSecret;
-
 use super::ToolContext;
+use super::secrets::is_short;
 use super::variables::Value;
 use crate::error::{ErrorKind, ToolError};
-use crate::redact::Redactor;
 use crate::tool::{ToolDef, VariableKind, VariableNeed};
 
 impl ToolContext {
@@ -78,7 +76,7 @@ impl ToolContext {
                 (Value::Text(_), VariableKind::Secret) => {
                     "is declared secret: give it with `ToolContextBuilder::secret_variable`"
                 }
-                (Value::Secret(secret), _) if secret.expose_secret().len() < Redactor::SHORTEST => {
+                (Value::Secret(secret), _) if is_short(secret) => {
                     "is secret and has fewer than 6 bytes: give one that can be masked"
                 }
                 _ => return None,

@@ -129,7 +129,7 @@ impl ToolContext {
         let Some(gated) = self.gated() else { return };
         let Ok(details) = serde_json::to_string(details) else {
             tracing::warn!(
-                action,
+                action = %self.redactor().redact(action),
                 "the details of an audit note cannot be written as JSON"
             );
             return;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use secrecy::SecretString;
 
+use super::secrets::is_short;
 use super::{FromContext, ToolContext};
 use crate::effect::Effect;
 use crate::error::ToolError;
@@ -114,11 +115,17 @@ impl FromContext for Attachments {
 pub struct ApiKeys(pub(super) Arc<HashMap<String, SecretString>>);
 
 impl ApiKeys {
-    /// The key for a provider. The operator's error names the provider whose key is absent.
+    /// The key for a provider. The operator's error names the provider whose key is absent, or too short to be masked.
     pub fn get(&self, provider: &str) -> Result<&SecretString, ToolError> {
-        self.0.get(provider).ok_or_else(|| {
+        let key = self.0.get(provider).ok_or_else(|| {
             ToolError::unavailable(format_args!("the instance's API key for `{provider}`"))
-        })
+        })?;
+        if is_short(key) {
+            return Err(ToolError::unavailable(format_args!(
+                "an API key for `{provider}` that has at least 6 bytes"
+            )));
+        }
+        Ok(key)
     }
 }
 
@@ -314,8 +321,14 @@ pub(super) struct Tokens(pub(super) Arc<dyn TokenSource>);
 
 impl OAuth {
     /// A token, or what the user has to do first.
+    ///
+    /// The token is masked from here on in whatever leaves a call of the turn. One of fewer than six bytes cannot be, and is refused.
     pub async fn request(&self, service: &str) -> Result<OAuthToken, ToolError> {
-        self.source.0.token(&self.cx, service).await
+        let answer = self.source.0.token(&self.cx, service).await?;
+        if let OAuthToken::Ready(token) = &answer {
+            self.cx.learn(service, token)?;
+        }
+        Ok(answer)
     }
 
     /// A token; where the user has to consent first, the error tells the model so, with the address.

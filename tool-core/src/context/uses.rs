@@ -127,8 +127,10 @@ impl<T: UsedTools> Uses<T> {
     /// A call by name. A tool that `T` does not name is unknown here.
     pub async fn call(&self, call: ToolCall) -> CallResult {
         if !T::NAMES.contains(&call.name.as_str()) {
-            let error = crate::gate::unknown(T::NAMES.iter().copied(), &call.name);
-            return CallResult::refused(call, error);
+            let redactor = self.cx.redactor();
+            let name = redactor.redact(&call.name);
+            let error = crate::gate::unknown(T::NAMES.iter().copied(), &name);
+            return CallResult::refused_by(&redactor, call, error);
         }
         Box::pin(self.tools.call(call, &self.cx)).await
     }

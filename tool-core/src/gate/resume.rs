@@ -57,7 +57,7 @@ pub(crate) async fn grant<'t>(
         &request.call
     };
     let call = ToolCall::new(id, request.tool.clone(), request.arguments.clone());
-    let refused = |error| Box::new(CallResult::refused(call.clone(), error));
+    let refused = |error| Box::new(CallResult::refused_by(&cx.redactor(), call.clone(), error));
     let now = Timestamp::now();
     let loaded = Loaded::read(row, now);
     match loaded.map_err(|error| {

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ToolError;
+use crate::redact::{Mask as _, Redactor};
 
 /// Where (a part of) an output comes from.
 ///
@@ -66,6 +67,22 @@ impl Citation {
     pub fn retrieved(mut self, time: SystemTime) -> Self {
         self.retrieved_at = rfc3339(time);
         self
+    }
+
+    /// The citation without secrets. A time is kept as it is: it was checked to be one.
+    pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
+        let Self {
+            source,
+            source_id,
+            version,
+            retrieved_at,
+        } = self;
+        Self {
+            source: source.masked(redactor),
+            source_id: source_id.masked(redactor),
+            version: version.masked(redactor),
+            retrieved_at,
+        }
     }
 
     /// The source.

@@ -2,6 +2,8 @@
 //!
 //! What escapes can do to each of these is the business of [`escape`](super::escape).
 
+use std::borrow::Cow;
+
 /// One spelling of a secret.
 #[derive(Clone)]
 pub(super) struct Form {
@@ -41,6 +43,21 @@ fn digit(character: u8) -> Option<u8> {
 
 const STANDARD: [u8; 64] = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: [u8; 64] = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// A secret as tools may pass it on: as it is, with its line breaks as LF or as CRLF, and each of these without the white space around it.
+pub(super) fn variants(secret: &str) -> Vec<Cow<'_, str>> {
+    let mut variants = vec![Cow::Borrowed(secret)];
+    if secret.contains('\n') {
+        let lf = secret.replace("\r\n", "\n");
+        variants.push(Cow::Owned(lf.replace('\n', "\r\n")));
+        variants.push(Cow::Owned(lf));
+    }
+    let trimmed = |variant: &Cow<'_, str>| Cow::Owned(variant.trim().to_owned());
+    variants.extend(variants.iter().map(trimmed).collect::<Vec<_>>());
+    variants.sort();
+    variants.dedup();
+    variants
+}
 
 /// Every spelling, without repeats.
 pub(super) fn of(secret: &[u8]) -> Vec<Form> {

@@ -34,6 +34,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use scan::{Found, Scanner};
 
+mod clean;
 mod escape;
 mod forms;
 mod json;
@@ -49,6 +50,7 @@ mod otel;
 #[cfg(feature = "tracing-subscriber")]
 mod subscriber;
 
+pub(crate) use clean::{Clean, Mask};
 #[cfg(feature = "otel")]
 pub use otel::RedactingExporter;
 pub use panic::install_panic_hook;
@@ -71,7 +73,7 @@ struct Known {
 /// A secret has so few bytes that it would be found everywhere.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the secret `{name}` has fewer than 6 bytes and could not be told from other text, use a longer one"
+    "the secret `{name}` has fewer than 6 bytes, white space around it not counted, and would be found in other text: use a longer one"
 )]
 pub struct TooShort {
     /// Name of the secret.
@@ -79,7 +81,7 @@ pub struct TooShort {
 }
 
 impl Redactor {
-    /// Fewest bytes that a secret may have.
+    /// Fewest bytes that a secret may have, white space around it not counted.
     pub const SHORTEST: usize = 6;
 
     /// Takes names and secrets. Where a secret begins with another one, the longer of the two is masked.
@@ -94,7 +96,7 @@ impl Redactor {
             .collect();
         if let Some((name, _)) = secrets
             .iter()
-            .find(|(_, secret)| secret.expose_secret().len() < Self::SHORTEST)
+            .find(|(_, secret)| Self::is_short(secret.expose_secret()))
         {
             return Err(TooShort { name: name.clone() });
         }
@@ -112,6 +114,11 @@ impl Redactor {
         Ok(Self(Some(Arc::new(Known { scanner, masks }))))
     }
 
+    /// Whether a secret is too short to be masked: tools may trim it, so white space around it does not count.
+    pub(crate) fn is_short(secret: &str) -> bool {
+        secret.trim().len() < Self::SHORTEST
+    }
+
     /// Whether it knows no secret, and so changes nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
@@ -126,6 +133,11 @@ impl Redactor {
             None => Cow::Borrowed(text),
             Some(masked) => Cow::Owned(into_text(masked)),
         }
+    }
+
+    /// Whether a text holds a secret.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        matches!(self.redact(text), Cow::Owned(_))
     }
 
     /// Masks every secret in bytes that need not be text.

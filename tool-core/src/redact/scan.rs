@@ -78,7 +78,8 @@ impl Scanner {
         let (mut leads, mut plus) = ([false; 256], false);
         for (secret, text) in secrets.enumerate() {
             plus |= text.contains(' ');
-            for form in forms::of(text.as_bytes()) {
+            let variants = forms::variants(text);
+            for form in variants.iter().flat_map(|text| forms::of(text.as_bytes())) {
                 let at = insert(&mut tree, &form.bytes);
                 glances.push(form.bytes[..form.bytes.len().min(GLANCE)].to_vec());
                 if let Some(bits) = form.lead {

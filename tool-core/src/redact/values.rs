@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::Redactor;
+use crate::args::Issue;
 use crate::error::ToolError;
 use crate::output::ModelOutput;
 
@@ -35,18 +36,37 @@ impl Redactor {
 
     /// What the model reads, without secrets. A file that holds one is left out, and a text says so.
     pub fn model(&self, output: ModelOutput) -> ModelOutput {
-        if self.is_empty() {
-            return output;
-        }
-        output.redacted(self)
+        self.clean(output).into_inner()
     }
 
     /// An error without secrets, on both its faces. The foreign error behind it stays, unless it holds one.
     pub fn error(&self, error: ToolError) -> ToolError {
-        if self.is_empty() {
-            return error;
+        self.clean(error).into_inner()
+    }
+
+    /// The issues of a text that a schema does not admit, without secrets.
+    ///
+    /// An issue shows a part of the text, and a part of a secret is not found. So the issues of a text with secrets are those that
+    /// `again` finds in the masked text.
+    pub(crate) fn issues(
+        &self,
+        text: &str,
+        issues: Vec<Issue>,
+        again: impl FnOnce(&str) -> Vec<Issue>,
+    ) -> Vec<Issue> {
+        let Cow::Owned(masked) = self.redact_json(text) else {
+            return issues;
+        };
+        let again = again(&masked);
+        if !again.is_empty() {
+            return again;
         }
-        error.redacted(self)
+        // The mask fits where the secret does not.
+        vec![Issue {
+            pointer: String::new(),
+            expected: "a value that fits the schema".to_owned(),
+            found: "one that holds a secret and is not shown".to_owned(),
+        }]
     }
 
     /// A text without secrets; the same where there are none.

@@ -15,44 +15,29 @@ pub(super) async fn closed(
     prepared: Prepared,
     outcome: Result<Finished, ToolError>,
 ) -> CallResult {
-    let bounded = outcome
-        .as_ref()
-        .is_ok_and(|Finished(output)| bounded::is_bounded(output));
+    let outcome = outcome.and_then(|finished| {
+        toolset
+            .shelf()
+            .wrote(prepared.at, finished.0.payload.get().len());
+        admitted(&prepared, finished)
+    });
+    let bounded = outcome.as_ref().is_ok_and(bounded::is_bounded);
+    let outcome = prepared.cx.redactor().clean(outcome);
     if !bounded {
-        return close(toolset, prepared, outcome);
+        return prepared.close(outcome);
     }
-    let cx = prepared.cx.clone();
-    let mut result = close(toolset, prepared, outcome);
-    if let Ok(output) = &mut result.outcome {
-        // After secrets are masked. Boxed, so that other calls do not carry the room for it.
-        Box::pin(bounded::settle(output, &cx)).await;
-    }
-    result
+    // After secrets are masked. Boxed, so that other calls do not carry the room for it.
+    let outcome = Box::pin(bounded::settle(outcome, &prepared.cx)).await;
+    prepared.close(outcome)
 }
 
-/// The result of a run, with the checks on its output.
-fn close(
-    toolset: &Toolset,
-    prepared: Prepared,
-    outcome: Result<Finished, ToolError>,
-) -> CallResult {
-    let outcome = match outcome {
-        Ok(finished) => {
-            toolset
-                .shelf()
-                .wrote(prepared.at, finished.0.payload.get().len());
-            leave(&prepared, finished)
-        }
-        Err(error) => Err(redacted(error, &prepared.cx)),
-    };
-    prepared.result(outcome)
-}
-
-/// What of a run may leave it: no more bytes than the tool allows, and no secret of the turn.
-fn leave(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
+/// The output of a run that keeps what the tool promises: its schema and its length.
+fn admitted(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
     if let Some(promise) = prepared.scope.def.promise() {
-        let issues = promise.issues(&output.payload);
+        let issues = promise.issues(output.payload.get());
         if !issues.is_empty() {
+            let redactor = prepared.cx.redactor();
+            let issues = redactor.issues(output.payload.get(), issues, |text| promise.issues(text));
             let why = ToolError::invalid_arguments(issues).model_text();
             return Err(ToolError::new(
                 "the tool gave an output that its own schema does not admit",
@@ -69,16 +54,7 @@ fn leave(prepared: &Prepared, Finished(output): Finished) -> Result<Output, Tool
         Some(limit) if size > limit => Err(ToolError::new(format!(
             "the output has {size} bytes and at most {limit} are allowed, ask for less"
         ))),
-        _ => {
-            let redactor = prepared.cx.redactor();
-            if redactor.is_empty() {
-                return Ok(output);
-            }
-            Ok(Output {
-                payload: redactor.payload(output.payload),
-                model: output.model.map(|model| redactor.model(model)),
-            })
-        }
+        _ => Ok(output),
     }
 }
 

@@ -68,11 +68,11 @@ pub(super) async fn call(
     let (at, def) = match toolset.dispatch(&call.name) {
         Ok(found) => found,
         Err(layer) => {
-            let error = toolset.unknown(&call.name);
+            let error = toolset.unknown(&cx.redactor().redact(&call.name));
             return Box::pin(refuse(gate, Some(&gated), call, cx, error, layer, started)).await;
         }
     };
-    let (corrected, repairs) = match admit(toolset, def, &call.arguments) {
+    let (corrected, repairs) = match admit(toolset, def, &call.arguments, cx) {
         Ok(admitted) => admitted,
         Err(error) => {
             return Box::pin(refuse(gate, Some(&gated), call, cx, error, None, started)).await;
@@ -283,7 +283,7 @@ impl Flight<'_> {
             Ok(Passed::Stored(text)) => {
                 let (outcome, citations) = stored::read(&text);
                 let mut result = prepared.result(outcome);
-                result.citations = citations;
+                result.citations = cx.redactor().clean(citations);
                 result.replayed = true;
                 span.record("tool_core.replayed", true);
                 // Its row is written already.

@@ -63,12 +63,12 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Why there is no output.
+    /// Why there is no output. The turn's secrets are masked after the hooks, so this may hold some.
     pub fn error(&self) -> Option<&ToolError> {
         self.outcome.as_ref().err()
     }
 
-    /// The output, as JSON text.
+    /// The output, as JSON text. The turn's secrets are masked after the hooks, so this may hold some.
     pub fn output(&self) -> Option<&str> {
         self.outcome
             .as_ref()
@@ -77,10 +77,11 @@ impl Ran {
     }
 }
 
+/// The kind of an error and nothing of its texts, which are not masked yet.
 impl fmt::Debug for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ran")
-            .field("error", &self.error())
+            .field("error", &self.error().map(ToolError::kind))
             .finish_non_exhaustive()
     }
 }

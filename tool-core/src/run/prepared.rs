@@ -7,14 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::telemetry::{self, CallSpan};
-use super::{DecodeError, Progress, Ticket, guard, redacted};
-use crate::args::{self, RepairNote};
+use super::{DecodeError, Progress, Ticket, guard};
+use crate::args::{self, Admitted, Repair, RepairNote};
 use crate::call::{CallResult, ToolCall};
 #[cfg(feature = "host")]
 use crate::context::Gated;
 use crate::context::{CallScope, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::output::Output;
+use crate::redact::Clean;
+use crate::schema::Schema;
 use crate::tool::{Job, SecretKind, ToolDef};
 use crate::toolset::Toolset;
 
@@ -70,7 +72,7 @@ impl Prepared {
         }
     }
 
-    /// Tells whoever listens that the call is over, and gives how long it took.
+    /// Reports the end of the call to `tracing`, and returns how long the call took.
     pub(super) fn ended(&self, error: Option<&ToolError>) -> Duration {
         let took = self.since.elapsed();
         telemetry::ended(
@@ -79,13 +81,21 @@ impl Prepared {
             &self.scope.call.id,
             error,
             took,
+            &self.cx,
         );
         took
     }
 
-    /// The end of the call.
+    /// The end of the call, without the turn's secrets.
     pub(super) fn result(self, outcome: Result<Output, ToolError>) -> CallResult {
-        let duration = self.ended(outcome.as_ref().err());
+        let outcome = self.cx.redactor().clean(outcome);
+        self.close(outcome)
+    }
+
+    /// The end of the call. What the outcome does not hold is masked here.
+    pub(super) fn close(self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
+        let duration = self.ended(outcome.get().as_ref().err());
+        let redactor = self.cx.redactor();
         let Self {
             cx,
             mut scope,
@@ -120,11 +130,12 @@ impl Prepared {
             ),
         };
         CallResult {
+            secret_label: redactor.finds(&id) || redactor.finds(&name),
             id,
             name,
             outcome,
-            citations,
-            repairs,
+            citations: redactor.clean(citations),
+            repairs: redactor.clean(repairs),
             duration,
             #[cfg(feature = "host")]
             tickets: Vec::new(),
@@ -146,12 +157,12 @@ pub(super) fn prepare(
 ) -> Result<(Prepared, Job), CallResult> {
     let since = Instant::now();
     let Some((at, def)) = toolset.find(&call.name) else {
-        let error = toolset.unknown(&call.name);
-        return Err(refused(call, error));
+        let error = toolset.unknown(&cx.redactor().redact(&call.name));
+        return Err(refused(call, error, cx));
     };
-    let (corrected, repairs) = match admit(toolset, def, &call.arguments) {
+    let (corrected, repairs) = match admit(toolset, def, &call.arguments, cx) {
         Ok(admitted) => admitted,
-        Err(error) => return Err(refused(call, error)),
+        Err(error) => return Err(refused(call, error, cx)),
     };
     let mut prepared = enter(
         toolset,
@@ -170,17 +181,14 @@ pub(super) fn prepare(
     (prepared.repairs, prepared.corrected) = (repairs, corrected);
     match begin(def, prepared.arguments(), prepared.cx.clone()) {
         Ok(job) => Ok((prepared, job)),
-        Err(error) => {
-            let error = redacted(error, &prepared.cx);
-            Err(prepared.result(Err(error)))
-        }
+        Err(error) => Err(prepared.result(Err(error))),
     }
 }
 
 /// A call that never reached a tool.
-fn refused(call: ToolCall, error: ToolError) -> CallResult {
-    telemetry::refused(&call, &error);
-    CallResult::refused(call, error)
+fn refused(call: ToolCall, error: ToolError, cx: &ToolContext) -> CallResult {
+    telemetry::refused(&call, &error, cx);
+    CallResult::refused_by(&cx.redactor(), call, error)
 }
 
 /// A secret that cannot be masked is not given out, be it a variable.
@@ -222,15 +230,31 @@ pub(super) fn admit(
     toolset: &Toolset,
     def: &ToolDef,
     written: &str,
+    cx: &ToolContext,
 ) -> Result<(Option<String>, Vec<RepairNote>), ToolError> {
-    let admitted = args::admit(def.input(), written, toolset.repair_mode())
-        .map_err(ToolError::invalid_arguments)?;
+    let admitted = check(def.input(), written, toolset.repair_mode(), cx)?;
     let corrected = match admitted.text {
         // Empty text is read as `{}`, which is neither.
         Cow::Borrowed(text) if text.len() == written.len() => None,
         text => Some(text.into_owned()),
     };
     Ok((corrected, admitted.repairs))
+}
+
+/// Holds arguments to a schema. The error shows no part of a secret.
+pub(crate) fn check<'t>(
+    schema: &Schema,
+    written: &'t str,
+    repair: Repair,
+    cx: &ToolContext,
+) -> Result<Admitted<'t>, ToolError> {
+    args::admit(schema, written, repair).map_err(|issues| {
+        let again = |masked: &str| args::admit(schema, masked, repair).err();
+        ToolError::invalid_arguments(
+            cx.redactor()
+                .issues(written, issues, |masked| again(masked).unwrap_or_default()),
+        )
+    })
 }
 
 /// Decodes; nothing runs yet.

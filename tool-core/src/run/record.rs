@@ -49,24 +49,27 @@ pub(super) async fn refuse(
     started: Timestamp,
 ) -> CallResult {
     let error = super::redacted(error, cx);
-    telemetry::refused(&call, &error);
+    telemetry::refused(&call, &error, cx);
     if !gate.audit().is_off() {
         let id = gated.map_or_else(String::new, |gated| gated.key(cx, &call).to_owned());
         let turn = gated.map(|gated| gated.turn(cx));
         // Its tool is not there, or its arguments do not fit: they may hold anything.
         let form = blind(&call.arguments);
-        let mut row = arrived(id, turn, &call, cx, started, form);
-        row.layer = layer.map(|layer| layer.as_str().to_owned());
-        End::failed(&error, Duration::ZERO).close(&mut row, cx.redactor());
+        let end = End::failed(&error, Duration::ZERO);
+        let row = arrived(id, turn, &call, cx, started, form)
+            .layer(layer.map(Layer::as_str))
+            .end(&end)
+            .row(&cx.redactor());
         match gate.audit() {
             Audit::Off => {}
             Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(row))),
             Audit::Required(sink) => {
+                let call = row.call.clone();
                 if let Err(error) = sink.write(vec![row]).await {
-                    tracing::error!(%error, call = call.id, "a refused call could not be written into the audit");
+                    tracing::error!(%error, call, "a refused call could not be written into the audit");
                 }
             }
         }
     }
-    CallResult::refused(call, error)
+    CallResult::refused_by(&cx.redactor(), call, error)
 }

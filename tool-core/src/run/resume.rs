@@ -58,13 +58,16 @@ pub(crate) async fn replay(
         Ok(gated) => claim::replayed(gate, gated.key(cx, &call)).await,
         Err(error) => Err(error),
     };
-    let mut result = CallResult::refused(call, ToolError::new(""));
+    let redactor = cx.redactor();
+    let mut result = CallResult::refused_by(&redactor, call, ToolError::new(""));
     match stored {
         Ok(text) => {
-            (result.outcome, result.citations) = stored::read(&text);
+            let (outcome, citations) = stored::read(&text);
+            result.outcome = redactor.clean(outcome);
+            result.citations = redactor.clean(citations);
             result.replayed = true;
         }
-        Err(error) => result.outcome = Err(error),
+        Err(error) => result.outcome = redactor.clean(Err(error)),
     }
     result
 }

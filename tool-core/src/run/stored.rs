@@ -30,11 +30,11 @@ struct StoredError {
 
 /// A result as JSON text.
 pub(crate) fn write(result: &CallResult) -> Option<String> {
-    let stored = match &result.outcome {
+    let stored = match result.outcome.get() {
         Ok(output) => Stored {
             output: Some(output.payload.clone()),
             model: output.model.as_ref().map(|model| model.0.clone()),
-            citations: result.citations.clone(),
+            citations: result.citations.get().clone(),
             error: None,
         },
         Err(error) => Stored {
@@ -104,10 +104,11 @@ mod tests {
     use crate::call::{CallResult, ToolCall};
     use crate::error::{ErrorKind, ToolError};
     use crate::output::{Citation, ModelOutput, Output, Part};
+    use crate::redact::Redactor;
 
     fn result(outcome: Result<Output, ToolError>) -> CallResult {
         let mut result = CallResult::refused(ToolCall::new("c", "t", "{}"), ToolError::new(""));
-        result.outcome = outcome;
+        result.outcome = Redactor::default().clean(outcome);
         result
     }
 
@@ -120,8 +121,8 @@ mod tests {
     fn kept(result: &CallResult) -> Value {
         let text = write(result).unwrap();
         let (outcome, citations) = read(&text);
-        assert_eq!(citations, result.citations);
-        match (&outcome, &result.outcome) {
+        assert_eq!(citations, *result.citations.get());
+        match (&outcome, result.outcome.get()) {
             (Ok(found), Ok(kept)) => {
                 assert_eq!(found.payload.get(), kept.payload.get());
                 let parts = |output: &Output| {
@@ -168,7 +169,7 @@ mod tests {
         );
         let mut cited = output(None);
         let citation = Citation::new("handbook", "7.md").retrieved_at("2026-03-01T09:30:00Z");
-        cited.citations.push(citation.unwrap());
+        cited.citations = Redactor::default().clean(vec![citation.unwrap()]);
         assert_eq!(
             kept(&cited),
             json!({"output": [7], "citations": [

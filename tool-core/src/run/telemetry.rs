@@ -66,6 +66,9 @@ impl CallSpan {
 #[cold]
 fn opened(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
     let name = def.name();
+    // The model has written it.
+    let redactor = cx.redactor();
+    let id = redactor.redact(&call.id);
     let span = tracing::info_span!(
         target: "tool_core",
         "execute_tool",
@@ -75,7 +78,7 @@ fn opened(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
         gen_ai.operation.name = "execute_tool",
         gen_ai.tool.name = name,
         gen_ai.tool.type = "function",
-        gen_ai.tool.call.id = &*call.id,
+        gen_ai.tool.call.id = &*id,
         gen_ai.tool.description = def.description(),
         gen_ai.tool.call.arguments = Empty,
         gen_ai.tool.call.result = Empty,
@@ -97,7 +100,7 @@ fn opened(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
         parent: None,
         Level::INFO,
         gen_ai.tool.name = name,
-        gen_ai.tool.call.id = &*call.id,
+        gen_ai.tool.call.id = &*id,
         "call started"
     );
     span
@@ -146,9 +149,11 @@ pub(super) fn ended(
     call: &str,
     error: Option<&ToolError>,
     took: Duration,
+    cx: &ToolContext,
 ) {
     if heard() {
-        tell_end(span, def, call, error, took);
+        let redactor = cx.redactor();
+        tell_end(span, def, &redactor.redact(call), error, took);
     }
 }
 
@@ -177,21 +182,21 @@ fn tell_end(span: &CallSpan, def: &ToolDef, call: &str, error: Option<&ToolError
 }
 
 /// The end of a call that never reached a tool.
-pub(super) fn refused(call: &ToolCall, error: &ToolError) {
+pub(super) fn refused(call: &ToolCall, error: &ToolError, cx: &ToolContext) {
+    if !heard() {
+        return;
+    }
+    let redactor = cx.redactor();
+    let (id, name) = (redactor.redact(&call.id), redactor.redact(&call.name));
     tracing::event!(
         target: "tool_core::call",
         parent: None,
         Level::INFO,
-        gen_ai.tool.name = &*call.name,
-        gen_ai.tool.call.id = &*call.id,
+        gen_ai.tool.name = &*name,
+        gen_ai.tool.call.id = &*id,
         "call started"
     );
-    told(
-        &call.name,
-        &call.id,
-        Some(error.kind().as_str()),
-        Duration::ZERO,
-    );
+    told(&name, &id, Some(error.kind().as_str()), Duration::ZERO);
 }
 
 fn told(name: &str, call: &str, kind: Option<&str>, took: Duration) {

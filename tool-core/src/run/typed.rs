@@ -6,7 +6,7 @@ use std::time::Instant;
 
 #[cfg(feature = "host")]
 use super::gated;
-use super::{Pass, check_secrets, drive, enter, execute, redacted};
+use super::{Pass, check, check_secrets, drive, enter, execute, redacted};
 use crate::args;
 use crate::call::ToolCall;
 use crate::context::ToolContext;
@@ -36,7 +36,7 @@ pub(crate) async fn invoke<T: Tool>(
         return through(gate, toolset, input, text, cx).await;
     }
     if let Some(text) = &text {
-        args::admit(def.input(), text, args::Repair::Off).map_err(ToolError::invalid_arguments)?;
+        check(def.input(), text, args::Repair::Off, cx)?;
     }
     check_secrets(def, cx)?;
     let call = ToolCall::new("", T::NAME, text.unwrap_or_default());
@@ -106,7 +106,7 @@ async fn through<T: Tool>(
         gated::From::Host(make),
     )
     .await;
-    result.outcome?;
+    result.outcome.into_inner()?;
     let value = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
     value.ok_or_else(|| {
         ToolError::of(ErrorKind::Interrupted, "the call has run before").operator(

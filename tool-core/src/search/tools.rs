@@ -7,7 +7,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{CALL_TOOL, SEARCH_TOOLS};
-use crate::args::{self, Repair};
+use crate::args::Repair;
 use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::effect::Effect;
@@ -160,7 +160,7 @@ pub(crate) fn open(
     if call.name != CALL_TOOL {
         return opened(call, cx.clone(), false);
     }
-    match inner(tools, &call.arguments) {
+    match inner(tools, &call.arguments, cx) {
         Ok((name, arguments)) => {
             let call = ToolCall {
                 id: call.id,
@@ -169,21 +169,25 @@ pub(crate) fn open(
             };
             opened(call, cx.clone(), true)
         }
-        Err(error) => Err(Box::new(CallResult::refused(call, error))),
+        Err(error) => Err(Box::new(CallResult::refused_by(
+            &cx.redactor(),
+            call,
+            error,
+        ))),
     }
 }
 
 /// The name and the arguments inside.
-fn inner(tools: &Toolset, text: &str) -> Result<(String, String), ToolError> {
+fn inner(tools: &Toolset, text: &str, cx: &ToolContext) -> Result<(String, String), ToolError> {
     let (caller, repair) = (&defs().map_err(ToolError::shown)?[0], tools.repair_mode());
-    let issues = match args::admit(caller.input(), text, repair) {
+    let refused = match crate::run::check(caller.input(), text, repair, cx) {
         Ok(admitted) => {
             let Inner { name, arguments } =
                 serde_json::from_str(&admitted.text).map_err(ToolError::shown)?;
             let arguments = serde_json::from_str(arguments.get()).map_err(ToolError::shown)?;
             return Ok((name, arguments));
         }
-        Err(issues) => issues,
+        Err(error) => error,
     };
     // Models that are not held to the schema give the object itself, which is what is meant.
     match serde_json::from_str(text) {
@@ -192,7 +196,7 @@ fn inner(tools: &Toolset, text: &str) -> Result<(String, String), ToolError> {
         {
             Ok((name, arguments.get().to_owned()))
         }
-        _ => Err(ToolError::invalid_arguments(issues)),
+        _ => Err(refused),
     }
 }
 

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::args::{self, Issue, Repair};
 use crate::schema::dynamic;
@@ -39,11 +38,11 @@ impl Promise {
     }
 
     /// What keeps an output from being what was promised.
-    pub(crate) fn issues(&self, output: &RawValue) -> Vec<Issue> {
+    pub(crate) fn issues(&self, output: &str) -> Vec<Issue> {
         let whole = if self.wrapped {
-            Cow::Owned(format!(r#"{{"result":{}}}"#, output.get()))
+            Cow::Owned(format!(r#"{{"result":{output}}}"#))
         } else {
-            Cow::Borrowed(output.get())
+            Cow::Borrowed(output)
         };
         let pruned;
         let text = if self.open {

@@ -39,7 +39,7 @@ fn short_secrets_are_refused() {
     assert_eq!(refused.name, "pin");
     assert_eq!(
         refused.to_string(),
-        "the secret `pin` has fewer than 6 bytes and could not be told from other text, use a longer one"
+        "the secret `pin` has fewer than 6 bytes, white space around it not counted, and would be found in other text: use a longer one"
     );
     // Bytes count, not characters.
     assert!(Redactor::new([("ok", SecretString::from("äöü"))]).is_ok());

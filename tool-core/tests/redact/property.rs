@@ -19,7 +19,7 @@ fn secret() -> impl Strategy<Value = String> {
         "[0-9]{6,12}",
         "\\PC{6,16}",
     ]
-    .prop_filter("long enough", |secret| secret.len() >= 6)
+    .prop_filter("long enough", |secret| secret.trim().len() >= 6)
 }
 
 /// Secrets that a blank beside them cannot be part of.

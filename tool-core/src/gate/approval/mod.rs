@@ -52,7 +52,7 @@ struct Inner {
 }
 
 /// A question to a person, as a client may hold and show it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticket {
     /// Id of the approval.
     pub id: String,
@@ -76,6 +76,35 @@ pub struct Ticket {
     pub four_eyes: bool,
     /// Until when.
     pub expires: Timestamp,
+}
+
+/// Everything but the token, which proves a right, and the arguments, which no redactor has seen.
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            id,
+            token: _,
+            kind,
+            tool,
+            call: _,
+            turn,
+            parent: _,
+            arguments,
+            reason,
+            four_eyes,
+            expires,
+        } = self;
+        f.debug_struct("Ticket")
+            .field("id", id)
+            .field("kind", kind)
+            .field("tool", tool)
+            .field("turn", turn)
+            .field("arguments", &format_args!("{} bytes", arguments.len()))
+            .field("reason", reason)
+            .field("four_eyes", four_eyes)
+            .field("expires", expires)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why an approval could not be answered.

@@ -1,0 +1,120 @@
+//! The secrets of a turn: what the host gave, and what tools have got since.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::variables::Value;
+use super::{ApiKeys, Host, ToolContext};
+use crate::error::ToolError;
+use crate::redact::Redactor;
+
+/// Most tokens of one service that are remembered. A context may outlive its turn, and its tokens be renewed.
+const TOKENS: usize = 32;
+
+/// The tokens that a turn has got from its `TokenSource`. All contexts that are derived from one share them.
+#[derive(Default)]
+pub(super) struct Learned {
+    any: AtomicBool,
+    state: RwLock<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By service, oldest first.
+    tokens: Vec<(String, SecretString)>,
+    /// Knows these and the host's.
+    redactor: Redactor,
+}
+
+impl Host {
+    /// Every secret that the host gave and that can be masked, by name, so that of two of one value the same is always named.
+    fn secrets(&self) -> Vec<(String, SecretString)> {
+        let secrets = self
+            .secrets
+            .iter()
+            .map(|(key, secret)| (key.clone(), secret));
+        let variables = self.variables.iter();
+        let variables = variables.filter_map(|(name, value)| match value {
+            Value::Secret(secret) => Some((name.clone(), secret)),
+            Value::Text(_) => None,
+        });
+        let keys = self.value::<ApiKeys>();
+        let keys = keys.into_iter().flat_map(|ApiKeys(keys)| {
+            let keys = keys.iter();
+            keys.map(|(provider, key)| (format!("api_key:{provider}"), key))
+        });
+        let all = secrets.chain(variables).chain(keys);
+        let mut all: Vec<(String, SecretString)> = all
+            .filter(|(_, secret)| !is_short(secret))
+            .map(|(name, secret)| (name, secret.clone()))
+            .collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all
+    }
+}
+
+impl ToolContext {
+    /// Masks the secrets of the turn, as far as they are known now.
+    pub(crate) fn redactor(&self) -> Redactor {
+        let learned = self.host.learned.as_ref();
+        if let Some(learned) = learned.filter(|learned| learned.any.load(Ordering::Acquire)) {
+            let state = learned.state.read().unwrap_or_else(PoisonError::into_inner);
+            return state.redactor.clone();
+        }
+        let given = || Redactor::new(self.host.secrets()).unwrap_or_default();
+        self.host.redactor.get_or_init(given).clone()
+    }
+
+    /// Masks a token from now on, in every context of the turn. One that is too short for that is refused.
+    pub(super) fn learn(&self, service: &str, token: &SecretString) -> Result<(), ToolError> {
+        if is_short(token) {
+            return Err(ToolError::unavailable(format_args!(
+                "a token of `{service}` that has at least 6 bytes"
+            )));
+        }
+        let Some(learned) = &self.host.learned else {
+            return Ok(());
+        };
+        let mut state = learned
+            .state
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let name = format!("oauth:{service}");
+        let known = state
+            .tokens
+            .iter()
+            .any(|(other, known)| *other == name && known.expose_secret() == token.expose_secret());
+        if known {
+            return Ok(());
+        }
+        let mut own = state
+            .tokens
+            .iter()
+            .enumerate()
+            .filter(|(_, (other, _))| *other == name);
+        if let (Some((oldest, _)), Some(_)) = (own.next(), own.nth(TOKENS - 2)) {
+            state.tokens.remove(oldest);
+        }
+        state.tokens.push((name, token.clone()));
+        let given = self.host.secrets().into_iter();
+        // None of them is too short.
+        state.redactor =
+            Redactor::new(given.chain(state.tokens.iter().cloned())).unwrap_or_default();
+        drop(state);
+        learned.any.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether the host's secret of this key is too short to be masked.
+    pub(crate) fn is_short_secret(&self, key: &str) -> bool {
+        let secret = self.host.secrets.get(key);
+        secret.is_some_and(|secret| !secret.expose_secret().is_empty() && is_short(secret))
+    }
+}
+
+/// Whether a secret is too short to be masked.
+pub(super) fn is_short(secret: &SecretString) -> bool {
+    Redactor::is_short(secret.expose_secret())
+}
