@@ -1,10 +1,13 @@
-//! What one escape stands for: those of JSON strings and percent-encoding.
+//! What an escape stands for: those of JSON, Rust, C and Python strings, percent-encoding, and HTML's references.
 
-/// What stands at a position, read as an escape.
+use super::entity;
+
+/// How often a text may be percent-encoded.
+const DEPTH: usize = 3;
+
+/// A way to read what begins at a position.
 pub(super) enum Escape {
-    /// None.
-    No,
-    /// The start of one, cut off by the end of the text.
+    /// The beginning of an escape, cut off by the end of the text.
     Cut,
     /// These bytes; the text goes on at `next`.
     Bytes {
@@ -14,79 +17,193 @@ pub(super) enum Escape {
     },
 }
 
-/// Whether an escape may begin with it.
-pub(super) const fn begins(byte: u8) -> bool {
-    matches!(byte, b'\\' | b'%' | b'+')
-}
+impl Escape {
+    fn byte(byte: u8, next: usize) -> Self {
+        Self::Bytes {
+            bytes: [byte, 0, 0, 0],
+            len: 1,
+            next,
+        }
+    }
 
-/// Reads the escape that begins at `at`.
-pub(super) fn read(text: &[u8], at: usize) -> Escape {
-    let rest = &text[at..];
-    match rest {
-        [b'+', ..] => one(b' ', at + 1),
-        [b'%', ..] => match hex(&rest[1..], 2) {
-            Digits::Value(value) => one(value.to_be_bytes()[1], at + 3),
-            Digits::Cut => Escape::Cut,
-            Digits::No => Escape::No,
-        },
-        [b'\\'] => Escape::Cut,
-        [b'\\', b'u', digits @ ..] => unicode(digits, at + 2),
-        [b'\\', letter, ..] => match letter {
-            b'"' | b'\\' | b'/' => one(*letter, at + 2),
-            b'b' => one(8, at + 2),
-            b't' => one(b'\t', at + 2),
-            b'n' => one(b'\n', at + 2),
-            b'f' => one(12, at + 2),
-            b'r' => one(b'\r', at + 2),
-            _ => Escape::No,
-        },
-        _ => Escape::No,
+    pub(super) fn character(character: char, next: usize) -> Self {
+        let mut bytes = [0; 4];
+        let len = character.encode_utf8(&mut bytes).len();
+        Self::Bytes { bytes, len, next }
     }
 }
 
-fn one(byte: u8, next: usize) -> Escape {
-    Escape::Bytes {
-        bytes: [byte, 0, 0, 0],
-        len: 1,
-        next,
+/// Whether an escape may begin with it.
+pub(super) const fn begins(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'%' | b'+' | b'&')
+}
+
+/// Reads the escape that begins at `at` in every way in which it can be read.
+pub(super) fn read(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
+    match &text[at..] {
+        [b'+', ..] => each(Escape::byte(b' ', at + 1)),
+        [b'%', ..] => percent(text, at, each),
+        [b'&', ..] => entity::read(text, at, each),
+        [b'\\', rest @ ..] => backslash(rest, at + 1, each),
+        _ => {}
+    }
+}
+
+/// `%41`, `%2541` and `%252541` are all `A`.
+fn percent(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
+    let mut from = at + 1;
+    for _ in 0..DEPTH {
+        match hex(&text[from..], 2) {
+            Digits::Value(value) => {
+                each(Escape::byte(value.to_be_bytes()[3], from + 2));
+                if value != u32::from(b'%') {
+                    return;
+                }
+            }
+            Digits::Cut => return each(Escape::Cut),
+            Digits::No => return,
+        }
+        from += 2;
+    }
+}
+
+/// What follows a backslash, at `at`.
+fn backslash(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
+    match rest {
+        [] | [b'u'] => each(Escape::Cut),
+        [b'u', b'{', digits @ ..] => braced(digits, at + 2, each),
+        [b'u', digits @ ..] => unicode(digits, at + 1, each),
+        [b'x', digits @ ..] => match hex(digits, 2) {
+            Digits::Value(value) => each(Escape::byte(value.to_be_bytes()[3], at + 3)),
+            Digits::Cut => each(Escape::Cut),
+            Digits::No => {}
+        },
+        [b'U', digits @ ..] => match hex(digits, 8) {
+            Digits::Value(value) => scalar(value, at + 9, each),
+            Digits::Cut => each(Escape::Cut),
+            Digits::No => {}
+        },
+        [b'0'..=b'3', ..] => octal(rest, at, each),
+        [letter, ..] => {
+            let byte = match letter {
+                b'"' | b'\\' | b'/' | b'\'' => *letter,
+                b'a' => 7,
+                b'b' => 8,
+                b't' => b'\t',
+                b'n' => b'\n',
+                b'v' => 11,
+                b'f' => 12,
+                b'r' => b'\r',
+                _ => return,
+            };
+            each(Escape::byte(byte, at + 1));
+        }
+    }
+}
+
+/// `\303`, and `\0` by itself.
+fn octal(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
+    if rest.first() == Some(&b'0') {
+        each(Escape::byte(0, at + 1));
+    }
+    let digits = rest.iter().take(3);
+    let digits = digits.take_while(|byte| matches!(byte, b'0'..=b'7'));
+    let (mut value, mut count) = (0_u8, 0);
+    for digit in digits {
+        value = value << 3 | (digit - b'0');
+        count += 1;
+    }
+    if count == 3 {
+        each(Escape::byte(value, at + 3));
+    } else if rest.len() == count {
+        each(Escape::Cut);
+    }
+}
+
+/// `\u{41}`, as Rust writes it; `digits` begins behind the brace, at `at`.
+fn braced(digits: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
+    const MOST: usize = 6;
+    let count = digits
+        .iter()
+        .take(MOST)
+        .take_while(|byte| byte.is_ascii_hexdigit())
+        .count();
+    match digits.get(count) {
+        Some(b'}') if count > 0 => {
+            if let Digits::Value(value) = hex(digits, count) {
+                scalar(value, at + count + 1, each);
+            }
+        }
+        None => each(Escape::Cut),
+        Some(_) => {}
+    }
+}
+
+fn scalar(code: u32, next: usize, each: &mut impl FnMut(Escape)) {
+    if let Some(character) = char::from_u32(code) {
+        each(Escape::character(character, next));
     }
 }
 
 /// `\uXXXX`, or two of them where the first is half of a pair; `digits` begins behind the `u`, at `at`.
-fn unicode(digits: &[u8], at: usize) -> Escape {
+fn unicode(digits: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     let unit = match hex(digits, 4) {
         Digits::Value(unit) => unit,
-        Digits::Cut => return Escape::Cut,
-        Digits::No => return Escape::No,
+        Digits::Cut => return each(Escape::Cut),
+        Digits::No => return,
     };
-    let (code, next) = match unit {
-        0xd800..0xdc00 => {
-            let low = match &digits[4..] {
-                [] | [b'\\'] => return Escape::Cut,
-                [b'\\', b'u', digits @ ..] => hex(digits, 4),
-                _ => Digits::No,
-            };
-            match low {
-                Digits::Value(low @ 0xdc00..0xe000) => {
-                    let (high, low) = (u32::from(unit) - 0xd800, u32::from(low) - 0xdc00);
-                    (0x10000 + (high << 10 | low), at + 10)
-                }
-                Digits::Cut => return Escape::Cut,
-                _ => return Escape::No,
-            }
+    if !(0xd800..0xdc00).contains(&unit) {
+        return scalar(unit, at + 4, each);
+    }
+    let low = match &digits[4..] {
+        [] | [b'\\'] => Digits::Cut,
+        [b'\\', b'u', digits @ ..] => hex(digits, 4),
+        _ => Digits::No,
+    };
+    match low {
+        Digits::Value(low @ 0xdc00..0xe000) => {
+            let code = 0x10000 + ((unit - 0xd800) << 10 | (low - 0xdc00));
+            scalar(code, at + 10, each);
         }
-        _ => (u32::from(unit), at + 4),
-    };
-    let Some(character) = char::from_u32(code) else {
-        return Escape::No;
-    };
-    let mut bytes = [0; 4];
-    let len = character.encode_utf8(&mut bytes).len();
-    Escape::Bytes { bytes, len, next }
+        Digits::Cut => each(Escape::Cut),
+        _ => {}
+    }
+}
+
+/// Behind white space at `at`, escaped as in strings or not; at most [`BLANKS`] of it.
+pub(super) fn blanks(text: &[u8], mut at: usize) -> usize {
+    for _ in 0..BLANKS {
+        at = match &text[at..] {
+            [b' ' | b'\t' | b'\r' | b'\n', ..] => at + 1,
+            [b'\\', b'n' | b'r' | b't', ..] => at + 2,
+            _ => break,
+        };
+    }
+    at
+}
+
+/// Most white space that is read between two parts of a secret: indentation, in most cases.
+pub(super) const BLANKS: usize = 64;
+
+/// Behind a line break at `at`, escaped as in strings or not, and the indentation of the next line.
+pub(super) fn line_break(text: &[u8], at: usize) -> Option<usize> {
+    matches!(
+        &text[at..],
+        [b'\n', ..] | [b'\r', b'\n', ..] | [b'\\', b'n', ..] | [b'\\', b'r', b'\\', b'n', ..]
+    )
+    .then(|| blanks(text, at))
+}
+
+/// Whether the text ends before it is known that a line break begins at `at`.
+pub(super) fn is_cut_break(text: &[u8], at: usize) -> bool {
+    matches!(
+        &text[at..],
+        [b'\r'] | [b'\\'] | [b'\\', b'r'] | [b'\\', b'r', b'\\']
+    )
 }
 
 enum Digits {
-    Value(u16),
+    Value(u32),
     Cut,
     No,
 }
@@ -97,13 +214,10 @@ fn hex(text: &[u8], count: usize) -> Digits {
         let Some(byte) = text.get(at) else {
             return Digits::Cut;
         };
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            b'A'..=b'F' => byte - b'A' + 10,
-            _ => return Digits::No,
+        let Some(digit) = char::from(*byte).to_digit(16) else {
+            return Digits::No;
         };
-        value = value << 4 | u16::from(digit);
+        value = value << 4 | digit;
     }
     Digits::Value(value)
 }

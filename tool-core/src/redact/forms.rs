@@ -1,14 +1,18 @@
-//! The spellings of a secret that are looked for: itself, hex, base64.
+//! The spellings of a secret that are looked for: itself, hex, base64, lists of its bytes.
 //!
 //! What escapes can do to each of these is the business of [`escape`](super::escape).
 
 use std::borrow::Cow;
+
+use super::list::SEPARATORS;
 
 /// One spelling of a secret.
 #[derive(Clone)]
 pub(super) struct Form {
     /// What the text has to hold.
     pub(super) bytes: Vec<u8>,
+    /// It may go on in the next line.
+    pub(super) wraps: bool,
     /// The character before it that holds bits of the secret too, by its low bits.
     pub(super) lead: Option<Bits>,
     /// The character after it, by its high bits.
@@ -61,7 +65,7 @@ pub(super) fn variants(secret: &str) -> Vec<Cow<'_, str>> {
 
 /// Every spelling, without repeats.
 pub(super) fn of(secret: &[u8]) -> Vec<Form> {
-    let mut forms = vec![plain(secret.to_vec())];
+    let mut forms = vec![plain(secret.to_vec(), false)];
     for digits in [b"0123456789abcdef", b"0123456789ABCDEF"] {
         let hex = secret
             .iter()
@@ -72,7 +76,7 @@ pub(super) fn of(secret: &[u8]) -> Vec<Form> {
                 ]
             })
             .collect();
-        add(&mut forms, plain(hex));
+        add(&mut forms, plain(hex, true));
     }
     for before in 0..3 {
         for alphabet in [&STANDARD, &URL_SAFE] {
@@ -82,9 +86,23 @@ pub(super) fn of(secret: &[u8]) -> Vec<Form> {
     forms
 }
 
-fn plain(bytes: Vec<u8>) -> Form {
+/// How lists of the bytes begin.
+pub(super) fn lists(secret: &[u8]) -> Vec<Vec<u8>> {
+    let [first, second, ..] = secret else {
+        return Vec::new();
+    };
+    let mut lists = vec![format!("{first},{second}"), format!("{first}, {second}")];
+    for separator in SEPARATORS.map(char::from) {
+        lists.push(format!("{first:02x}{separator}{second:02x}"));
+        lists.push(format!("{first:02X}{separator}{second:02X}"));
+    }
+    lists.into_iter().map(String::into_bytes).collect()
+}
+
+fn plain(bytes: Vec<u8>, wraps: bool) -> Form {
     Form {
         bytes,
+        wraps,
         lead: None,
         tail: None,
     }
@@ -118,6 +136,7 @@ fn base64(secret: &[u8], before: usize, alphabet: &[u8; 64]) -> Form {
         bytes: (first..last)
             .map(|at| alphabet[usize::from(sextet(at))])
             .collect(),
+        wraps: true,
         lead,
         tail,
     }

@@ -35,9 +35,11 @@ use secrecy::{ExposeSecret, SecretString};
 use scan::{Found, Scanner};
 
 mod clean;
+mod entity;
 mod escape;
 mod forms;
 mod json;
+mod list;
 mod panic;
 mod scan;
 mod shared;

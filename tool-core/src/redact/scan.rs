@@ -7,6 +7,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::escape::{self, Escape};
 use super::forms::{self, Bits};
+use super::list;
 
 /// As much of a form as the first look asks for.
 const GLANCE: usize = 12;
@@ -14,11 +15,14 @@ const GLANCE: usize = 12;
 /// Up to so many forms aho-corasick is a table, which is quicker than a thorough look; beyond, it is not.
 const GLANCES: usize = 100;
 
-/// Every form of every secret, as one tree of bytes.
+/// The secrets to look for, in every form.
 pub(super) struct Scanner {
-    nodes: Vec<Node>,
+    /// Every form of every secret.
+    forms: Tree,
+    /// The secrets themselves, for lists of their bytes.
+    plain: Tree,
     ends: Vec<End>,
-    /// Finds where a form may begin that no escape interrupts.
+    /// Finds where a form may begin that neither an escape nor a line break interrupts.
     glance: Option<AhoCorasick>,
     /// Whether a form may begin with this byte, escaped or not.
     begins: [bool; 256],
@@ -30,12 +34,57 @@ pub(super) struct Scanner {
     plus: bool,
 }
 
+/// Sequences of bytes, as a tree.
+pub(super) struct Tree(Vec<Node>);
+
 #[derive(Default)]
 struct Node {
     /// Sorted by byte.
     edges: Vec<(u8, u32)>,
-    /// A form that is complete here.
+    /// A sequence that is complete here.
     end: Option<u32>,
+    /// Within base64 or hex, which may go on in the next line.
+    wraps: bool,
+}
+
+impl Tree {
+    fn new() -> Self {
+        Self(vec![Node::default()])
+    }
+
+    pub(super) fn step(&self, node: usize, byte: u8) -> Option<usize> {
+        let edges = &self.0[node].edges;
+        let at = edges.binary_search_by_key(&byte, |(byte, _)| *byte).ok()?;
+        Some(edges[at].1 as usize)
+    }
+
+    pub(super) fn end(&self, node: usize) -> Option<u32> {
+        self.0[node].end
+    }
+
+    pub(super) fn is_leaf(&self, node: usize) -> bool {
+        self.0[node].edges.is_empty()
+    }
+
+    /// Adds a sequence; where it ends.
+    fn insert(&mut self, sequence: &[u8], wraps: bool) -> &mut Node {
+        let mut node = 0;
+        for byte in sequence {
+            let next = self.0.len();
+            let edges = &mut self.0[node].edges;
+            node = match edges.binary_search_by_key(byte, |(byte, _)| *byte) {
+                Ok(at) => edges[at].1 as usize,
+                Err(at) => {
+                    // Secrets that need more nodes than this do not fit into memory either.
+                    edges.insert(at, (*byte, u32::try_from(next).unwrap_or(u32::MAX)));
+                    self.0.push(Node::default());
+                    next
+                }
+            };
+            self.0[node].wraps |= wraps;
+        }
+        &mut self.0[node]
+    }
 }
 
 /// Where a form ends.
@@ -63,73 +112,86 @@ pub(super) struct Found {
 
 /// What begins at a position.
 #[derive(Default)]
-struct Walked {
+pub(super) struct Walked {
     /// The longest form: where it ends, and which it is.
-    longest: Option<(usize, u32)>,
+    pub(super) longest: Option<(usize, u32)>,
     /// More text may make a form of it, or a longer one.
-    open: bool,
+    pub(super) open: bool,
 }
 
 impl Scanner {
     /// `None` where there is nothing to look for.
     pub(super) fn new<'a>(secrets: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let mut tree = vec![Node::default()];
-        let (mut ends, mut glances) = (Vec::new(), Vec::new());
-        let (mut leads, mut plus) = ([false; 256], false);
+        let mut this = Self {
+            forms: Tree::new(),
+            plain: Tree::new(),
+            ends: Vec::new(),
+            glance: None,
+            begins: [false; 256],
+            pairs: vec![0; 1 << 10],
+            leads: [false; 256],
+            plus: false,
+        };
+        let mut glances = BTreeSet::new();
         for (secret, text) in secrets.enumerate() {
-            plus |= text.contains(' ');
-            let variants = forms::variants(text);
-            for form in variants.iter().flat_map(|text| forms::of(text.as_bytes())) {
-                let at = insert(&mut tree, &form.bytes);
-                glances.push(form.bytes[..form.bytes.len().min(GLANCE)].to_vec());
-                if let Some(bits) = form.lead {
-                    for byte in 0..=u8::MAX {
-                        leads[usize::from(byte)] |= bits.admits(byte);
-                    }
-                }
-                // Of two secrets of one value the first has the say.
-                if tree[at].end.is_none() {
-                    tree[at].end = u32::try_from(ends.len()).ok();
-                    ends.push(End {
-                        secret,
-                        lead: form.lead,
-                        tail: form.tail,
-                    });
-                }
+            this.plus |= text.contains(' ');
+            for variant in forms::variants(text) {
+                this.know(secret, variant.as_bytes(), &mut glances);
             }
         }
-        // Without it, every look is a thorough one.
-        let glance = (glances.len() <= GLANCES)
-            .then(|| {
-                AhoCorasick::builder()
-                    .match_kind(MatchKind::LeftmostFirst)
-                    .build(&glances)
-                    .ok()
-            })
-            .flatten();
-        if ends.is_empty() {
+        if this.ends.is_empty() {
             return None;
         }
-        let (mut begins, mut pairs) = ([false; 256], vec![0; 1 << 10]);
-        for (byte, node) in &tree[0].edges {
-            begins[usize::from(*byte)] = true;
-            for (next, _) in &tree[*node as usize].edges {
-                let (word, bit) = pair(*byte, *next);
-                pairs[word] |= bit;
+        for glance in &glances {
+            this.begins[usize::from(glance[0])] = true;
+            let (word, bit) = pair(glance[0], glance[1]);
+            this.pairs[word] |= bit;
+        }
+        for byte in *b"\\%&" {
+            this.begins[usize::from(byte)] = true;
+        }
+        this.begins[usize::from(b'+')] |= this.plus;
+        // Without it, every look is a thorough one.
+        if glances.len() <= GLANCES {
+            this.glance = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostFirst)
+                .build(&glances)
+                .ok();
+        }
+        Some(this)
+    }
+
+    /// Adds a secret in one of its variants.
+    fn know(&mut self, secret: usize, variant: &[u8], glances: &mut BTreeSet<Vec<u8>>) {
+        for form in forms::of(variant) {
+            glances.insert(form.bytes[..form.bytes.len().min(GLANCE)].to_vec());
+            if let Some(bits) = form.lead {
+                for byte in 0..=u8::MAX {
+                    self.leads[usize::from(byte)] |= bits.admits(byte);
+                }
+            }
+            let end = u32::try_from(self.ends.len()).ok();
+            let node = self.forms.insert(&form.bytes, form.wraps);
+            // Of two secrets of one value the first has the say.
+            if node.end.is_none() {
+                node.end = end;
+                self.ends.push(End {
+                    secret,
+                    lead: form.lead,
+                    tail: form.tail,
+                });
             }
         }
-        begins[usize::from(b'\\')] = true;
-        begins[usize::from(b'%')] = true;
-        begins[usize::from(b'+')] |= plus;
-        Some(Self {
-            nodes: tree,
-            ends,
-            glance,
-            begins,
-            pairs,
-            leads,
-            plus,
-        })
+        glances.extend(forms::lists(variant));
+        let node = self.plain.insert(variant, false);
+        if node.end.is_none() {
+            node.end = u32::try_from(self.ends.len()).ok();
+            self.ends.push(End {
+                secret,
+                lead: None,
+                tail: None,
+            });
+        }
     }
 
     /// Finds all there is, in a text that is whole or, where it is not `last`, goes on.
@@ -138,13 +200,8 @@ impl Scanner {
             spans: Vec::new(),
             settled: text.len(),
         };
-        let Some(from) = self.first(text, last) else {
-            return found;
-        };
-        for at in from..text.len() {
-            if !self.may_begin(text[at], text.get(at + 1)) {
-                continue;
-            }
+        let mut places = Places::new(self, text, last);
+        while let Some(at) = places.next() {
             let walked = self.walk(text, at, last);
             if let Some((end, which)) = walked.longest {
                 found.add(self.span(text, at, end, which));
@@ -160,32 +217,15 @@ impl Scanner {
         found
     }
 
-    /// Where the thorough look has to begin, if at all.
-    fn first(&self, text: &[u8], last: bool) -> Option<usize> {
-        let escape = if self.plus {
-            memchr::memchr3(b'\\', b'%', b'+', text)
-        } else {
-            memchr::memchr2(b'\\', b'%', text)
-        };
-        let Some(glance) = self.glance.as_ref().filter(|_| escape.is_none()) else {
-            return Some(0);
-        };
-        let hit = glance.find(text).map(|hit| hit.start());
-        if last {
-            return hit;
-        }
-        // A form may begin at the end; without escapes it is in sight from its glance on.
-        let near = text.len().saturating_sub(GLANCE - 1);
-        Some(hit.map_or(near, |hit| hit.min(near)))
-    }
-
     /// Whether two bytes are worth a closer look.
     fn may_begin(&self, first: u8, second: Option<&u8>) -> bool {
         self.begins[usize::from(first)]
             && (escape::begins(first)
                 || second.is_none_or(|second| {
                     let (word, bit) = pair(first, *second);
-                    self.pairs[word] & bit != 0 || escape::begins(*second)
+                    self.pairs[word] & bit != 0
+                        || escape::begins(*second)
+                        || matches!(second, b'\n' | b'\r')
                 }))
     }
 
@@ -217,40 +257,60 @@ impl Scanner {
         }
     }
 
-    /// Reads from `at` on as far as there is a form, through every way in which its escapes can be read.
+    /// Reads from `at` on as far as there is a form.
     fn walk(&self, text: &[u8], at: usize, last: bool) -> Walked {
         let mut walked = Walked::default();
+        self.read(text, at, last, &mut walked);
+        if text[at].is_ascii_hexdigit() {
+            list::hex(&self.plain, text, at, last, &mut walked);
+        }
+        if text[at].is_ascii_digit() {
+            list::decimal(&self.plain, text, at, last, &mut walked);
+        }
+        walked
+    }
+
+    /// Reads a text from `at` on, through every way in which its escapes can be read.
+    fn read(&self, text: &[u8], at: usize, last: bool, walked: &mut Walked) {
         let mut ways = Vec::new();
         let mut taken = BTreeSet::new();
         let mut way = Some((0, at));
         while let Some((mut node, mut at)) = way {
             loop {
-                if let Some(which) = self.nodes[node].end {
+                if let Some(which) = self.forms.end(node) {
                     if walked.longest.is_none_or(|(end, _)| end < at) {
                         walked.longest = Some((at, which));
                     }
                     walked.open |=
                         !last && at == text.len() && self.ends[which as usize].tail.is_some();
                 }
+                let goes_on = !self.forms.is_leaf(node);
                 let Some(&byte) = text.get(at) else {
-                    walked.open |= !last && !self.nodes[node].edges.is_empty();
+                    walked.open |= !last && goes_on;
                     break;
                 };
-                let plain = self.step(node, byte);
+                let plain = self.forms.step(node, byte);
                 if escape::begins(byte) {
-                    match escape::read(text, at) {
+                    escape::read(text, at, &mut |escape| match escape {
                         Escape::Bytes { bytes, len, next } => {
                             let through = bytes[..len]
                                 .iter()
-                                .try_fold(node, |node, byte| self.step(node, *byte));
+                                .try_fold(node, |node, byte| self.forms.step(node, *byte));
                             if let Some(through) = through
-                                && (plain.is_none() || taken.insert((through, next)))
+                                && taken.insert((through, next))
                             {
                                 ways.push((through, next));
                             }
                         }
-                        Escape::Cut => walked.open |= !last && !self.nodes[node].edges.is_empty(),
-                        Escape::No => {}
+                        Escape::Cut => walked.open |= !last && goes_on,
+                    });
+                }
+                if self.forms.0[node].wraps && goes_on && matches!(byte, b'\n' | b'\r' | b'\\') {
+                    walked.open |= !last && escape::is_cut_break(text, at);
+                    if let Some(next) = escape::line_break(text, at)
+                        && taken.insert((node, next))
+                    {
+                        ways.push((node, next));
                     }
                 }
                 let Some(next) = plain else { break };
@@ -258,13 +318,119 @@ impl Scanner {
             }
             way = ways.pop();
         }
-        walked
+    }
+}
+
+/// The places of a text where a form may begin, in order.
+struct Places<'a> {
+    scanner: &'a Scanner,
+    text: &'a [u8],
+    last: bool,
+    /// Everything before this was looked at.
+    at: usize,
+    /// Up to here each byte is looked at by itself.
+    close: usize,
+    /// The next place that the glance finds, not before `at` or out of date.
+    hit: Option<usize>,
+    /// The next byte that may begin an escape.
+    escape: Option<usize>,
+    /// The next that may be a line break or a blank within a form.
+    line: Option<usize>,
+}
+
+impl<'a> Places<'a> {
+    fn new(scanner: &'a Scanner, text: &'a [u8], last: bool) -> Self {
+        let mut this = Self {
+            scanner,
+            text,
+            last,
+            at: 0,
+            close: 0,
+            hit: None,
+            escape: None,
+            line: None,
+        };
+        match &scanner.glance {
+            None => this.close = text.len(),
+            Some(glance) => {
+                this.hit = glance.find(text).map(|hit| hit.start());
+                this.escape = this.next_escape(0);
+                this.line = this.next_line(0);
+            }
+        }
+        this
     }
 
-    fn step(&self, node: usize, byte: u8) -> Option<usize> {
-        let edges = &self.nodes[node].edges;
-        let at = edges.binary_search_by_key(&byte, |(byte, _)| *byte).ok()?;
-        Some(edges[at].1 as usize)
+    fn next_escape(&self, from: usize) -> Option<usize> {
+        let rest = self.text.get(from..)?;
+        Some(from + memchr::memchr3(b'\\', b'%', b'&', rest)?)
+    }
+
+    fn next_line(&self, mut from: usize) -> Option<usize> {
+        loop {
+            let rest = self.text.get(from..)?;
+            let at = from
+                + if self.scanner.plus {
+                    memchr::memchr2(b'\n', b'+', rest)
+                } else {
+                    memchr::memchr(b'\n', rest)
+                }?;
+            // Most lines end with what base64 and lists do not hold.
+            let line = self.text[..at]
+                .strip_suffix(b"\r")
+                .unwrap_or(&self.text[..at]);
+            let inside = |byte: &u8| {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'+' | b'/' | b'-' | b'_' | b',' | b':' | b' ')
+            };
+            if self.text[at] == b'+' || line.last().is_some_and(inside) {
+                return Some(at);
+            }
+            from = at + 1;
+        }
+    }
+
+    fn next(&mut self) -> Option<usize> {
+        loop {
+            while self.at < self.close {
+                let at = self.at;
+                self.at += 1;
+                let (first, second) = (self.text[at], self.text.get(at + 1));
+                if self.scanner.may_begin(first, second) {
+                    return Some(at);
+                }
+            }
+            let glance = self.scanner.glance.as_ref()?;
+            if self.at >= self.text.len() {
+                return None;
+            }
+            if self.hit.is_some_and(|hit| hit < self.at) {
+                let hit = glance.find(&self.text[self.at..]);
+                self.hit = hit.map(|hit| self.at + hit.start());
+            }
+            if self.escape.is_some_and(|at| at < self.at) {
+                self.escape = self.next_escape(self.at);
+            }
+            if self.line.is_some_and(|at| at < self.at) {
+                self.line = self.next_line(self.at);
+            }
+            // Before what the glance does not see through, and before the end of a text that goes on.
+            let near = [self.escape, self.line].into_iter().flatten().min();
+            let near = match near {
+                Some(near) => near,
+                None if self.last => self.text.len() + GLANCE,
+                None => self.text.len() - 1,
+            };
+            let from = near.saturating_sub(GLANCE).max(self.at);
+            match self.hit {
+                Some(hit) if hit < from => {
+                    self.at = hit + 1;
+                    return Some(hit);
+                }
+                _ if from >= self.text.len() => return None,
+                _ => (self.at, self.close) = (from, near + 1),
+            }
+        }
     }
 }
 
@@ -285,27 +451,4 @@ impl Found {
             _ => self.spans.push(span),
         }
     }
-}
-
-/// Adds a form to the tree; where it ends.
-fn insert(tree: &mut Vec<Node>, form: &[u8]) -> usize {
-    let mut node = 0;
-    for byte in form {
-        node = match tree[node]
-            .edges
-            .binary_search_by_key(byte, |(byte, _)| *byte)
-        {
-            Ok(at) => tree[node].edges[at].1 as usize,
-            Err(at) => {
-                let next = tree.len();
-                tree.push(Node::default());
-                // Secrets that need more nodes than this do not fit into memory either.
-                tree[node]
-                    .edges
-                    .insert(at, (*byte, u32::try_from(next).unwrap_or(u32::MAX)));
-                next
-            }
-        };
-    }
-    node
 }

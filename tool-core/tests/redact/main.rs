@@ -11,6 +11,7 @@
     reason = "an encoder of a test is read more often than run"
 )]
 
+mod encodings;
 mod host;
 mod property;
 mod spelling;
