@@ -38,6 +38,35 @@ pub(super) const fn begins(byte: u8) -> bool {
     matches!(byte, b'\\' | b'%' | b'+' | b'&')
 }
 
+/// What two bytes are as an escape.
+pub(super) enum Simple {
+    /// No escape.
+    No,
+    /// One of two bytes, which stands for this one.
+    Byte(u8),
+    /// The beginning of a longer one.
+    Longer,
+}
+
+/// Reads two bytes as an escape, without what follows them.
+pub(super) const fn simple(first: u8, second: u8) -> Simple {
+    match (first, second) {
+        (b'+', _) => Simple::Byte(b' '),
+        (b'%', b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F')
+        | (b'&', b'#' | b'a'..=b'z' | b'A'..=b'Z')
+        | (b'\\', b'u' | b'U' | b'x' | b'0'..=b'3') => Simple::Longer,
+        (b'\\', b'"' | b'\\' | b'/' | b'\'') => Simple::Byte(second),
+        (b'\\', b'a') => Simple::Byte(7),
+        (b'\\', b'b') => Simple::Byte(8),
+        (b'\\', b't') => Simple::Byte(b'\t'),
+        (b'\\', b'n') => Simple::Byte(b'\n'),
+        (b'\\', b'v') => Simple::Byte(11),
+        (b'\\', b'f') => Simple::Byte(12),
+        (b'\\', b'r') => Simple::Byte(b'\r'),
+        _ => Simple::No,
+    }
+}
+
 /// Reads the escape that begins at `at` in every way in which it can be read.
 pub(super) fn read(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     match &text[at..] {
@@ -85,18 +114,9 @@ fn backslash(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
         },
         [b'0'..=b'3', ..] => octal(rest, at, each),
         [letter, ..] => {
-            let byte = match letter {
-                b'"' | b'\\' | b'/' | b'\'' => *letter,
-                b'a' => 7,
-                b'b' => 8,
-                b't' => b'\t',
-                b'n' => b'\n',
-                b'v' => 11,
-                b'f' => 12,
-                b'r' => b'\r',
-                _ => return,
-            };
-            each(Escape::byte(byte, at + 1));
+            if let Simple::Byte(byte) = simple(b'\\', *letter) {
+                each(Escape::byte(byte, at + 1));
+            }
         }
     }
 }
@@ -198,7 +218,7 @@ pub(super) fn line_break(text: &[u8], at: usize) -> Option<usize> {
 pub(super) fn is_cut_break(text: &[u8], at: usize) -> bool {
     matches!(
         &text[at..],
-        [b'\r'] | [b'\\'] | [b'\\', b'r'] | [b'\\', b'r', b'\\']
+        [b'\r' | b'\\'] | [b'\\', b'r'] | [b'\\', b'r', b'\\']
     )
 }
 

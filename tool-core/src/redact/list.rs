@@ -1,7 +1,8 @@
 //! Secrets written byte by byte: `[115, 51]` and `73:33`.
 
 use super::escape;
-use super::scan::{Tree, Walked};
+use super::scan::Walked;
+use super::tree::Tree;
 
 /// Between the bytes of a list in hex.
 pub(super) const SEPARATORS: [u8; 3] = *b":- ";

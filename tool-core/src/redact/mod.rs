@@ -1,7 +1,9 @@
 //! Secrets, found in whatever spelling and masked.
 //!
-//! A [`Redactor`] knows the secrets of a turn. It finds each of them as it is, JSON-escaped, percent-encoded, in hex and in base64,
-//! and puts `[secret:NAME]` in its place. The pipeline sends through it whatever leaves a tool: output, progress, model text, errors.
+//! A [`Redactor`] knows the secrets of a turn. It finds each of them as it is, without the white space around it, with other line
+//! breaks, in escapes of JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and puts `[secret:NAME]` in its
+//! place. `docs/threat-model.md` lists the spellings and what is not found. The pipeline sends through it whatever leaves a tool: output, model text, citations,
+//! progress, notes, errors.
 //! What a host prints by itself does not pass there; for that, there are
 //!
 //! - [`RedactingWriter`], and under the feature `tracing-subscriber` `RedactingMakeWriter`, for logs,
@@ -41,9 +43,11 @@ mod forms;
 mod json;
 mod list;
 mod panic;
+mod places;
 mod scan;
 mod shared;
 mod stream;
+mod tree;
 mod values;
 mod writer;
 

@@ -5,12 +5,14 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::escape::{self, Escape};
+use super::escape::{self, Escape, Simple};
 use super::forms::{self, Bits};
 use super::list;
+use super::places::Places;
+use super::tree::Tree;
 
 /// As much of a form as the first look asks for.
-const GLANCE: usize = 12;
+pub(super) const GLANCE: usize = 12;
 
 /// Up to so many forms aho-corasick is a table, which is quicker than a thorough look; beyond, it is not.
 const GLANCES: usize = 100;
@@ -23,68 +25,17 @@ pub(super) struct Scanner {
     plain: Tree,
     ends: Vec<End>,
     /// Finds where a form may begin that neither an escape nor a line break interrupts.
-    glance: Option<AhoCorasick>,
+    pub(super) glance: Option<AhoCorasick>,
     /// Whether a form may begin with this byte, escaped or not.
     begins: [bool; 256],
+    /// Whether a form begins with this byte.
+    starts: [bool; 256],
     /// Whether a form begins with these two bytes, a bit for each pair.
     pairs: Vec<u64>,
     /// Whether it may stand before a form of base64 and hold bits of it.
     leads: [bool; 256],
     /// A `+` may stand for a space.
-    plus: bool,
-}
-
-/// Sequences of bytes, as a tree.
-pub(super) struct Tree(Vec<Node>);
-
-#[derive(Default)]
-struct Node {
-    /// Sorted by byte.
-    edges: Vec<(u8, u32)>,
-    /// A sequence that is complete here.
-    end: Option<u32>,
-    /// Within base64 or hex, which may go on in the next line.
-    wraps: bool,
-}
-
-impl Tree {
-    fn new() -> Self {
-        Self(vec![Node::default()])
-    }
-
-    pub(super) fn step(&self, node: usize, byte: u8) -> Option<usize> {
-        let edges = &self.0[node].edges;
-        let at = edges.binary_search_by_key(&byte, |(byte, _)| *byte).ok()?;
-        Some(edges[at].1 as usize)
-    }
-
-    pub(super) fn end(&self, node: usize) -> Option<u32> {
-        self.0[node].end
-    }
-
-    pub(super) fn is_leaf(&self, node: usize) -> bool {
-        self.0[node].edges.is_empty()
-    }
-
-    /// Adds a sequence; where it ends.
-    fn insert(&mut self, sequence: &[u8], wraps: bool) -> &mut Node {
-        let mut node = 0;
-        for byte in sequence {
-            let next = self.0.len();
-            let edges = &mut self.0[node].edges;
-            node = match edges.binary_search_by_key(byte, |(byte, _)| *byte) {
-                Ok(at) => edges[at].1 as usize,
-                Err(at) => {
-                    // Secrets that need more nodes than this do not fit into memory either.
-                    edges.insert(at, (*byte, u32::try_from(next).unwrap_or(u32::MAX)));
-                    self.0.push(Node::default());
-                    next
-                }
-            };
-            self.0[node].wraps |= wraps;
-        }
-        &mut self.0[node]
-    }
+    pub(super) plus: bool,
 }
 
 /// Where a form ends.
@@ -128,6 +79,7 @@ impl Scanner {
             ends: Vec::new(),
             glance: None,
             begins: [false; 256],
+            starts: [false; 256],
             pairs: vec![0; 1 << 10],
             leads: [false; 256],
             plus: false,
@@ -143,10 +95,11 @@ impl Scanner {
             return None;
         }
         for glance in &glances {
-            this.begins[usize::from(glance[0])] = true;
+            this.starts[usize::from(glance[0])] = true;
             let (word, bit) = pair(glance[0], glance[1]);
             this.pairs[word] |= bit;
         }
+        this.begins = this.starts;
         for byte in *b"\\%&" {
             this.begins[usize::from(byte)] = true;
         }
@@ -218,15 +171,29 @@ impl Scanner {
     }
 
     /// Whether two bytes are worth a closer look.
-    fn may_begin(&self, first: u8, second: Option<&u8>) -> bool {
-        self.begins[usize::from(first)]
-            && (escape::begins(first)
-                || second.is_none_or(|second| {
-                    let (word, bit) = pair(first, *second);
-                    self.pairs[word] & bit != 0
-                        || escape::begins(*second)
-                        || matches!(second, b'\n' | b'\r')
-                }))
+    #[inline]
+    pub(super) fn may_begin(&self, first: u8, second: Option<&u8>) -> bool {
+        self.begins[usize::from(first)] && self.are_worth_a_look(first, second)
+    }
+
+    fn are_worth_a_look(&self, first: u8, second: Option<&u8>) -> bool {
+        let Some(&second) = second else {
+            return true;
+        };
+        let (word, bit) = pair(first, second);
+        if self.pairs[word] & bit != 0 {
+            return true;
+        }
+        // The byte by itself, with an escape or a line break behind it.
+        let opaque = escape::begins(second) || matches!(second, b'\n' | b'\r');
+        if opaque && self.starts[usize::from(first)] {
+            return true;
+        }
+        match escape::simple(first, second) {
+            Simple::Byte(byte) => self.starts[usize::from(byte)],
+            Simple::Longer => true,
+            Simple::No => false,
+        }
     }
 
     /// Takes back what the text that follows could still change.
@@ -305,7 +272,7 @@ impl Scanner {
                         Escape::Cut => walked.open |= !last && goes_on,
                     });
                 }
-                if self.forms.0[node].wraps && goes_on && matches!(byte, b'\n' | b'\r' | b'\\') {
+                if self.forms.wraps(node) && matches!(byte, b'\n' | b'\r' | b'\\') {
                     walked.open |= !last && escape::is_cut_break(text, at);
                     if let Some(next) = escape::line_break(text, at)
                         && taken.insert((node, next))
@@ -317,119 +284,6 @@ impl Scanner {
                 (node, at) = (next, at + 1);
             }
             way = ways.pop();
-        }
-    }
-}
-
-/// The places of a text where a form may begin, in order.
-struct Places<'a> {
-    scanner: &'a Scanner,
-    text: &'a [u8],
-    last: bool,
-    /// Everything before this was looked at.
-    at: usize,
-    /// Up to here each byte is looked at by itself.
-    close: usize,
-    /// The next place that the glance finds, not before `at` or out of date.
-    hit: Option<usize>,
-    /// The next byte that may begin an escape.
-    escape: Option<usize>,
-    /// The next that may be a line break or a blank within a form.
-    line: Option<usize>,
-}
-
-impl<'a> Places<'a> {
-    fn new(scanner: &'a Scanner, text: &'a [u8], last: bool) -> Self {
-        let mut this = Self {
-            scanner,
-            text,
-            last,
-            at: 0,
-            close: 0,
-            hit: None,
-            escape: None,
-            line: None,
-        };
-        match &scanner.glance {
-            None => this.close = text.len(),
-            Some(glance) => {
-                this.hit = glance.find(text).map(|hit| hit.start());
-                this.escape = this.next_escape(0);
-                this.line = this.next_line(0);
-            }
-        }
-        this
-    }
-
-    fn next_escape(&self, from: usize) -> Option<usize> {
-        let rest = self.text.get(from..)?;
-        Some(from + memchr::memchr3(b'\\', b'%', b'&', rest)?)
-    }
-
-    fn next_line(&self, mut from: usize) -> Option<usize> {
-        loop {
-            let rest = self.text.get(from..)?;
-            let at = from
-                + if self.scanner.plus {
-                    memchr::memchr2(b'\n', b'+', rest)
-                } else {
-                    memchr::memchr(b'\n', rest)
-                }?;
-            // Most lines end with what base64 and lists do not hold.
-            let line = self.text[..at]
-                .strip_suffix(b"\r")
-                .unwrap_or(&self.text[..at]);
-            let inside = |byte: &u8| {
-                byte.is_ascii_alphanumeric()
-                    || matches!(byte, b'+' | b'/' | b'-' | b'_' | b',' | b':' | b' ')
-            };
-            if self.text[at] == b'+' || line.last().is_some_and(inside) {
-                return Some(at);
-            }
-            from = at + 1;
-        }
-    }
-
-    fn next(&mut self) -> Option<usize> {
-        loop {
-            while self.at < self.close {
-                let at = self.at;
-                self.at += 1;
-                let (first, second) = (self.text[at], self.text.get(at + 1));
-                if self.scanner.may_begin(first, second) {
-                    return Some(at);
-                }
-            }
-            let glance = self.scanner.glance.as_ref()?;
-            if self.at >= self.text.len() {
-                return None;
-            }
-            if self.hit.is_some_and(|hit| hit < self.at) {
-                let hit = glance.find(&self.text[self.at..]);
-                self.hit = hit.map(|hit| self.at + hit.start());
-            }
-            if self.escape.is_some_and(|at| at < self.at) {
-                self.escape = self.next_escape(self.at);
-            }
-            if self.line.is_some_and(|at| at < self.at) {
-                self.line = self.next_line(self.at);
-            }
-            // Before what the glance does not see through, and before the end of a text that goes on.
-            let near = [self.escape, self.line].into_iter().flatten().min();
-            let near = match near {
-                Some(near) => near,
-                None if self.last => self.text.len() + GLANCE,
-                None => self.text.len() - 1,
-            };
-            let from = near.saturating_sub(GLANCE).max(self.at);
-            match self.hit {
-                Some(hit) if hit < from => {
-                    self.at = hit + 1;
-                    return Some(hit);
-                }
-                _ if from >= self.text.len() => return None,
-                _ => (self.at, self.close) = (from, near + 1),
-            }
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{Redactor, into_text};
 /// Masks secrets in text that comes in pieces, also where one is cut in two.
 ///
 /// Every `push` gives what is settled by then: all but the end of the text so far that more text could make part of a secret. That
-/// is never more than the longest spelling of a secret. `finish` gives the rest. Put together, it is what
+/// is never more than the longest spelling of a secret, with the white space that may stand between its parts. `finish` gives the rest. Put together, it is what
 /// [`Redactor::redact`] makes of the whole text.
 ///
 /// ```

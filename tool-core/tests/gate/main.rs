@@ -11,6 +11,7 @@ mod approvals;
 mod audit;
 mod boot;
 mod effects;
+mod everywhere;
 mod faces;
 mod forgery;
 mod hooks;

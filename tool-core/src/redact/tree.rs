@@ -1,0 +1,59 @@
+//! Sequences of bytes that are looked for at once.
+
+/// Sequences of bytes, as a tree.
+pub(super) struct Tree(Vec<Node>);
+
+#[derive(Default)]
+pub(super) struct Node {
+    /// Sorted by byte.
+    edges: Vec<(u8, u32)>,
+    /// A sequence that is complete here.
+    pub(super) end: Option<u32>,
+    /// Within base64 or hex, which may go on in the next line.
+    wraps: bool,
+}
+
+impl Tree {
+    pub(super) fn new() -> Self {
+        Self(vec![Node::default()])
+    }
+
+    pub(super) fn step(&self, node: usize, byte: u8) -> Option<usize> {
+        let edges = &self.0[node].edges;
+        let at = edges.binary_search_by_key(&byte, |(byte, _)| *byte).ok()?;
+        Some(edges[at].1 as usize)
+    }
+
+    pub(super) fn end(&self, node: usize) -> Option<u32> {
+        self.0[node].end
+    }
+
+    /// Whether a sequence may go on in the next line here.
+    pub(super) fn wraps(&self, node: usize) -> bool {
+        self.0[node].wraps && !self.is_leaf(node)
+    }
+
+    pub(super) fn is_leaf(&self, node: usize) -> bool {
+        self.0[node].edges.is_empty()
+    }
+
+    /// Adds a sequence; where it ends.
+    pub(super) fn insert(&mut self, sequence: &[u8], wraps: bool) -> &mut Node {
+        let mut node = 0;
+        for byte in sequence {
+            let next = self.0.len();
+            let edges = &mut self.0[node].edges;
+            node = match edges.binary_search_by_key(byte, |(byte, _)| *byte) {
+                Ok(at) => edges[at].1 as usize,
+                Err(at) => {
+                    // Secrets that need more nodes than this do not fit into memory either.
+                    edges.insert(at, (*byte, u32::try_from(next).unwrap_or(u32::MAX)));
+                    self.0.push(Node::default());
+                    next
+                }
+            };
+            self.0[node].wraps |= wraps;
+        }
+        &mut self.0[node]
+    }
+}

@@ -1,0 +1,174 @@
+//! Secrets that a host gives, and those that a tool gets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::json;
+use tool_core::prelude::*;
+use tool_core::{ApiKeys, ErrorKind, ExposeSecret, OAuth, OAuthToken, TokenSource, Uses};
+
+use super::{Host, KEY, call, cx};
+
+/// Shows the key of a model's provider.
+#[tool]
+async fn ask_model(keys: &ApiKeys) -> Result<String, ToolError> {
+    Ok(format!(
+        "asked with {}",
+        keys.get("openai")?.expose_secret()
+    ))
+}
+
+// C1: keys of `api_key` were unknown to the redactor.
+#[tokio::test]
+async fn api_keys_are_masked() {
+    let cx = cx().api_key("openai", KEY).build();
+    let result = toolset![ask_model].call(call("ask_model"), &cx).await;
+    assert_eq!(result.model_text(), "asked with [secret:api_key:openai]");
+}
+
+// C1: a key that cannot be masked is not given out.
+#[tokio::test]
+async fn api_key_too_short_to_mask_is_not_given_out() {
+    let cx = cx().api_key("openai", "abc \n\n\n").build();
+    let result = toolset![ask_model].call(call("ask_model"), &cx).await;
+    let error = result.error().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(
+        error.operator_text().contains("at least 6 bytes"),
+        "{error:?}"
+    );
+}
+
+/// Gives another token each time.
+#[derive(Default)]
+struct Rotating(AtomicUsize);
+
+impl TokenSource for Rotating {
+    fn token<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        service: &'a str,
+    ) -> BoxFuture<'a, Result<OAuthToken, ToolError>> {
+        let count = self.0.fetch_add(1, Ordering::Relaxed);
+        let token = if service == "short" {
+            "abc".to_owned()
+        } else {
+            format!("oauth-{count}-0123456789")
+        };
+        Box::pin(std::future::ready(Ok(OAuthToken::Ready(token.into()))))
+    }
+}
+
+/// Shows a token.
+#[tool]
+async fn show_token(
+    oauth: &OAuth,
+    /// Of which service.
+    service: String,
+) -> Result<String, ToolError> {
+    let token = oauth.token(&service).await?;
+    Ok(format!("got {}", token.expose_secret()))
+}
+
+/// Has another tool get a token, and shows what it remembers.
+#[tool]
+async fn outer(
+    #[context] uses: Uses<(show_token,)>,
+    cx: &ToolContext,
+) -> Result<String, ToolError> {
+    let inner = uses
+        .invoke(show_token {
+            service: "drive".to_owned(),
+        })
+        .await?;
+    cx.progress(&json!({ "got": "oauth-0-0123456789" }));
+    Ok(format!("{inner} which is oauth-0-0123456789"))
+}
+
+/// Says a text that an earlier call has learned.
+#[tool]
+async fn repeat(
+    cx: &ToolContext,
+    /// The text.
+    text: String,
+) -> String {
+    cx.progress(&text);
+    text
+}
+
+// C1: tokens of a `TokenSource` were unknown to the redactor.
+#[tokio::test]
+async fn oauth_tokens_are_masked_from_the_moment_they_are_returned() {
+    let host = Host::new();
+    let tools = toolset![outer, show_token, repeat].through(&host.gate);
+    let cx = cx()
+        .oauth(Arc::new(Rotating::default()))
+        .tools(&tools)
+        .build();
+    let mut events = Box::pin(tools.stream(call("outer"), &cx));
+    while let Some(event) = events.next().await {
+        let text = format!("{event:?}");
+        assert!(!text.contains("oauth-0-"), "{text}");
+    }
+    // Of every context of the turn: the next message of the model, and one that was made before.
+    for (at, cx) in [cx.with_turn("t-2"), cx.clone(), cx.without_asker()]
+        .iter()
+        .enumerate()
+    {
+        let again = ToolCall::new("c-2", "repeat", r#"{"text":"it was oauth-0-0123456789"}"#);
+        let result = tools.call(again, &cx.with_turn(format!("t-2-{at}"))).await;
+        assert_eq!(result.model_text(), "it was [secret:oauth:drive]");
+    }
+    // A token of a child of the context is known to its parent.
+    let child = cx.with_turn("t-3");
+    let shown = ToolCall::new("c-3", "show_token", r#"{"service":"mail"}"#);
+    let result = tools.call(shown, &child).await;
+    assert_eq!(result.model_text(), "got [secret:oauth:mail]");
+    let again = ToolCall::new("c-4", "repeat", r#"{"text":"it was oauth-1-0123456789"}"#);
+    let result = tools.call(again, &cx).await;
+    assert_eq!(result.model_text(), "it was [secret:oauth:mail]");
+    let rows = format!("{:?}", host.rows().await);
+    assert!(
+        !rows.contains("oauth-0-") && !rows.contains("oauth-1-"),
+        "{rows}"
+    );
+}
+
+// C1
+#[tokio::test]
+async fn oauth_token_too_short_to_mask_is_not_given_out() {
+    let tools = toolset![show_token];
+    let cx = cx().oauth(Arc::new(Rotating::default())).build();
+    let result = tools
+        .call(
+            ToolCall::new("c-1", "show_token", r#"{"service":"short"}"#),
+            &cx,
+        )
+        .await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
+}
+
+/// Shows the key as most tools send it.
+#[tool]
+async fn trimmed(#[secret("key")] key: SecretString) -> String {
+    format!("key={}", key.expose_secret().trim())
+}
+
+// C1: a secret with white space around it was shown whole by a tool that trims it.
+#[tokio::test]
+async fn trimmed_secret_is_masked() {
+    for written in [
+        format!("{KEY}\n"),
+        format!("\r\n\t {KEY} \u{a0}\n"),
+        format!(" {KEY}"),
+    ] {
+        let cx = cx().secret("key", SecretString::from(written)).build();
+        let result = toolset![trimmed].call(call("trimmed"), &cx).await;
+        assert_eq!(result.model_text(), "key=[secret:key]");
+    }
+    let cx = cx().secret("key", SecretString::from("abc     \n")).build();
+    let result = toolset![trimmed].call(call("trimmed"), &cx).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
+}

@@ -1,0 +1,145 @@
+//! Citations, notes, ids, fields of errors, and `Debug`.
+
+use serde_json::json;
+use tool_core::prelude::*;
+use tool_core::store::{EffectLedger, ThreadStore};
+use tool_core::turn::{ModelMessage, Turn, Turns};
+use tool_core::{Citation, ExposeSecret, VariableNeed};
+
+use super::{Host, KEY, call, clean, texts, with_key};
+
+/// Cites a page whose address holds the key.
+#[tool]
+async fn cite(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
+    let key = key.expose_secret();
+    cx.cite(
+        Citation::new(
+            format!("search {key}"),
+            format!("https://example.com/?k={key}"),
+        )
+        .version(format!("v-{key}")),
+    );
+    7
+}
+
+// C1: citations were masked in no place that they reach.
+#[tokio::test]
+async fn citations_are_masked_in_result_ledger_and_thread() {
+    let host = Host::new();
+    let tools = toolset![cite].through(&host.gate);
+    let message = ModelMessage::calls([call("cite")]);
+    let turn = Turns::new(host.store.clone())
+        .run(&tools, &message, &with_key())
+        .await
+        .unwrap();
+    let Turn::Complete(results) = turn else {
+        panic!("{turn:?}")
+    };
+    let citation = &results[0].citations[0];
+    assert_eq!(citation.source(), "search [secret:key]");
+    assert_eq!(citation.source_id(), "https://example.com/?k=[secret:key]");
+    assert_eq!(citation.version_text(), Some("v-[secret:key]"));
+    let thread = ThreadStore::read(&host.store, "th-1", None).await.unwrap();
+    clean(&format!("{thread:?}"), "thread");
+    let effects = EffectLedger::list(&host.store, None, None).await.unwrap();
+    clean(&format!("{effects:?}"), "ledger");
+    // The same call again is answered by the ledger.
+    let again = tools.call(call("cite"), &with_key()).await;
+    assert!(again.is_replayed());
+    assert_eq!(again.citations().len(), 1);
+    clean(&texts(&again), "replay");
+    // Without a gate, too.
+    let plain = toolset![cite].call(call("cite"), &with_key()).await;
+    assert_eq!(plain.citations().len(), 1);
+    clean(&texts(&plain), "without a gate");
+}
+
+/// Leaves a note whose name holds the key.
+#[tool]
+async fn note(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
+    let key = key.expose_secret();
+    cx.audit(&format!("said {key}"), &json!({ key: [key] }));
+    7
+}
+
+// C1: the action of a note was written as it is.
+#[tokio::test]
+async fn action_of_a_note_is_masked() {
+    let host = Host::new();
+    let tools = toolset![note].through(&host.gate);
+    tools.call(call("note"), &with_key()).await;
+    let rows = host.rows().await;
+    assert_eq!(rows[0].notes[0].action, "said [secret:key]");
+    clean(&format!("{rows:?}"), "audit");
+}
+
+// C1: ids and names of calls are a model's text as well.
+#[tokio::test]
+async fn id_of_a_call_is_masked_in_the_audit_and_in_debug() {
+    let host = Host::new();
+    let tools = toolset![cite].through(&host.gate);
+    let call = ToolCall::new(format!("call-{KEY}"), "cite", "{}");
+    let result = tools.call(call.clone(), &with_key()).await;
+    // The provider pairs the result with its call by this.
+    assert_eq!(result.id(), call.id);
+    clean(&format!("{result:?}"), "Debug");
+    let rows = host.rows().await;
+    assert_eq!(rows[0].call, "call-[secret:key]");
+    clean(&format!("{rows:?}"), "audit");
+}
+
+/// Wants a variable, and names the key.
+#[tool]
+async fn want(#[secret("key")] key: SecretString) -> Result<u32, ToolError> {
+    let key = key.expose_secret();
+    let mut need = VariableNeed::new("REGION");
+    need.name = format!("REGION_{key}").into();
+    need.description = Some(format!("Where {key} works.").into());
+    Err(ToolError::variables_required(vec![need]))
+}
+
+// C1: fields of an error beside its texts.
+#[tokio::test]
+async fn missing_variables_are_masked() {
+    let result = toolset![want].call(call("want"), &with_key()).await;
+    assert_eq!(
+        result.error().unwrap().missing_variables()[0].name,
+        "REGION_[secret:key]"
+    );
+    clean(&texts(&result), "variables");
+    clean(
+        &format!("{:?}", result.error().unwrap().missing_variables()),
+        "variables",
+    );
+}
+
+/// Asks a person.
+#[tool(approval)]
+async fn send(
+    /// To whom.
+    to: String,
+) -> String {
+    to
+}
+
+// C1: `Debug` printed the token of an approval.
+#[tokio::test]
+async fn debug_prints_no_approval_token() {
+    let host = Host::new();
+    let tools = toolset![send].through(&host.gate);
+    let result = tools
+        .call(ToolCall::new("c-1", "send", r#"{"to":"bob"}"#), &with_key())
+        .await;
+    let ticket = &result.tickets()[0];
+    assert!(ticket.token.len() > 40);
+    let (claims, code) = ticket.token.rsplit_once('.').unwrap();
+    let claims = claims.rsplit_once('.').unwrap().1;
+    for text in [
+        format!("{result:?}"),
+        format!("{ticket:?}"),
+        format!("{:#?}", result.tickets()),
+    ] {
+        assert!(!text.contains(claims) && !text.contains(code), "{text}");
+        assert!(text.contains(&ticket.id), "{text}");
+    }
+}
