@@ -4,19 +4,27 @@ mod approval;
 mod audit;
 mod catalogue;
 mod columns;
+mod failure;
+#[cfg(test)]
+mod faults;
 mod ledger;
 mod open;
 mod spill;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod watch;
+mod writer;
 
 use std::future::Future;
 
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqlitePool};
-use sqlx::{QueryBuilder, Sqlite, Transaction};
+use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{StoreError, StoreFuture};
+
+use failure::Failure;
+use writer::{Change, Turn, Writer};
 
 pub use open::OpenError;
 
@@ -25,46 +33,74 @@ pub use open::OpenError;
 /// A change is one transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so what it read is still true when it
 /// writes, also among processes. It is on the disk when its future is ready (`synchronous = FULL`, write-ahead log). Within the
 /// process writers queue for one connection; among processes they wait for the lock for up to half a minute, after which the change
-/// did not happen and the error is [`StoreError::Unavailable`]. Readers wait for nobody.
+/// did not happen and the error is [`StoreError::Unavailable`]. Readers wait for nobody. [`EffectLedger::end`] and
+/// [`EffectLedger::renew`] pass all other changes that wait, so that no lease runs out while a call waits for its end to be stored.
+///
+/// A change that fails for a full disk, an I/O error, a lock, or a file that is missing is rolled back, and its error is
+/// [`StoreError::Unavailable`]. The next change opens the file anew where that is needed, so that the store works again as soon as the
+/// fault is gone. A file that is missing is never made anew: that would forget which effects were begun.
 ///
 /// The file, its `-wal` and its `-shm` belong together, and lie on a disk of this machine: SQLite's locks do not hold over network
-/// file systems. Clones share the connections. Methods run within a tokio runtime that has its timer on.
+/// file systems. Do not move, replace or remove them while a program has them open. Clones share the connections. Methods run within a tokio runtime that has its timer on.
+///
+/// [`EffectLedger::end`]: tool_core::store::EffectLedger::end
+/// [`EffectLedger::renew`]: tool_core::store::EffectLedger::renew
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
-    writer: SqlitePool,
+    writer: Writer,
     readers: SqlitePool,
     durable: bool,
 }
 
 impl SqliteStore {
     /// A transaction that holds the write lock; dropped, it is rolled back.
-    async fn change(&self) -> Result<Transaction<'static, Sqlite>, Fault> {
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    async fn change(&self) -> Result<Change, Fault> {
+        self.writer.begin(Turn::Ordinary).await
+    }
+
+    /// A transaction that passes all that wait for [`change`](Self::change), for the end of what was begun.
+    async fn change_first(&self) -> Result<Change, Fault> {
+        self.writer.begin(Turn::First).await
     }
 
     /// Runs one `UPDATE` or `DELETE`, and returns how many rows it met.
     async fn update(&self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<u64, Fault> {
-        let mut change = self.change().await?;
-        let done = query.execute(&mut *change).await?;
-        change.commit().await?;
-        Ok(done.rows_affected())
+        update(self.change().await?, query).await
+    }
+
+    /// Runs one statement as [`update`](Self::update) does, before all that wait for an ordinary turn.
+    async fn update_first(&self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<u64, Fault> {
+        update(self.change_first().await?, query).await
     }
 
     /// Brings what was removed out of the write-ahead log as well. Freed pages of the file are overwritten by `secure_delete`.
     async fn forget(&self) -> Result<(), Fault> {
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
-            .fetch_all(&self.writer)
-            .await?;
-        Ok(())
+        self.writer.run("PRAGMA wal_checkpoint(TRUNCATE)").await
     }
 }
 
+async fn update(
+    mut change: Change,
+    query: Query<'_, Sqlite, SqliteArguments>,
+) -> Result<u64, Fault> {
+    let done = query.execute(&mut *change).await?;
+    change.commit().await?;
+    Ok(done.rows_affected())
+}
+
 /// An error on its way out of a method.
+#[derive(Debug)]
 struct Fault(StoreError);
 
 impl From<sqlx::Error> for Fault {
     fn from(error: sqlx::Error) -> Self {
-        Self(StoreError::Unavailable(Box::new(error)))
+        Self(StoreError::Unavailable(Box::new(Failure::from(error))))
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(Fault(error): Fault) -> Self {
+        error
     }
 }
 
@@ -76,7 +112,7 @@ impl From<StoreError> for Fault {
 
 /// A method's body as the future that its trait wants.
 fn step<'a, T: 'a>(body: impl Future<Output = Result<T, Fault>> + Send + 'a) -> StoreFuture<'a, T> {
-    Box::pin(async move { body.await.map_err(|Fault(error)| error) })
+    Box::pin(async move { body.await.map_err(StoreError::from) })
 }
 
 /// Narrows a query that ends in a condition to rows where a column has a value, where one is wanted.

@@ -166,6 +166,19 @@ async fn many_processes_make_one_file() {
     }
 }
 
+// B1: two processes that start on one new file both open it, whichever applies the migrations.
+#[tokio::test]
+async fn two_processes_start_on_one_new_file() {
+    for _ in 0..50 {
+        let (_folder, file) = folder();
+        let mut workers = [Worker::start("open", &file), Worker::start("open", &file)];
+        workers.iter_mut().for_each(Worker::go);
+        for worker in workers {
+            assert_eq!(worker.finish(), ["opened"]);
+        }
+    }
+}
+
 // M5: of 40 tasks in 5 processes that spend one approval one may run.
 #[tokio::test]
 async fn an_approval_is_spent_once_among_processes() {

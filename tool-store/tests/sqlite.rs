@@ -280,7 +280,12 @@ async fn a_caller_may_go_away() {
             } else {
                 round % 30
             };
-            let begun = drop_after(polls, store.begin(intent(&key), Some(audit(&key))));
+            // A call that came to its end succeeded, whatever its predecessor left.
+            let begun = async {
+                let begun = store.begin(intent(&key), Some(audit(&key))).await;
+                assert_eq!(begun.unwrap(), Begun::New);
+            };
+            let begun = drop_after(polls, begun);
             ended += usize::from(begun.await);
         }
         assert!(ended > 0 && ended < 300, "{ended} of 300 came to their end");

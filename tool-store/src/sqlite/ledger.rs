@@ -8,7 +8,7 @@ use tool_core::store::{
 };
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, audit, narrow, step};
+use super::{Change, Fault, SqliteStore, audit, narrow, step};
 
 macro_rules! columns {
     () => {
@@ -127,10 +127,10 @@ impl SqliteStore {
     /// Lets the claim of a key take a step.
     async fn step_effect<R>(
         &self,
+        mut change: Change,
         key: &str,
         step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,
     ) -> Result<(R, EffectRow), Fault> {
-        let mut change = self.change().await?;
         let claim = find(&mut change, key).await?;
         let mut claim = claim.ok_or_else(|| EffectClaim::missing(key))?;
         let done = step(&mut claim)?;
@@ -160,13 +160,14 @@ impl EffectLedger for SqliteStore {
                 "UPDATE effect SET lease_until = max(lease_until, ?) WHERE key = ? AND owner = ? AND state = 'running'",
             );
             let renewed = renewed.bind(until.as_millis()).bind(key).bind(owner);
-            Ok(self.update(renewed).await? == 1)
+            Ok(self.update_first(renewed).await? == 1)
         })
     }
 
     fn end<'a>(&'a self, key: &'a str, owner: &'a str, end: EffectEnd) -> StoreFuture<'a, Ended> {
         step(async move {
-            let ended = self.step_effect(key, |claim| claim.end(owner, end));
+            let change = self.change_first().await?;
+            let ended = self.step_effect(change, key, |claim| claim.end(owner, end));
             Ok(ended.await?.0)
         })
     }
@@ -187,7 +188,10 @@ impl EffectLedger for SqliteStore {
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow> {
         step(async move {
-            let resolved = self.step_effect(key, |claim| claim.resolve(resolution, operator, now));
+            let change = self.change().await?;
+            let resolved = self.step_effect(change, key, |claim| {
+                claim.resolve(resolution, operator, now)
+            });
             Ok(resolved.await?.1)
         })
     }

@@ -1,16 +1,21 @@
 //! Opening a database and bringing it to this program's tables.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, SqlSafeStr};
+use sqlx::{ConnectOptions, Connection, Executor as _, SqlSafeStr};
+use tool_core::store::StoreError;
 
-use super::SqliteStore;
+use super::failure::{Failure, is_busy};
+use super::watch::Watch;
+use super::writer::Writer;
+use super::{Fault, SqliteStore};
 
 /// How long a writer waits for another process to let go of the file.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -58,7 +63,11 @@ impl SqliteStore {
     /// Takes a path, or a URL such as `sqlite:state.db` or `sqlite:///var/lib/host/state.db`. `sqlite::memory:` and `mode=memory` are
     /// [`in_memory`](Self::in_memory). Many processes may open one file at once.
     pub async fn open(location: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let location = location.as_ref();
+        Self::open_with(location.as_ref(), PATIENCE).await
+    }
+
+    /// Opens a file whose writers wait so long for another process.
+    pub(super) async fn open_with(location: &Path, patience: Duration) -> Result<Self, OpenError> {
         let name = location.display().to_string();
         let url = location.to_str().filter(|text| text.starts_with("sqlite:"));
         if url.is_some_and(|url| url.contains(":memory:") || url.contains("mode=memory")) {
@@ -69,21 +78,29 @@ impl SqliteStore {
             None => Ok(SqliteConnectOptions::new().filename(location)),
         };
         let options = options.map_err(|cause| unopenable(&name, cause))?;
-        let options = common(options).create_if_missing(true);
+        let options = common(options).busy_timeout(patience);
 
-        let writer = first_connection(&options, &name).await?;
+        let mut connection = first_connection(&options, &name, patience).await?;
+        migrate(&mut connection, &name).await?;
+        let path = path(&mut connection).await;
+        let path = path.map_err(|cause| unopenable(&name, cause))?;
+        // From here on a missing file is a fault. A new one would be empty: what was stored would be forgotten without a word.
+        let options = options.filename(&path).create_if_missing(false);
+        let watch = Arc::new(Watch::new(path));
+        let watched = Arc::clone(&watch);
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
             .test_before_acquire(false)
-            .connect_lazy_with(options.pragma("query_only", "ON"));
-        let durable = true;
-        let store = Self {
-            writer,
+            .before_acquire(move |_, connection| {
+                let is_stale = watched.is_stale(connection.age);
+                Box::pin(async move { Ok(!is_stale) })
+            })
+            .connect_lazy_with(options.clone().pragma("query_only", "ON"));
+        Ok(Self {
+            writer: Writer::file(connection, options, watch, readers.clone(), 2 * patience),
             readers,
-            durable,
-        };
-        store.migrate(&name).await?;
-        Ok(store)
+            durable: true,
+        })
     }
 
     /// A database that lives as long as the store and its clones, for tests.
@@ -97,13 +114,14 @@ impl SqliteStore {
             .connect_with(common(SqliteConnectOptions::new().in_memory(true)))
             .await
             .map_err(|cause| unopenable(name, cause))?;
-        let store = Self {
-            writer: pool.clone(),
+        let connection = pool.acquire().await;
+        let mut connection = connection.map_err(|cause| unopenable(name, cause))?;
+        migrate(&mut connection, name).await?;
+        Ok(Self {
+            writer: Writer::memory(pool.clone(), 2 * PATIENCE),
             readers: pool,
             durable: false,
-        };
-        store.migrate(name).await?;
-        Ok(store)
+        })
     }
 
     /// Waits for what is under way, then closes the file for this store and its clones. Whatever is asked of them later fails.
@@ -111,29 +129,73 @@ impl SqliteStore {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
 
-    /// Applies the migrations that the file lacks, under the write lock: of many processes one does it.
-    async fn migrate(&self, location: &str) -> Result<(), OpenError> {
-        let failed = |cause: MigrateError| match cause {
-            MigrateError::VersionMissing(migration) => OpenError::Newer {
-                location: location.to_owned(),
-                migration,
-            },
-            MigrateError::Execute(cause) => unopenable(location, cause),
-            cause => OpenError::Migration {
-                location: location.to_owned(),
-                cause,
-            },
-        };
-        let begun = self.writer.begin_with("BEGIN IMMEDIATE").await;
-        let mut change = begun.map_err(|cause| unopenable(location, cause))?;
-        migrations()
-            .run_direct(None, &mut *change, false)
-            .await
-            .map_err(failed)?;
-        let committed = change.commit().await;
-        committed.map_err(|cause| unopenable(location, cause))
+/// Applies the migrations that the file lacks, under the write lock: of many processes one does it. sqlx's own lock of the migrator
+/// does nothing for SQLite.
+async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<(), OpenError> {
+    let failed = |cause: MigrateError| match cause {
+        MigrateError::VersionMissing(migration) => OpenError::Newer {
+            location: location.to_owned(),
+            migration,
+        },
+        MigrateError::Execute(cause) => unopenable(location, cause),
+        cause => OpenError::Migration {
+            location: location.to_owned(),
+            cause,
+        },
+    };
+    let begun = connection.begin_with("BEGIN IMMEDIATE").await;
+    let mut change = begun.map_err(|cause| unopenable(location, cause))?;
+    migrations()
+        .run_direct(None, &mut *change, false)
+        .await
+        .map_err(failed)?;
+    // On a database that may only be read, the lock is a reader's, and no error: the first write fails.
+    let write = "UPDATE _sqlx_migrations SET success = success WHERE FALSE";
+    let written = change.execute(write).await;
+    written.map_err(|cause| unopenable(location, cause))?;
+    let committed = change.commit().await;
+    committed.map_err(|cause| unopenable(location, cause))
+}
+
+/// Where SQLite has the file, whatever the URL and the current folder were.
+async fn path(connection: &mut SqliteConnection) -> Result<PathBuf, sqlx::Error> {
+    let path: String =
+        sqlx::query_scalar("SELECT file FROM pragma_database_list WHERE name = 'main'")
+            .fetch_one(connection)
+            .await?;
+    if path.is_empty() {
+        return Err(sqlx::Error::Configuration("it names no file".into()));
     }
+    Ok(path.into())
+}
+
+/// Opens the file again, which has to hold the tables of this program.
+pub(super) async fn connect(
+    options: &SqliteConnectOptions,
+    watch: &Watch,
+) -> Result<SqliteConnection, Fault> {
+    let path = watch.path().display();
+    let unavailable = |cause: sqlx::Error| {
+        let cause = Failure::from(cause);
+        let text = format!("the database `{path}` cannot be opened again, {cause}");
+        StoreError::Unavailable(text.into())
+    };
+    let mut connection = options.connect().await.map_err(unavailable)?;
+    // The first statement that reads also makes the files of the write-ahead log.
+    let applied: Vec<i64> =
+        sqlx::query_scalar("SELECT version FROM _sqlx_migrations ORDER BY version")
+            .fetch_all(&mut connection)
+            .await
+            .map_err(unavailable)?;
+    if applied != MIGRATIONS.map(|(number, ..)| number) {
+        let text = format!(
+            "the database `{path}` was replaced by one that this version of the program did not write, put the right file back or restart"
+        );
+        return Err(StoreError::Unavailable(text.into()).into());
+    }
+    Ok(connection)
 }
 
 /// The files of `migrations/`, in order.
@@ -169,36 +231,25 @@ fn common(options: SqliteConnectOptions) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// The writer's connection, which puts the file into its journal mode. That takes an exclusive lock for which SQLite does not wait
-/// (<https://www.sqlite.org/wal.html#busy>), so that of two processes which make a file at once one has to try again.
+/// The first connection, which makes the file where it is missing and puts it into its journal mode. That takes an exclusive lock for
+/// which SQLite does not wait (<https://www.sqlite.org/wal.html#busy>), so that of two processes which make a file at once one has to
+/// try again.
 async fn first_connection(
     options: &SqliteConnectOptions,
     location: &str,
-) -> Result<SqlitePool, OpenError> {
+    patience: Duration,
+) -> Result<SqliteConnection, OpenError> {
     let start = Instant::now();
+    let options = options.clone().create_if_missing(true);
+    let options = options.journal_mode(SqliteJournalMode::Wal);
     loop {
-        let opened = SqlitePoolOptions::new()
-            .max_connections(1)
-            .acquire_timeout(2 * PATIENCE)
-            .test_before_acquire(false)
-            .connect_with(options.clone().journal_mode(SqliteJournalMode::Wal))
-            .await;
-        match opened {
-            Err(error) if is_busy(&error) && start.elapsed() < PATIENCE => {
+        match options.connect().await {
+            Err(error) if is_busy(&error) && start.elapsed() < patience => {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             opened => return opened.map_err(|cause| unopenable(location, cause)),
         }
     }
-}
-
-/// `SQLITE_BUSY` and its extended codes.
-fn is_busy(error: &sqlx::Error) -> bool {
-    let code = error
-        .as_database_error()
-        .and_then(sqlx::error::DatabaseError::code);
-    let code = code.and_then(|code| code.parse::<u32>().ok());
-    code.is_some_and(|code| code & 0xff == 5)
 }
 
 fn unopenable(location: &str, cause: sqlx::Error) -> OpenError {

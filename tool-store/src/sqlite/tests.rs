@@ -158,7 +158,7 @@ async fn every_connection_is_set_up() {
         ("journal_mode", "wal"),
         ("busy_timeout", "30000"),
     ] {
-        for pool in [&store.writer, &store.readers] {
+        for writes in [true, false] {
             let sql = AssertSqlSafe(format!(
                 "SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"
             ));
@@ -167,7 +167,13 @@ async fn every_connection_is_set_up() {
             } else {
                 sql
             };
-            let found: String = sqlx::query_scalar(sql).fetch_one(pool).await.unwrap();
+            let query = sqlx::query_scalar(sql);
+            let found: String = if writes {
+                let mut change = store.change().await.unwrap();
+                query.fetch_one(&mut *change).await.unwrap()
+            } else {
+                query.fetch_one(&store.readers).await.unwrap()
+            };
             assert_eq!(found, value, "{pragma}");
         }
     }

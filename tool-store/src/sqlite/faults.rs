@@ -1,0 +1,301 @@
+//! Faults of the disk, the file and other connections: each fails the change that meets it, and none the changes after it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../tests/suite/records.rs"]
+#[allow(dead_code, reason = "each program takes the records that it needs")]
+mod records;
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures::future::{join_all, join3};
+use futures::poll;
+use records::intent;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
+use tempfile::TempDir;
+use tool_core::store::*;
+
+use super::SqliteStore;
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    (folder, file)
+}
+
+fn row(id: &str, bytes: usize) -> AuditRow {
+    AuditRow {
+        id: id.to_owned(),
+        arguments: "x".repeat(bytes),
+        ..AuditRow::default()
+    }
+}
+
+/// The ids of the rows that are stored.
+async fn ids(store: &SqliteStore) -> Vec<String> {
+    let rows = store.export(&AuditFilter::default()).await.unwrap();
+    rows.into_iter().map(|row| row.id).collect()
+}
+
+/// That a change failed in a way that can be tried again, and that the text says why.
+fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str) {
+    match answer {
+        Err(error @ StoreError::Unavailable(_)) => {
+            let text = error.to_string();
+            assert!(text.contains(words), "`{text}` does not say `{words}`");
+        }
+        other => panic!("expected that the store is unavailable, got {other:?}"),
+    }
+}
+
+/// Stops the database of this connection from growing.
+async fn stop_growth(store: &SqliteStore) {
+    let mut change = store.change().await.unwrap();
+    let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
+        .fetch_one(&mut *change)
+        .await
+        .unwrap();
+    let limit = sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {}", pages + 2));
+    change.execute(limit).await.unwrap();
+    change.commit().await.unwrap();
+}
+
+/// Lifts the limit of a database in memory, whose connection stays.
+async fn lift(store: &SqliteStore) {
+    let mut change = store.change().await.unwrap();
+    change
+        .execute("PRAGMA max_page_count = 1000000")
+        .await
+        .unwrap();
+    change.commit().await.unwrap();
+}
+
+// B1: a full disk does not stop later writes.
+#[tokio::test]
+async fn full_database_takes_writes_again() {
+    let (_folder, file) = folder();
+    for store in [
+        SqliteStore::open(&file).await.unwrap(),
+        SqliteStore::in_memory().await.unwrap(),
+    ] {
+        store.write(vec![row("before", 10)]).await.unwrap();
+        for _ in 0..3 {
+            stop_growth(&store).await;
+            // The first row is written before the second finds no room.
+            let refused = store.write(vec![row("half", 10), row("large", 3_000_000)]);
+            is_unavailable(refused.await, "full");
+            assert_eq!(ids(&store).await, ["before"]);
+        }
+        lift(&store).await;
+        store.write(vec![row("later", 3_000_000)]).await.unwrap();
+        assert_eq!(ids(&store).await, ["before", "later"]);
+    }
+}
+
+// B1: another connection that keeps the write lock past the timeout fails one change, not the next.
+#[tokio::test(flavor = "multi_thread")]
+async fn locked_database_takes_writes_once_it_is_free() {
+    let (_folder, file) = folder();
+    let store = SqliteStore::open_with(&file, Duration::from_millis(200))
+        .await
+        .unwrap();
+    let other = SqliteConnectOptions::new().filename(&file);
+    let mut other = other.connect().await.unwrap();
+    let lock = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    for _ in 0..2 {
+        is_unavailable(store.write(vec![row("a", 10)]).await, "lock");
+        assert!(ids(&store).await.is_empty());
+    }
+    lock.rollback().await.unwrap();
+    store.write(vec![row("a", 10)]).await.unwrap();
+    assert_eq!(ids(&store).await, ["a"]);
+}
+
+fn rename(from: &Path, to: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let at = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
+        if at(from).exists() {
+            std::fs::rename(at(from), at(to)).unwrap();
+        }
+    }
+}
+
+// B1: a database that disappears is neither written to any more nor made anew, and is used again once it is back.
+#[tokio::test]
+async fn missing_database_is_used_once_it_is_back() {
+    let (folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    store.write(vec![row("a", 10)]).await.unwrap();
+    assert_eq!(ids(&store).await, ["a"]);
+    let aside = folder.path().join("aside.db");
+    rename(&file, &aside);
+    for _ in 0..2 {
+        is_unavailable(store.write(vec![row("lost", 10)]).await, "state.db");
+        let listed = store.export(&AuditFilter::default()).await;
+        is_unavailable(listed, "cannot be opened");
+        assert!(!file.exists(), "an empty database was made");
+    }
+    rename(&aside, &file);
+    assert_eq!(ids(&store).await, ["a"]);
+    store.write(vec![row("b", 10)]).await.unwrap();
+    assert_eq!(ids(&store).await, ["a", "b"]);
+}
+
+// B1: a change during which the file disappears is not reported as done.
+#[tokio::test]
+async fn change_whose_database_is_moved_is_rolled_back() {
+    let (folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let mut change = store.change().await.unwrap();
+    super::audit::save(&mut change, &row("a", 10))
+        .await
+        .unwrap();
+    let aside = folder.path().join("aside.db");
+    rename(&file, &aside);
+    let committed = change.commit().await;
+    is_unavailable(committed, "rolled back");
+    rename(&aside, &file);
+    assert!(ids(&store).await.is_empty());
+    store.write(vec![row("b", 10)]).await.unwrap();
+    assert_eq!(ids(&store).await, ["b"]);
+}
+
+// B1: a database that was replaced is read and written; one that is no store of this program is refused.
+#[tokio::test]
+async fn replaced_database_is_used_where_it_is_a_store() {
+    let (folder, file) = folder();
+    let copy = folder.path().join("copy.db");
+    let made = SqliteStore::open(&copy).await.unwrap();
+    made.write(vec![row("copied", 10)]).await.unwrap();
+    made.close().await;
+
+    let store = SqliteStore::open(&file).await.unwrap();
+    store.write(vec![row("a", 10)]).await.unwrap();
+    assert_eq!(ids(&store).await, ["a"]);
+    let aside = folder.path().join("aside.db");
+    rename(&file, &aside);
+    rename(&copy, &file);
+    store.write(vec![row("b", 10)]).await.unwrap();
+    assert_eq!(ids(&store).await, ["b", "copied"]);
+
+    rename(&file, &copy);
+    std::fs::write(&file, "").unwrap();
+    is_unavailable(store.write(vec![row("c", 10)]).await, "state.db");
+    std::fs::write(&file, "This is a text, not a database. ".repeat(200)).unwrap();
+    is_unavailable(store.write(vec![row("c", 10)]).await, "not a database");
+    std::fs::remove_file(&file).unwrap();
+    rename(&copy, &file);
+    store.write(vec![row("c", 10)]).await.unwrap();
+    assert_eq!(ids(&store).await, ["b", "c", "copied"]);
+}
+
+// B1: to remove the write-ahead log under an open store loses nothing that was stored.
+#[tokio::test]
+async fn removed_log_loses_nothing() {
+    for suffix in ["-wal", "-shm"] {
+        let (_folder, file) = folder();
+        let store = SqliteStore::open(&file).await.unwrap();
+        store.write(vec![row("a", 10)]).await.unwrap();
+        std::fs::remove_file(format!("{}{suffix}", file.display())).unwrap();
+        store.write(vec![row("b", 10)]).await.unwrap();
+        assert_eq!(ids(&store).await, ["a", "b"], "{suffix}");
+        store.close().await;
+        let store = SqliteStore::open(&file).await.unwrap();
+        assert_eq!(ids(&store).await, ["a", "b"], "{suffix}");
+    }
+}
+
+// B1: a change whose caller goes away leaves nothing, however far it had come, and the next change succeeds.
+#[tokio::test(flavor = "multi_thread")]
+async fn change_dropped_at_any_poll_leaves_nothing_half_written() {
+    let (_folder, file) = folder();
+    for store in [
+        SqliteStore::open(&file).await.unwrap(),
+        SqliteStore::in_memory().await.unwrap(),
+    ] {
+        let (mut ended, mut dropped) = (0, 0);
+        // How many polls a change takes depends on how soon its thread answers.
+        for round in 0..150_usize {
+            let polls = round % 30;
+            let (one, two) = (format!("{round} one"), format!("{round} two"));
+            let mut change = store.write(vec![row(&one, 10), row(&two, 10)]);
+            let mut left = polls;
+            let answer = std::future::poll_fn(|cx| {
+                if left == 0 {
+                    return Poll::Ready(None);
+                }
+                left -= 1;
+                change.as_mut().poll(cx).map(Some)
+            });
+            match answer.await {
+                Some(answer) => {
+                    answer.unwrap();
+                    ended += 1;
+                }
+                None => dropped += 1,
+            }
+            drop(change);
+            store.write(vec![row("next", 10)]).await.unwrap();
+            let stored = ids(&store).await;
+            assert_eq!(stored.contains(&one), stored.contains(&two), "{polls}");
+        }
+        assert!(ended > 0 && dropped > 0, "{ended} ended, {dropped} did not");
+    }
+}
+
+// B11: the end of a call does not wait for the calls that wait to begin.
+#[tokio::test]
+async fn end_passes_waiting_beginnings() {
+    const WAITING: usize = 500;
+    let (_folder, file) = folder();
+    let store = SqliteStore::open(&file).await.unwrap();
+    store.begin(intent("ended"), None).await.unwrap();
+    store.begin(intent("renewed"), None).await.unwrap();
+
+    // Nothing moves while this change is open, so that the order of arrival is known.
+    let first = store.change().await.unwrap();
+    let begun = Cell::new(0);
+    let mut waiting = Vec::new();
+    for key in 0..WAITING {
+        let intent = intent(&key.to_string());
+        let call = async {
+            assert_eq!(store.begin(intent, None).await.unwrap(), Begun::New);
+            begun.set(begun.get() + 1);
+        };
+        let mut call = Box::pin(call);
+        assert!(poll!(&mut call).is_pending());
+        waiting.push(call);
+    }
+    let end = async {
+        let end = records::end(EffectState::Succeeded, 200);
+        store.end("ended", "run-1", end).await.unwrap();
+        begun.get()
+    };
+    let renew = async {
+        let until = records::at(9_000);
+        let renewed = EffectLedger::renew(&store, "renewed", "run-1", until);
+        assert!(renewed.await.unwrap());
+        begun.get()
+    };
+    let (mut end, mut renew) = (pin!(end), pin!(renew));
+    assert!(poll!(&mut end).is_pending());
+    assert!(poll!(&mut renew).is_pending());
+    drop(first);
+    let (before_end, before_renew, _) = join3(end, renew, join_all(waiting)).await;
+    // The one that was next already when they came.
+    assert!(before_end <= 1, "{before_end} calls began before the end");
+    assert!(
+        before_renew <= 1,
+        "{before_renew} calls began before the renewal"
+    );
+    assert_eq!(begun.get(), WAITING);
+}

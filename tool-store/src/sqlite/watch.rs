@@ -1,0 +1,99 @@
+//! Notices that the files of an open database were removed or replaced.
+//!
+//! SQLite keeps writing to a file that was unlinked, and reports success: everything that is written is gone when the process ends
+//! (<https://www.sqlite.org/howtocorrupt.html#unlink>). SQLite checks for it in rollback journal mode only.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The identity of one file, which a file of the same name does not share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    #[cfg(unix)]
+    fn of(path: &Path) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        let metadata = std::fs::metadata(path)?;
+        Ok(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        })
+    }
+
+    /// Windows does not let anybody remove or rename a file that SQLite has open, so that its existence is enough.
+    #[cfg(not(unix))]
+    fn of(path: &Path) -> io::Result<Self> {
+        std::fs::metadata(path)?;
+        Ok(Self {
+            device: 0,
+            inode: 0,
+        })
+    }
+}
+
+/// The database, its write-ahead log and the log's index. All three exist, unchanged, for as long as a connection is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Files([FileId; 3]);
+
+/// The path of an open database, and since when the file there has been the same.
+#[derive(Debug)]
+pub(super) struct Watch {
+    path: PathBuf,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    database: Option<FileId>,
+    since: Instant,
+}
+
+impl Watch {
+    pub(super) fn new(path: PathBuf) -> Self {
+        let seen = Mutex::new(Seen {
+            database: FileId::of(&path).ok(),
+            since: Instant::now(),
+        });
+        Self { path, seen }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The identities of the files as they are now.
+    pub(super) fn files(&self) -> io::Result<Files> {
+        let beside = |suffix: &str| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(suffix);
+            FileId::of(Path::new(&name))
+        };
+        let files = [FileId::of(&self.path)?, beside("-wal")?, beside("-shm")?];
+        Ok(Files(files))
+    }
+
+    /// Whether a connection of this age has other files open than those at the path.
+    pub(super) fn is_stale(&self, age: Duration) -> bool {
+        let now = Instant::now();
+        let database = FileId::of(&self.path).ok();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.database != database {
+            seen.database = database;
+            seen.since = now;
+        }
+        now.checked_sub(age).is_none_or(|born| born < seen.since)
+    }
+
+    /// Makes every connection that was opened before stale.
+    pub(super) fn renew(&self) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.database = FileId::of(&self.path).ok();
+        seen.since = Instant::now();
+    }
+}
