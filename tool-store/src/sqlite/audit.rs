@@ -17,6 +17,12 @@ macro_rules! columns {
     };
 }
 
+macro_rules! values {
+    () => {
+        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+    };
+}
+
 /// Removes one user's rows.
 pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND tenant = ?";
 
@@ -82,45 +88,73 @@ fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
     })
 }
 
+/// Adds a row, or ends the one of its id. Columns that have an index are not set, so that no index is written a second time:
+/// `REPLACE` removes the row from all of them and adds it again.
+const END: &str = concat!(
+    "INSERT INTO audit (",
+    columns!(),
+    ") VALUES (",
+    values!(),
+    ") ON CONFLICT (id) DO UPDATE SET ",
+    "turn = excluded.turn, thread = excluded.thread, runtime_user = excluded.runtime_user, agent = excluded.agent,  \
+         session = excluded.session, contract = excluded.contract, effect = excluded.effect, layer = excluded.layer,  \
+         decision = excluded.decision, policy = excluded.policy, approval = excluded.approval,  \
+         approver = excluded.approver, outcome = excluded.outcome, error = excluded.error,  \
+         arguments = excluded.arguments, original_hash = excluded.original_hash, used_hash = excluded.used_hash,  \
+         output = excluded.output, output_bytes = excluded.output_bytes, attempt = excluded.attempt,  \
+         duration_us = excluded.duration_us, notes = excluded.notes",
+    " WHERE (call, tenant, principal, tool, started) IS (excluded.call, excluded.tenant, excluded.principal, excluded.tool, excluded.started)"
+);
+
+/// Puts a row in place of one of the same id that has another caller, tool or time.
+const REPLACE: &str = concat!(
+    "REPLACE INTO audit (",
+    columns!(),
+    ") VALUES (",
+    values!(),
+    ")"
+);
+
 /// Writes a row in place of the one of its id.
 pub(super) async fn save(db: &mut SqliteConnection, row: &AuditRow) -> Result<(), Fault> {
     let notes = serde_json::to_string(&row.notes)
         .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-    sqlx::query(concat!(
-        "REPLACE INTO audit (",
-        columns!(),
-        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    ))
-    .bind(&row.id)
-    .bind(&row.call)
-    .bind(&row.turn)
-    .bind(&row.thread)
-    .bind(&row.tenant)
-    .bind(&row.principal)
-    .bind(&row.runtime_user)
-    .bind(&row.agent)
-    .bind(&row.session)
-    .bind(&row.tool)
-    .bind(&row.contract)
-    .bind(row.effect)
-    .bind(&row.layer)
-    .bind(&row.decision)
-    .bind(&row.policy)
-    .bind(&row.approval)
-    .bind(&row.approver)
-    .bind(&row.outcome)
-    .bind(&row.error)
-    .bind(&row.arguments)
-    .bind(&row.original_hash)
-    .bind(&row.used_hash)
-    .bind(&row.output)
-    .bind(row.output_bytes.map(u64::cast_signed))
-    .bind(row.attempt)
-    .bind(row.started.as_millis())
-    .bind(row.duration_us.map(u64::cast_signed))
-    .bind(notes)
-    .execute(db)
-    .await?;
+    for statement in [END, REPLACE] {
+        let done = sqlx::query(statement)
+            .bind(&row.id)
+            .bind(&row.call)
+            .bind(&row.turn)
+            .bind(&row.thread)
+            .bind(&row.tenant)
+            .bind(&row.principal)
+            .bind(&row.runtime_user)
+            .bind(&row.agent)
+            .bind(&row.session)
+            .bind(&row.tool)
+            .bind(&row.contract)
+            .bind(row.effect)
+            .bind(&row.layer)
+            .bind(&row.decision)
+            .bind(&row.policy)
+            .bind(&row.approval)
+            .bind(&row.approver)
+            .bind(&row.outcome)
+            .bind(&row.error)
+            .bind(&row.arguments)
+            .bind(&row.original_hash)
+            .bind(&row.used_hash)
+            .bind(&row.output)
+            .bind(row.output_bytes.map(u64::cast_signed))
+            .bind(row.attempt)
+            .bind(row.started.as_millis())
+            .bind(row.duration_us.map(u64::cast_signed))
+            .bind(&notes)
+            .execute(&mut *db)
+            .await?;
+        if done.rows_affected() > 0 {
+            break;
+        }
+    }
     Ok(())
 }
 

@@ -199,12 +199,17 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (1, "state", include_str!("../../migrations/0001_state.sql")),
     (
         2,
         "catalogue",
         include_str!("../../migrations/0002_catalogue.sql"),
+    ),
+    (
+        3,
+        "audit_indexes",
+        include_str!("../../migrations/0003_audit_indexes.sql"),
     ),
 ];
 
