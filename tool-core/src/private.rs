@@ -10,6 +10,8 @@ pub use serde_json;
 
 pub use crate::context::{FromSecret, FromVariable};
 pub use crate::effect::{Declared, Effect};
+#[cfg(feature = "host")]
+pub use crate::gate::canonical::canonical;
 pub use crate::output::{IntoOutput, Returned, Step};
 pub use crate::registry::{Link, TOOLS};
 pub use crate::run::{DecodeError, Pass, Ticket, blocking, start};

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 
-use crate::args;
+use crate::args::{self, Inexact, Issue};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::{CallScope, ToolContext};
 use crate::error::{ErrorKind, ToolError};
@@ -61,18 +61,38 @@ pub struct Pass(());
 /// serde refused what the schema admits: a `Deserialize` of the user's own is stricter than its type's schema.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct DecodeError(serde_json::Error);
+pub struct DecodeError(Undecoded);
+
+/// Why.
+#[derive(Debug)]
+enum Undecoded {
+    Serde(serde_json::Error),
+    /// A number that the handler of a dynamic tool would get as another one.
+    Number(Issue),
+}
 
 impl DecodeError {
     pub(crate) fn new(error: serde_json::Error) -> Self {
-        Self(error)
+        Self(Undecoded::Serde(error))
     }
 
     fn into_tool_error(self) -> ToolError {
-        ToolError::of(
-            ErrorKind::InvalidArguments,
-            format!("the arguments do not fit: {}", self.0),
-        )
+        match self.0 {
+            Undecoded::Serde(error) => ToolError::of(
+                ErrorKind::InvalidArguments,
+                format!("the arguments do not fit: {error}"),
+            ),
+            Undecoded::Number(issue) => ToolError::invalid_arguments(vec![issue]),
+        }
+    }
+}
+
+impl From<Inexact> for DecodeError {
+    fn from(error: Inexact) -> Self {
+        Self(match error {
+            Inexact::Json(error) => Undecoded::Serde(error),
+            Inexact::Number(issue) => Undecoded::Number(issue),
+        })
     }
 }
 

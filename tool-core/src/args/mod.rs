@@ -13,6 +13,7 @@ mod decode;
 mod describe;
 mod duration;
 mod equal;
+mod exact;
 mod issue;
 mod list;
 mod number;
@@ -30,7 +31,10 @@ mod walk;
 pub(crate) use bytes::decode as unescape;
 pub(crate) use bytes::special;
 pub(crate) use decode::{decode, raw_value};
+pub(crate) use exact::{Inexact, value};
 pub use issue::{Issue, Repair, RepairNote};
+#[cfg(feature = "host")]
+pub(crate) use number::{is_same as is_same_number, write as write_number};
 #[cfg(feature = "host")]
 pub(crate) use scan::{Cursor, Stop};
 pub(crate) use suggest::nearest;

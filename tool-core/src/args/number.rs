@@ -76,6 +76,46 @@ impl<'t> Decimal<'t> {
         value.checked_mul(factor)
     }
 
+    /// Writes the one text that all spellings of this number share, and no other number has. `None` where the exponent is beyond what
+    /// is compared.
+    ///
+    /// Without an exponent where the text of an `f64` in Rust has none, which bounds the zeros that are added to the digits.
+    #[cfg(feature = "host")]
+    fn write(&self, out: &mut String) -> Option<()> {
+        /// The largest `f64` has so many digits before its point.
+        const BEFORE: i64 = 309;
+        /// The smallest `f64` has so many zeros behind its point.
+        const BEHIND: i64 = 323;
+        if self.is_zero() {
+            out.push('0');
+            return Some(());
+        }
+        if self.exponent.abs() > FAR / 2 {
+            return None;
+        }
+        if self.negative {
+            out.push('-');
+        }
+        let start = out.len();
+        out.extend(self.digits().map(char::from));
+        // Digits before the point.
+        let before = length(self.head) + length(self.tail) + self.exponent;
+        let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or_default());
+        match self.exponent {
+            0.. if self.exponent <= BEFORE => out.push_str(&zeros(self.exponent)),
+            ..0 if before > 0 => out.insert(start + usize::try_from(before).ok()?, '.'),
+            ..0 if before >= -BEHIND => {
+                out.insert_str(start, "0.");
+                out.insert_str(start + 2, &zeros(-before));
+            }
+            exponent => {
+                out.push('e');
+                out.push_str(&exponent.to_string());
+            }
+        }
+        Some(())
+    }
+
     /// Which of two numbers is smaller.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         // The sign of zero means nothing.
@@ -211,6 +251,17 @@ pub(super) fn bounded(number: &Num, text: &str, bounds: &Constraints) -> bool {
     }) && bounds
         .multiple_of
         .is_none_or(|unit| Decimal::new(text).is_multiple_of(&Decimal::new(unit.text())))
+}
+
+/// Writes a JSON number as the one text that all its spellings share. `None` where its exponent has some 18 digits or more.
+#[cfg(feature = "host")]
+pub(crate) fn write(text: &str, out: &mut String) -> Option<()> {
+    Decimal::new(text).write(out)
+}
+
+/// Whether two JSON numbers are the same decimal.
+pub(crate) fn is_same(left: &str, right: &str) -> bool {
+    Decimal::new(left).compare(&Decimal::new(right)) == Ordering::Equal
 }
 
 fn order(number: &Num, text: &str, bound: Number) -> Ordering {

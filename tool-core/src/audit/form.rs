@@ -6,7 +6,8 @@ use std::borrow::Cow;
 
 use serde_json::{Number, Value, json};
 
-use crate::args::{Cursor, Stop, unescape};
+use crate::args::{Cursor, Stop, is_same_number, unescape, write_number};
+use crate::gate::canonical::canonical;
 use crate::output::quote;
 use crate::schema::{AuditForm, Kind, Schema};
 
@@ -81,9 +82,15 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
         out.push_str(digits);
         return Ok(());
     }
-    // One spelling for each number; none is as great as to be infinite.
+    // No number that is too great for serde_json is an argument.
     let number: Number = serde_json::from_str(digits).map_err(|_| Stop)?;
-    out.push_str(&number.to_string());
+    let number = number.to_string();
+    // Its spelling, and every digit where it rounds.
+    if is_same_number(&number, digits) {
+        out.push_str(&number);
+    } else {
+        write_number(digits, out).ok_or(Stop)?;
+    }
     Ok(())
 }
 
@@ -111,7 +118,11 @@ fn whole(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     cursor.skip()?;
     let text = cursor.slice(start, cursor.at);
     let value: Value = serde_json::from_str(text).map_err(|_| Stop)?;
-    out.push_str(&serde_json::to_string(&value).map_err(|_| Stop)?);
+    let value = value.to_string();
+    let exact = canonical(text).ok_or(Stop)?;
+    // As serde_json writes it, and with every digit where it rounds.
+    let is_rounded = canonical(&value).is_none_or(|value| value != exact);
+    out.push_str(if is_rounded { &exact } else { &value });
     Ok(())
 }
 

@@ -1,18 +1,20 @@
 //! One text for one value: what an approval and a ledger row are bound to.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde_json::value::RawValue;
+
+use crate::args::write_number;
 
 /// Deeper values are refused; the guard admits none that deep.
 const DEEPEST: usize = 128;
 
-/// The canonical spelling of JSON text: keys sorted by their bytes, no white space, strings escaped as `serde_json` does, whole
-/// numbers digit for digit and without a fraction, other numbers as the shortest text of their `f64`.
+/// The canonical spelling of JSON text: keys sorted by their bytes, no white space, strings escaped as `serde_json` does, numbers by
+/// their decimal value: without an exponent where at most 323 zeros write it out.
 ///
-/// Two texts have the same canonical one exactly when they say the same value. `None` where the text is no JSON.
-pub(crate) fn canonical(text: &str) -> Option<String> {
+/// Two texts have the same canonical one exactly when they have the same value. No number passes through `f64`. `None` where the text
+/// is not JSON, or has a number whose exponent has some 18 digits or more.
+pub fn canonical(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let value: &RawValue = serde_json::from_str(text).ok()?;
     write_value(value.get(), &mut out, DEEPEST)?;
@@ -61,27 +63,158 @@ fn write_text(text: &str, out: &mut String) -> Option<()> {
     Some(())
 }
 
-fn write_number(text: &str, out: &mut String) -> Option<()> {
-    if text
-        .bytes()
-        .all(|byte| byte == b'-' || byte.is_ascii_digit())
-    {
-        // Minus zero is zero.
-        out.push_str(if text == "-0" { "0" } else { text });
-        return Some(());
-    }
-    let value: f64 = text.parse().ok()?;
-    if !value.is_finite() {
-        return None;
-    }
-    // `{}` of an `f64` is the shortest text that reads back, without an exponent and without `.0`.
-    let value = if value == 0.0 { 0.0 } else { value };
-    write!(out, "{value}").ok()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::str::FromStr as _;
+    use std::time::{Duration, Instant};
+
+    use bigdecimal::BigDecimal;
+    use proptest::prelude::*;
+
     use super::canonical;
+    use crate::args::{Inexact, value};
+
+    /// A decimal as digits and a power of ten.
+    #[derive(Clone, Debug)]
+    struct Number {
+        negative: bool,
+        digits: String,
+        power: i64,
+    }
+
+    impl Number {
+        /// One of its JSON spellings: with so many digits behind the point and so many zeros at either end.
+        fn spell(&self, behind: usize, zeros: usize, exponent: &str) -> String {
+            let digits = format!(
+                "{}{}{}",
+                "0".repeat((behind + 1).saturating_sub(self.digits.len() + zeros)),
+                self.digits,
+                "0".repeat(zeros)
+            );
+            let (before, after) = digits.split_at(digits.len() - behind.min(digits.len() - 1));
+            let trimmed = before.trim_start_matches('0');
+            let before = if trimmed.is_empty() { "0" } else { trimmed };
+            let point = if after.is_empty() { "" } else { "." };
+            let power =
+                self.power + i64::try_from(after.len()).unwrap() - i64::try_from(zeros).unwrap();
+            let sign = if self.negative { "-" } else { "" };
+            let power = match power {
+                0 if exponent.is_empty() => String::new(),
+                power if power > 0 && exponent == "E+" => format!("E+{power}"),
+                power => format!("e{power}"),
+            };
+            format!("{sign}{before}{point}{after}{power}")
+        }
+    }
+
+    fn number() -> impl Strategy<Value = Number> {
+        let digits = prop_oneof!["[0-9]{1,5}", "[0-9]{14,24}", "[0-9]{40,60}", "[1-9]0{0,30}"];
+        let power = prop_oneof![4 => -30..30_i64, 1 => -700..700_i64];
+        (any::<bool>(), digits, power).prop_map(|(negative, digits, power)| Number {
+            negative,
+            digits,
+            power,
+        })
+    }
+
+    fn spelling() -> impl Strategy<Value = (usize, usize, &'static str)> {
+        let exponent = prop_oneof![Just(""), Just("E+")];
+        (0..30_usize, 0..20_usize, exponent)
+    }
+
+    fn judge(text: &str) -> BigDecimal {
+        BigDecimal::from_str(text).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        // B7: a canonical text keeps the decimal, and all spellings of it share the text.
+        #[test]
+        fn spellings_of_a_decimal_share_one_text(
+            number in number(),
+            one in spelling(),
+            two in spelling(),
+        ) {
+            let (one, two) = (number.spell(one.0, one.1, one.2), number.spell(two.0, two.1, two.2));
+            prop_assert_eq!(judge(&one), judge(&two));
+            let text = canonical(&one).unwrap();
+            prop_assert_eq!(judge(&text), judge(&one));
+            prop_assert_eq!(Some(text.clone()), canonical(&two), "{} {}", one, two);
+            prop_assert_eq!(Some(text.clone()), canonical(&text));
+            prop_assert!(text.len() <= one.len() + 330, "{}", text);
+        }
+
+        // B7: two decimals never share a text, however close they are.
+        #[test]
+        fn close_decimals_have_two_texts(
+            number in number(),
+            at in any::<prop::sample::Index>(),
+            digit in b'0'..=b'9',
+            shift in -1..=1_i64,
+            spelling in spelling(),
+        ) {
+            let mut other = number.clone();
+            let at = at.index(other.digits.len());
+            other.digits.replace_range(at..=at, &char::from(digit).to_string());
+            other.power += shift;
+            let (one, two) = (number.spell(0, 0, ""), other.spell(spelling.0, spelling.1, spelling.2));
+            prop_assert_eq!(
+                canonical(&one) == canonical(&two),
+                judge(&one) == judge(&two),
+                "{} {}", one, two
+            );
+        }
+
+        // B7: what a dynamic tool receives is the decimal that was written, or the call is refused.
+        #[test]
+        fn received_number_is_the_written_one(number in number(), spelling in spelling()) {
+            let written = number.spell(spelling.0, spelling.1, spelling.2);
+            match value(&written) {
+                Ok(received) => prop_assert_eq!(judge(&received.to_string()), judge(&written)),
+                Err(Inexact::Number(_)) => {
+                    let digits = canonical(&written).unwrap();
+                    let significant = digits.trim_start_matches(['-', '0', '.']);
+                    let top = number.power + i64::try_from(number.digits.len()).unwrap();
+                    let fits = (-280..300).contains(&top);
+                    prop_assert!(significant.len() > 15 || !fits, "{} was refused", written);
+                }
+                Err(Inexact::Json(error)) => prop_assert!(false, "{}: {}", written, error),
+            }
+        }
+
+        // B7: texts that earlier versions stored stay what they were, for what an `f64` or a whole number of 64 bits holds.
+        #[test]
+        fn ordinary_numbers_keep_their_text(float in any::<f64>(), whole in any::<i64>()) {
+            prop_assume!(float.is_finite());
+            let expected = format!("{}", if float == 0.0 { 0.0 } else { float });
+            prop_assert_eq!(canonical(&format!("{float:e}")), Some(expected.clone()));
+            prop_assert_eq!(canonical(&expected), Some(expected));
+            prop_assert_eq!(canonical(&whole.to_string()), Some(whole.to_string()));
+        }
+    }
+
+    // B7: a huge exponent costs neither memory nor time.
+    #[test]
+    fn huge_exponents_stay_small() {
+        let start = Instant::now();
+        let digits = "7".repeat(100_000);
+        for text in [
+            "1e999999999999999".to_owned(),
+            "1e-999999999999999".to_owned(),
+            format!("{digits}e99999999"),
+            format!("0.{digits}e-99999999"),
+            format!("[{}]", vec!["1e300"; 10_000].join(",")),
+        ] {
+            let canonical = canonical(&text).unwrap();
+            assert!(canonical.len() <= 64 * text.len(), "{}", canonical.len());
+        }
+        assert!(start.elapsed() < Duration::from_secs(5));
+        assert_ne!(
+            canonical("1e999999999999999"),
+            canonical("1e999999999999998")
+        );
+    }
 
     #[test]
     fn one_value_has_one_text() {
@@ -101,13 +234,24 @@ mod tests {
             ("0.10", "0.1"),
             ("18446744073709551616", "18446744073709551616"),
             ("[ ]", "[]"),
+            ("100000000000000000.9", "100000000000000000.9"),
+            ("12345678901234567890123", "12345678901234567890123"),
+            ("1.20e1", "12"),
+            ("-1500E-3", "-1.5"),
+            ("0.0e999999999999999999999", "0"),
+            ("1e309", &format!("1{}", "0".repeat(309))),
+            ("1e310", "1e310"),
+            ("10e309", "1e310"),
+            ("0.1e-400", "1e-401"),
+            ("12e999999999", "12e999999999"),
+            ("120e999999998", "12e999999999"),
         ];
         for (text, expected) in cases {
             assert_eq!(canonical(text).as_deref(), Some(expected), "{text}");
             assert_eq!(canonical(expected).as_deref(), Some(expected), "again");
         }
         assert_ne!(canonical("9007199254740993"), canonical("9007199254740992"));
-        for wrong in ["", "{", "1e999", "nul"] {
+        for wrong in ["", "{", "1e9999999999999999999", "nul"] {
             assert_eq!(canonical(wrong), None, "{wrong}");
         }
     }

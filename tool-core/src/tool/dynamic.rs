@@ -96,6 +96,10 @@ impl From<DynSchema> for DynamicSchema {
 
 impl DynamicTool {
     /// A tool that reads its arguments as `A`, usually a [`serde_json::Value`], and runs the closure.
+    ///
+    /// Numbers arrive as they were written and approved. A call with a number that a `Value` would round, such as a whole number of
+    /// more than 64 bits, is refused with its pointer before anybody is asked to approve it. For such numbers, let the schema ask for
+    /// a text.
     #[track_caller]
     pub fn new<A, F, R>(
         name: impl Into<String>,

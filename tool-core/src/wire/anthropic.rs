@@ -1,5 +1,7 @@
 //! Messages of Anthropic.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -233,9 +235,10 @@ impl Block {
 
 /// A block that began without its input, with it.
 fn with_input(block: &RawValue, input: &str) -> Box<RawValue> {
-    let mut block: serde_json::Map<String, Value> =
+    // As raw texts, so that no number is rounded.
+    let mut block: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(block.get()).unwrap_or_default();
-    let input = serde_json::from_str(input).unwrap_or_else(|_| json!({}));
+    let input = serde_json::from_str(input).unwrap_or_else(|_| raw(&json!({})));
     block.insert("input".to_owned(), input);
     raw(&block)
 }

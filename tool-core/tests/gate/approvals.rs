@@ -64,6 +64,72 @@ async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
     assert_eq!(host.approvals().list(&filter).await.unwrap().len(), 2);
 }
 
+// B7: a dynamic tool receives the number that was approved; one that its handler would get rounded is refused before anybody is asked.
+#[tokio::test]
+async fn dynamic_tool_receives_the_approved_number() {
+    let host = Host::new();
+    let tool = DynamicTool::new(
+        "transfer",
+        "Transfers an amount.",
+        serde_json::json!({
+            "type": "object",
+            "properties": {"amount": {"type": "number", "description": "How much."}},
+            "required": ["amount"],
+            "additionalProperties": false
+        }),
+        |arguments: serde_json::Value, _| async move {
+            Ok::<_, ToolError>(arguments["amount"].to_string())
+        },
+    )
+    .approval(tool_core::Approval::Always);
+    let registry = Registry::builder().dynamic(tool).build().unwrap();
+    let tools = registry.open().through(&host.gate);
+    let call =
+        |id: &str, amount: &str| ToolCall::new(id, "transfer", format!(r#"{{"amount":{amount}}}"#));
+    for (id, amount, approved, ran) in [
+        (
+            "c-1",
+            "18446744073709551615",
+            "18446744073709551615",
+            "18446744073709551615",
+        ),
+        (
+            "c-2",
+            "122.41629403378658",
+            "122.41629403378658",
+            "122.41629403378658",
+        ),
+        ("c-3", "1.50e2", "150", "150"),
+    ] {
+        let result = tools.call(call(id, amount), &host.ann()).await;
+        let ticket = ticket(&result);
+        assert_eq!(ticket.arguments, format!(r#"{{"amount":{approved}}}"#));
+        let answer = host.approvals();
+        let answer = answer.answer(&tools, &ticket.token, Reply::Approve, "boss", None);
+        answer.await.unwrap();
+        let result = tools.resume(&ticket.token, &host.ann()).await;
+        assert_eq!(result.model_text(), ran);
+    }
+    let asked = host.approvals().list(&ApprovalFilter::default()).await;
+    let asked = asked.unwrap().len();
+    for (id, amount) in [
+        ("c-4", "12345678901234567890123"),
+        ("c-5", "100000000000000000.9"),
+        ("c-6", "122.416294033786585"),
+    ] {
+        let result = tools.call(call(id, amount), &host.ann()).await;
+        assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments), "{amount}");
+        let text = result.model_text();
+        assert!(
+            text.contains("/amount") && text.contains("exactly"),
+            "{text}"
+        );
+        assert!(text.contains(amount), "{text}");
+    }
+    let later = host.approvals().list(&ApprovalFilter::default()).await;
+    assert_eq!(later.unwrap().len(), asked);
+}
+
 // S3-15
 #[tokio::test]
 async fn a_tool_of_the_client_waits_as_well() {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::output::Promise;
 use super::super::{Approval, Job, SecretNeed, VariableNeed};
+use crate::args;
 use crate::context::ToolContext;
 use crate::effect::{Declared, Effect};
 use crate::run::{DecodeError, Ticket};
@@ -141,9 +142,10 @@ impl DynamicDef {
         }
     }
 
-    /// Reads the arguments as the schema's owner spells them, and gives the run.
+    /// Reads the arguments as the schema's owner spells them, and gives the run. A number that a [`Value`] would round is refused: it was
+    /// approved, and is hashed, as it was written.
     pub(crate) fn start(&self, text: &str, cx: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
-        let mut arguments: Value = serde_json::from_str(text).map_err(DecodeError::new)?;
+        let mut arguments: Value = args::value(text)?;
         if let Some(schema) = self.parsed {
             schema.restore(&mut arguments);
         }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use rmcp::ErrorData;
 use rmcp::model::{RequestStateCodec, SealOptions};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
+use tool_core::private::canonical;
 use tool_core::{Answer, Question, ToolContext, ToolError};
 
 use super::Given;
@@ -271,8 +271,8 @@ pub(crate) struct Sealed(String);
 impl Sealed {
     pub(crate) fn of(tool: &str, arguments: &str, cx: &ToolContext) -> Self {
         // A client may write the same arguments with other spaces, and keys in another order.
-        let canonical = serde_json::from_str::<Value>(arguments);
-        let canonical = canonical.map_or_else(|_| arguments.to_owned(), |value| value.to_string());
+        // Every digit counts: numbers that `f64` rounds to one are two calls.
+        let canonical = canonical(arguments).unwrap_or_else(|| arguments.to_owned());
         let whose = serde_json::json!([cx.user(), cx.workspace(), tool]);
         Self(format!("{whose}{canonical}"))
     }

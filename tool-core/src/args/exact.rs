@@ -1,0 +1,168 @@
+//! Arguments as a [`Value`] that holds every number as it was written.
+//!
+//! `serde_json` rounds a number that is neither a whole number of 64 bits nor an `f64`, and rounds some that are one to its neighbour
+//! (feature `float_roundtrip`). Both features that change this are for the whole program, and so not for a library to turn on.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+use super::describe::found;
+use super::issue::{Issue, Path};
+use super::number;
+use crate::call::Entries;
+
+/// Deeper values are left to `serde_json`, which refuses them.
+const DEEPEST: usize = 127;
+
+/// Why arguments are not a [`Value`].
+#[derive(Debug)]
+pub(crate) enum Inexact {
+    Json(serde_json::Error),
+    /// A number that a `Value` does not hold.
+    Number(Issue),
+}
+
+impl From<serde_json::Error> for Inexact {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error)
+    }
+}
+
+/// Reads arguments; refuses those with a number that would be another one afterwards.
+pub(crate) fn value(text: &str) -> Result<Value, Inexact> {
+    if may_round(text) {
+        let raw: &RawValue = serde_json::from_str(text)?;
+        build(raw.get(), &mut Path::default())
+    } else {
+        Ok(serde_json::from_str(text)?)
+    }
+}
+
+/// Whether the text may hold a number with an exponent, or with more digits than every `f64` keeps. Texts are looked at too.
+fn may_round(text: &str) -> bool {
+    let mut digits = 0;
+    text.bytes().any(|byte| match byte {
+        b'0'..=b'9' => {
+            digits += 1;
+            digits > f64::DIGITS
+        }
+        b'.' => false,
+        b'e' | b'E' => digits > 0,
+        _ => {
+            digits = 0;
+            false
+        }
+    })
+}
+
+fn build(text: &str, path: &mut Path) -> Result<Value, Inexact> {
+    match text.as_bytes().first() {
+        Some(b'{') if path.len() < DEEPEST => {
+            let Entries(entries) = serde_json::from_str(text)?;
+            let mut map = Map::new();
+            for (key, value) in entries {
+                path.key(&key);
+                let value = build(value.get(), path)?;
+                path.leave();
+                map.insert(key, value);
+            }
+            Ok(Value::Object(map))
+        }
+        Some(b'[') if path.len() < DEEPEST => {
+            let items: Vec<&RawValue> = serde_json::from_str(text)?;
+            let mut values = Vec::with_capacity(items.len());
+            for (index, item) in items.into_iter().enumerate() {
+                path.item(index);
+                values.push(build(item.get(), path)?);
+                path.leave();
+            }
+            Ok(Value::Array(values))
+        }
+        Some(b'-' | b'0'..=b'9') => exact(text).map(Value::Number).ok_or_else(|| {
+            Inexact::Number(Issue {
+                pointer: path.pointer(),
+                expected: "a number that this tool can hold exactly: a whole number of 64 bits, or one of at most 15 digits"
+                    .to_owned(),
+                found: found(text),
+            })
+        }),
+        _ => Ok(serde_json::from_str(text)?),
+    }
+}
+
+/// The number that is written there, and no other.
+fn exact(text: &str) -> Option<Number> {
+    let is_same = |number: &Number| number::is_same(&number.to_string(), text);
+    if let Ok(number) = serde_json::from_str::<Number>(text)
+        && is_same(&number)
+    {
+        return Some(number);
+    }
+    // The standard library rounds to the nearest `f64`, whose shortest text may be what was written.
+    Number::from_f64(text.parse().ok()?).filter(is_same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // B7: a number arrives as it was written, or the call is refused.
+    #[test]
+    fn numbers_are_held_exactly_or_refused() {
+        for (text, held) in [
+            ("1", "1"),
+            ("-9223372036854775808", "-9223372036854775808"),
+            ("18446744073709551615", "18446744073709551615"),
+            ("0.1", "0.1"),
+            ("1e2", "100.0"),
+            ("1e22", "1e22"),
+            ("10000000000000000000000", "1e22"),
+            ("-0.0", "-0.0"),
+            ("122.41629403378658", "122.41629403378658"),
+            ("5e-324", "5e-324"),
+            ("1.7976931348623157e308", "1.7976931348623157e308"),
+        ] {
+            let value = value(&format!(" [{text}]")).unwrap();
+            // `e22` and `e+22` are two spellings of serde_json's versions.
+            let written = value[0].to_string().replace("e+", "e");
+            assert_eq!(written, held, "{text}");
+        }
+        for text in [
+            "12345678901234567890123",
+            "18446744073709551616.5",
+            "100000000000000000.9",
+            "122.416294033786585",
+            "122.41629403378659",
+            "0.1000000000000000055511151231257827",
+            "1e999",
+            "1e-999",
+            "1e99999999999999999999",
+        ] {
+            let arguments = format!(r#"{{"a":[{{"b/c":{text}}}],"z":1}}"#);
+            match value(&arguments) {
+                Err(Inexact::Number(issue)) => {
+                    assert_eq!(issue.pointer, "/a/0/b~1c");
+                    assert!(issue.found.contains(&text[..5]), "{}", issue.found);
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn other_values_are_those_of_serde_json() {
+        let deep = format!("{}1e1{}", "[".repeat(100), "]".repeat(100));
+        for text in [
+            r#"{"a":"1e5 \u0041","b":[null,true,{}],"n":1e1,"a\"":[]}"#,
+            r#""12345678901234567890""#,
+            &deep,
+        ] {
+            let expected: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(value(text).unwrap(), expected, "{text}");
+        }
+        let too_deep = format!("{}1e1{}", "[".repeat(400), "]".repeat(400));
+        for text in ["", "1e1 1", "[1e1", r#"{"a":1e1,}"#, &too_deep] {
+            assert!(matches!(value(text), Err(Inexact::Json(_))), "{text}");
+        }
+    }
+}
