@@ -30,9 +30,8 @@
 //! A handle works for the tenant and principal of the call only; to anybody else it does not exist. Callers without a workspace or
 //! user are one and the same. Without a store, or where it fails, the model reads the head and that the rest is not kept.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -40,6 +39,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::call::bare_text;
 use crate::context::{FromContext, ToolContext};
 use crate::effect::Effect;
+use crate::env;
 use crate::error::ToolError;
 use crate::output::{IntoOutput, ModelOutput, Output, Returned, ToModelOutput};
 use crate::redact::Clean;
@@ -221,9 +221,7 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
 /// A name that no other output has, in no process. It guards nothing: the store asks who reads.
 fn handle() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let half = || RandomState::new().hash_one((count, Timestamp::now().as_millis()));
-    format!("{:016x}{:016x}", half(), half())
+    format!("{:016x}{:016x}", env::unique(&COUNT), env::unique(&COUNT))
 }
 
 /// Name of the tool that reads on.

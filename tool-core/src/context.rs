@@ -1,7 +1,7 @@
 //! What a tool knows about the call it serves, and what the host gives it.
 
 use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -91,8 +91,8 @@ pub(crate) struct Host {
     model_provider: Option<String>,
     cancellation: Option<CancellationToken>,
     deadline: Option<Instant>,
-    secrets: HashMap<String, SecretString>,
-    variables: HashMap<String, Value>,
+    secrets: BTreeMap<String, SecretString>,
+    variables: BTreeMap<String, Value>,
     extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// Masks what the host gave.
     redactor: OnceLock<Redactor>,

@@ -397,14 +397,13 @@ impl fmt::Debug for ToolError {
 mod audit {
     //! Ids that differ between calls and between processes. They name a row, they guard nothing.
 
-    use std::hash::{BuildHasher, RandomState};
-    use std::sync::LazyLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::AtomicU64;
+
+    use crate::env;
 
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
     pub(super) fn next() -> u64 {
-        SEED.hash_one(COUNT.fetch_add(1, Ordering::Relaxed)).max(1)
+        env::unique(&COUNT).max(1)
     }
 }

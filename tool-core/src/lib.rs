@@ -60,6 +60,8 @@ pub mod bounded;
 mod call;
 mod context;
 mod effect;
+#[doc(hidden)]
+pub mod env;
 mod error;
 mod gate;
 #[cfg(feature = "host")]

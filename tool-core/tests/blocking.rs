@@ -7,6 +7,10 @@
     clippy::panic,
     reason = "a test fails by panicking"
 )]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the real clock and spawn their own tasks"
+)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};

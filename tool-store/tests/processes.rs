@@ -5,6 +5,10 @@
     clippy::panic,
     reason = "a test fails by panicking"
 )]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the real clock and spawn their own tasks"
+)]
 
 #[path = "suite/records.rs"]
 #[allow(dead_code, reason = "each program takes the records that it needs")]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::row::Late;
+use crate::env;
 use crate::store::{AuditRow, AuditSink, StoreError};
 use crate::sync::Backlog;
 
@@ -111,15 +112,13 @@ impl AuditBuffer {
                 }
             }
         }
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            return;
-        };
         if self.0.tended.swap(true, Ordering::Relaxed) {
             return;
         }
         let weak = Arc::downgrade(&self.0);
         let untended = Untended(weak.clone());
-        runtime.spawn(async move {
+        // Where there is no runtime the task is dropped, and with it the mark.
+        env::spawn(async move {
             let _untended = untended;
             loop {
                 let Some(inner) = weak.upgrade() else { break };

@@ -74,7 +74,7 @@ fn fingerprint(def: &ToolDef) -> Arc<str> {
 /// 128 random bits as hex.
 pub(crate) fn random_id() -> Result<String, ToolError> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
+    crate::env::random(&mut bytes)
         .map_err(|error| ToolError::foreign(error).operator("the system gave no random bytes"))?;
     Ok(hex(&bytes))
 }

@@ -39,7 +39,7 @@ impl Citation {
             source: source.into(),
             source_id: source_id.into(),
             version: None,
-            retrieved_at: rfc3339(SystemTime::now()),
+            retrieved_at: rfc3339(crate::env::system_time()),
         }
     }
 

@@ -31,6 +31,7 @@ mod pool {
     use tokio::sync::Semaphore;
 
     use crate::context::{CallScope, ToolContext};
+    use crate::env::{self, Lost};
     use crate::error::ToolError;
     use crate::sync::Start;
 
@@ -135,7 +136,7 @@ mod pool {
             scope: cx.scope().cloned(),
         };
         let start = Arc::clone(&body.start);
-        let done = tokio::task::spawn_blocking(move || {
+        let done = env::spawn_blocking(move || {
             // Goes with the body, not with the call.
             let _slot = slot;
             start.begin().then(work)
@@ -145,8 +146,8 @@ mod pool {
         match done {
             Ok(output) => output.ok_or_else(gone),
             // The guard makes a result of it, as of any other panic.
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => Err(gone()),
+            Err(Lost::Panicked(payload)) => std::panic::resume_unwind(payload),
+            Err(Lost::Dropped) => Err(gone()),
         }
     }
 }

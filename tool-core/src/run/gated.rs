@@ -15,6 +15,7 @@ use super::{Prepared, Progress, closed, enter, stored, telemetry};
 use crate::audit::{Audit, End, Entry, Late, Verdicts};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
+use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::{Grant, Ticket};
 use crate::gate::ask::{self, Asked};
@@ -60,7 +61,7 @@ pub(super) async fn call(
         From::Approval(grant) => (Some(grant), None),
         From::Host(job) => (None, Some(job)),
     };
-    let (since, started) = (Instant::now(), Timestamp::now());
+    let (since, started) = (env::monotonic(), Timestamp::now());
     let gated = match Gated::open(cx, &call, grant.as_deref().map(Grant::request)) {
         Ok(gated) => gated.at(gate),
         Err(error) => return Box::pin(refuse(gate, None, call, cx, error, None, started)).await,
@@ -313,7 +314,7 @@ impl Flight<'_> {
         if let Some(claim) = self.claim.take() {
             Box::pin(claim.end(&result, &cx)).await;
         }
-        let end = End::of(&result, self.since.elapsed());
+        let end = End::of(&result, env::elapsed(self.since));
         let late = Late {
             cx,
             used,
@@ -341,19 +342,19 @@ impl Drop for Flight<'_> {
             telemetry::decided(&prepared.span, &self.verdicts);
             prepared.ended(Some(&error));
         }
-        let end = End::failed(&error, self.since.elapsed());
+        let end = End::failed(&error, env::elapsed(self.since));
         let (Some(late), claim) = (self.late(Some(end)), self.claim.take()) else {
             return;
         };
         let inside = late.cx.is_inside();
         if let Audit::BestEffort(buffer) = self.gate.audit() {
             buffer.push(Entry::Late(Box::new(late)));
-            if let (Some(claim), Ok(runtime)) = (claim, tokio::runtime::Handle::try_current()) {
-                runtime.spawn(claim.dropped(inside));
+            if let Some(claim) = claim {
+                env::spawn(claim.dropped(inside));
             }
-        } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        } else {
             let audit = self.gate.audit().clone();
-            runtime.spawn(async move {
+            env::spawn(async move {
                 if let Some(claim) = claim {
                     claim.dropped(inside).await;
                 }

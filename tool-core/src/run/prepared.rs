@@ -13,6 +13,7 @@ use crate::call::{CallResult, ToolCall};
 #[cfg(feature = "host")]
 use crate::context::Gated;
 use crate::context::{CallScope, ToolContext};
+use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::Output;
 use crate::redact::Clean;
@@ -74,7 +75,7 @@ impl Prepared {
 
     /// Reports the end of the call to `tracing`, and returns how long the call took.
     pub(super) fn ended(&self, error: Option<&ToolError>) -> Duration {
-        let took = self.since.elapsed();
+        let took = env::elapsed(self.since);
         telemetry::ended(
             &self.span,
             &self.scope.def,
@@ -155,7 +156,7 @@ pub(super) fn prepare(
     cx: &ToolContext,
     progress: Progress,
 ) -> Result<(Prepared, Job), CallResult> {
-    let since = Instant::now();
+    let since = env::monotonic();
     let Some((at, def)) = toolset.find(&call.name) else {
         let error = toolset.unknown(&cx.redactor().redact(&call.name));
         return Err(refused(call, error, cx));

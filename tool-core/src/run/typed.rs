@@ -2,7 +2,6 @@
 
 #[cfg(feature = "host")]
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 #[cfg(feature = "host")]
 use super::gated;
@@ -10,6 +9,7 @@ use super::{Pass, check, check_secrets, drive, enter, execute, redacted};
 use crate::args;
 use crate::call::ToolCall;
 use crate::context::ToolContext;
+use crate::env;
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
 use crate::error::ToolError;
@@ -25,7 +25,7 @@ pub(crate) async fn invoke<T: Tool>(
     input: T,
     cx: &ToolContext,
 ) -> Result<T::Output, ToolError> {
-    let since = Instant::now();
+    let since = env::monotonic();
     let Some((at, def)) = toolset.find_typed::<T>() else {
         return Err(toolset.unknown(T::NAME));
     };

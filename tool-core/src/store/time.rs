@@ -24,7 +24,7 @@ pub struct Timestamp(i64);
 impl Timestamp {
     /// The host's clock, now.
     pub fn now() -> Self {
-        SystemTime::now().into()
+        crate::env::now()
     }
 
     /// The point `millis` milliseconds after the Unix epoch, or before it where negative.

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{ConnectOptions, Connection, Executor as _, SqlSafeStr};
+use tool_core::env;
 use tool_core::store::StoreError;
 
 use super::failure::{Failure, is_busy};
@@ -244,12 +245,12 @@ async fn first_connection(
     location: &str,
     patience: Duration,
 ) -> Result<SqliteConnection, OpenError> {
-    let start = Instant::now();
+    let start = env::monotonic();
     let options = options.clone().create_if_missing(true);
     let options = options.journal_mode(SqliteJournalMode::Wal);
     loop {
         match options.connect().await {
-            Err(error) if is_busy(&error) && start.elapsed() < patience => {
+            Err(error) if is_busy(&error) && env::elapsed(start) < patience => {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             opened => return opened.map_err(|cause| unopenable(location, cause)),

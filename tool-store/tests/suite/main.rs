@@ -6,6 +6,10 @@
     clippy::needless_pass_by_value,
     reason = "a test fails by panicking, its helpers take what a call returned"
 )]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the real clock and spawn their own tasks"
+)]
 
 mod approval;
 mod audit;

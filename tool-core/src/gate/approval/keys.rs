@@ -73,9 +73,9 @@ impl KeyRing {
     }
 
     /// A ring of one random key, which dies with the process: for stores that do so as well.
-    pub(super) fn ephemeral() -> Result<Self, getrandom::Error> {
+    pub(super) fn ephemeral() -> std::io::Result<Self> {
         let mut key = vec![0; FEWEST];
-        getrandom::fill(&mut key)?;
+        crate::env::random(&mut key)?;
         Ok(Self(vec![("process".to_owned(), SecretSlice::from(key))]))
     }
 

@@ -1,13 +1,11 @@
 //! What was decided, under an id that says why.
 
-use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::hash::{BuildHasher, Hasher};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::PolicyVerdict;
+use crate::env;
 use crate::gate::hex::hex_number;
 use crate::tool::ToolDef;
 
@@ -67,18 +65,12 @@ pub struct DecisionId {
 
 impl DecisionId {
     pub(super) fn new(policy: u64, cause: Cause) -> Self {
-        static PROCESS: LazyLock<u64> = LazyLock::new(|| {
-            // `RandomState` is seeded by the operating system.
-            let mut hasher = RandomState::new().build_hasher();
-            hasher.write_u32(std::process::id());
-            hasher.finish()
-        });
-        static SERIAL: AtomicU64 = AtomicU64::new(0);
+        let (process, serial) = env::serial();
         Self {
             policy,
             cause,
-            process: *PROCESS,
-            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            process,
+            serial,
         }
     }
 }

@@ -1,0 +1,289 @@
+//! The host's wall clock, monotonic clock, random bytes and task spawning. Hidden, and without promises.
+//!
+//! Everything in `tool-core` and `tool-store` that would read a clock, draw random bytes or spawn a task asks this module. By default it
+//! asks the operating system and tokio. `tests/world` puts an [`Env`] of its own in their place, one for each simulated host, so that
+//! several hosts in one process have different clocks and a run can be repeated exactly. Timers (`tokio::time`) are the runtime's and
+//! not part of it: tokio can pause them.
+//!
+//! A process that never calls [`enter`] pays one relaxed load for each question.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one place that asks the operating system and tokio"
+)]
+
+use std::cell::RefCell;
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use futures::future::BoxFuture;
+
+use crate::store::Timestamp;
+
+/// A task without an output.
+pub type Task = BoxFuture<'static, ()>;
+
+/// Blocking work without an output.
+pub type Work = Box<dyn FnOnce() + Send>;
+
+/// What a host asks its surroundings for.
+pub trait Env: Send + Sync + 'static {
+    /// The wall clock. It may jump forward and back.
+    fn now(&self) -> Timestamp;
+
+    /// The monotonic clock, for durations.
+    fn monotonic(&self) -> Instant;
+
+    /// Fills the slice with unpredictable bytes.
+    fn random(&self, bytes: &mut [u8]) -> io::Result<()>;
+
+    /// Runs a task in the background.
+    fn spawn(&self, task: Task);
+
+    /// Runs work where it may block.
+    fn spawn_blocking(&self, work: Work);
+}
+
+/// Whether any thread has ever entered an environment.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<dyn Env>>> = const { RefCell::new(None) };
+}
+
+/// Makes `env` the environment of this thread until the guard is dropped.
+#[must_use]
+pub fn enter(env: Arc<dyn Env>) -> Entered {
+    ENTERED.store(true, Ordering::Relaxed);
+    let before = CURRENT.with_borrow_mut(|current| current.replace(env));
+    Entered {
+        before,
+        here: PhantomData,
+    }
+}
+
+/// Restores the environment that was in force before [`enter`].
+pub struct Entered {
+    before: Option<Arc<dyn Env>>,
+    /// The guard belongs to its thread.
+    here: PhantomData<*const ()>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let before = self.before.take();
+        let own = CURRENT.with_borrow_mut(|current| std::mem::replace(current, before));
+        // Outside of the borrow: its destructor may ask for the environment.
+        drop(own);
+    }
+}
+
+impl fmt::Debug for Entered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Entered")
+    }
+}
+
+/// The environment that this thread has entered.
+#[inline]
+fn current() -> Option<Arc<dyn Env>> {
+    if ENTERED.load(Ordering::Relaxed) {
+        entered()
+    } else {
+        None
+    }
+}
+
+#[cold]
+fn entered() -> Option<Arc<dyn Env>> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
+/// The wall clock, in the milliseconds that stores keep.
+#[inline]
+pub fn now() -> Timestamp {
+    match current() {
+        None => SystemTime::now().into(),
+        Some(env) => env.now(),
+    }
+}
+
+/// The wall clock.
+pub fn system_time() -> SystemTime {
+    match current() {
+        None => SystemTime::now(),
+        Some(env) => {
+            let millis = u64::try_from(env.now().as_millis()).unwrap_or_default();
+            SystemTime::UNIX_EPOCH + Duration::from_millis(millis)
+        }
+    }
+}
+
+/// The monotonic clock.
+#[inline]
+pub fn monotonic() -> Instant {
+    match current() {
+        None => Instant::now(),
+        Some(env) => env.monotonic(),
+    }
+}
+
+/// Time since an earlier [`monotonic`].
+#[inline]
+pub fn elapsed(since: Instant) -> Duration {
+    monotonic().saturating_duration_since(since)
+}
+
+/// Fills the slice with bytes that nobody can predict, for nonces and keys.
+#[cfg(feature = "host")]
+pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
+    match current() {
+        None => getrandom::fill(bytes).map_err(|error| io::Error::other(error.to_string())),
+        Some(env) => env.random(bytes),
+    }
+}
+
+/// A number that differs between calls with one counter and between processes. It is a name, not a secret.
+pub(crate) fn unique(count: &AtomicU64) -> u64 {
+    let count = count.fetch_add(1, Ordering::Relaxed);
+    match current() {
+        None => SEED.hash_one(count),
+        Some(env) => number(&*env),
+    }
+}
+
+/// A number of this process and one of this call. Together they are a name, not a secret.
+pub(crate) fn serial() -> (u64, u64) {
+    static PROCESS: LazyLock<u64> = LazyLock::new(|| SEED.hash_one(std::process::id()));
+    static SERIAL: AtomicU64 = AtomicU64::new(0);
+    match current() {
+        None => (*PROCESS, SERIAL.fetch_add(1, Ordering::Relaxed)),
+        Some(env) => (number(&*env), number(&*env)),
+    }
+}
+
+/// Its keys come from the operating system.
+static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+fn number(env: &dyn Env) -> u64 {
+    let mut bytes = [0; 8];
+    // Without random bytes numbers repeat, which a simulation may want to see.
+    if env.random(&mut bytes).is_err() {
+        bytes = [0; 8];
+    }
+    u64::from_le_bytes(bytes)
+}
+
+/// Runs a task in the background; false where there is no runtime, and then the task is dropped.
+#[cfg(feature = "host")]
+pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> bool {
+    if let Some(env) = current() {
+        env.spawn(Box::pin(task));
+        return true;
+    }
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => {
+            runtime.spawn(task);
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+/// Why blocking work gave no output.
+#[cfg(feature = "host")]
+pub(crate) enum Lost {
+    /// It panicked.
+    Panicked(Box<dyn std::any::Any + Send>),
+    /// The runtime was shut down before the work began.
+    Dropped,
+}
+
+/// Runs work where it may block.
+#[cfg(feature = "host")]
+pub(crate) async fn spawn_blocking<R: Send + 'static>(
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Result<R, Lost> {
+    if let Some(env) = current() {
+        let (sender, done) = futures::channel::oneshot::channel();
+        env.spawn_blocking(Box::new(move || {
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            // Nobody waits where the call was dropped.
+            let _ = sender.send(ended);
+        }));
+        return match done.await {
+            Ok(Ok(output)) => Ok(output),
+            Ok(Err(payload)) => Err(Lost::Panicked(payload)),
+            Err(_) => Err(Lost::Dropped),
+        };
+    }
+    match tokio::task::spawn_blocking(work).await {
+        Ok(output) => Ok(output),
+        Err(error) if error.is_panic() => Err(Lost::Panicked(error.into_panic())),
+        Err(_) => Err(Lost::Dropped),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
+    use std::time::Instant;
+
+    use super::{Env, Task, Work, enter, now, unique};
+    use crate::store::Timestamp;
+
+    struct Fixed(i64);
+
+    impl Env for Fixed {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(self.0)
+        }
+
+        fn monotonic(&self) -> Instant {
+            Instant::now()
+        }
+
+        fn random(&self, bytes: &mut [u8]) -> io::Result<()> {
+            bytes.fill(1);
+            Ok(())
+        }
+
+        fn spawn(&self, _: Task) {}
+
+        fn spawn_blocking(&self, work: Work) {
+            work();
+        }
+    }
+
+    #[test]
+    fn environments_of_one_thread_nest() {
+        let outer = enter(Arc::new(Fixed(1)));
+        assert_eq!(now().as_millis(), 1);
+        let inner = enter(Arc::new(Fixed(2)));
+        assert_eq!(Timestamp::now().as_millis(), 2);
+        drop(inner);
+        assert_eq!(now().as_millis(), 1);
+        drop(outer);
+        assert!(now().as_millis() > 2);
+    }
+
+    #[test]
+    fn an_environment_belongs_to_its_thread() {
+        let _entered = enter(Arc::new(Fixed(1)));
+        let elsewhere = std::thread::spawn(|| now().as_millis()).join().unwrap();
+        assert!(elsewhere > 1);
+    }
+
+    #[test]
+    fn unique_numbers_differ_without_an_environment() {
+        let count = AtomicU64::new(0);
+        assert_ne!(unique(&count), unique(&count));
+    }
+}
