@@ -1,0 +1,390 @@
+//! The invariants. `docs/world.md` says what each of them means.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::facts::{Facts, Place};
+use crate::host::{ApprovalSeen, MessageSeen, Rows};
+use crate::plan::{AuditMode, Plan, Who};
+use crate::run::Running;
+use crate::tools::{NAMES, is_asked, is_reader, is_relay};
+
+/// Calls that the models have written at a place.
+#[derive(Default)]
+struct Slots {
+    /// Mark and canonical arguments; none where the arguments cannot be read.
+    calls: Vec<Option<String>>,
+    /// Calls that tools have made.
+    nested: Vec<String>,
+}
+
+/// Effects that nobody can explain when everything has come to rest.
+pub(crate) async fn ambiguous(state: &Running<'_>) {
+    let rows = Rows::read(&state.shared, &state.whose()).await;
+    let facts = state.world.facts();
+    if facts.deaths || facts.faults {
+        return;
+    }
+    let mut doubts: BTreeMap<&Place, usize> = BTreeMap::new();
+    for row in &rows.effects {
+        // A running row that nobody holds any more will be ambiguous.
+        if matches!(row.state, "ambiguous" | "running") {
+            *doubts.entry(&row.place).or_default() += 1;
+        }
+    }
+    let mut found = Vec::new();
+    for (place, doubts) in doubts {
+        let cut = facts
+            .begins
+            .iter()
+            .filter(|begin| begin.place == *place && !begin.returned);
+        let cut = cut.count();
+        if doubts > cut {
+            found.push(format!(
+                "{place}: {doubts} effects are in doubt and {cut} bodies were cut off"
+            ));
+        }
+    }
+    drop(facts);
+    for what in found {
+        state.world.violated("doubt_without_cause", what);
+    }
+}
+
+/// Looks at everything that is left when all runs are over.
+pub(crate) async fn check(state: &Running<'_>) {
+    let rows = Rows::read(&state.shared, &state.whose()).await;
+    let slots = slots(state.plan);
+    texts(state, &rows);
+    let mut places: Vec<&Place> = slots.keys().collect();
+    let facts = state.world.facts();
+    let extra = facts.begins.iter().map(|begin| &begin.place);
+    places.extend(extra.filter(|place| !slots.contains_key(*place)));
+    places.sort();
+    places.dedup();
+    let none = Slots::default();
+    let mut found = Vec::new();
+    for place in places {
+        let at = At {
+            place,
+            slots: slots.get(place).unwrap_or(&none),
+            facts: &facts,
+            rows: &rows,
+            plan: state.plan,
+        };
+        at.bodies(&mut found);
+        at.ledger(&mut found);
+        at.results(&mut found);
+        at.approvals(&mut found);
+        at.audit(&mut found);
+    }
+    drop(facts);
+    messages(state, &rows, &mut found);
+    for (invariant, what) in found {
+        state.world.violated(invariant, what);
+    }
+}
+
+/// What the models have written, and what follows from it.
+fn slots(plan: &Plan) -> BTreeMap<Place, Slots> {
+    let mut slots: BTreeMap<Place, Slots> = BTreeMap::new();
+    for run in &plan.runs {
+        for (at, message) in run.script.iter().enumerate() {
+            for call in &message.calls {
+                let place = |tool: &str| Place {
+                    tenant: run.who.tenant.clone(),
+                    conversation: run.who.conversation.clone(),
+                    turn: run.turn.clone(),
+                    step: u32::try_from(at + 1).unwrap_or(u32::MAX),
+                    tool: tool.to_owned(),
+                };
+                let mark = mark(&call.arguments);
+                if let Some(mark) = mark.as_ref().filter(|_| is_relay(&call.tool)) {
+                    let nested = &mut slots.entry(place("send_asked")).or_default().nested;
+                    nested.push(format!("relay-{mark}"));
+                }
+                slots.entry(place(&call.tool)).or_default().calls.push(mark);
+            }
+        }
+    }
+    slots
+}
+
+/// What tells calls of one message apart, where the arguments can be read.
+fn mark(arguments: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(arguments).ok()?;
+    match value.get("mark")? {
+        Value::String(mark) => Some(mark.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+type Found = Vec<(&'static str, String)>;
+
+/// Everything about one place.
+struct At<'a> {
+    place: &'a Place,
+    slots: &'a Slots,
+    facts: &'a Facts,
+    rows: &'a Rows,
+    plan: &'a Plan,
+}
+
+impl At<'_> {
+    fn tool(&self) -> &str {
+        &self.place.tool
+    }
+
+    fn reruns(&self) -> usize {
+        self.facts.reruns.get(self.place).copied().unwrap_or(0)
+    }
+
+    fn begins(&self) -> impl Iterator<Item = &crate::facts::Begin> {
+        let begins = self.facts.begins.iter();
+        begins.filter(|begin| begin.place == *self.place)
+    }
+
+    fn effects(&self) -> usize {
+        self.begins().filter(|begin| begin.effect).count()
+    }
+
+    fn has_effects(&self) -> bool {
+        NAMES.contains(&self.tool()) && !is_reader(self.tool()) && !is_relay(self.tool())
+    }
+
+    /// A body begins at most once for each call, and once more for each operator's rerun.
+    fn bodies(&self, found: &mut Found) {
+        if !self.has_effects() {
+            return;
+        }
+        let mut begun: BTreeMap<&str, usize> = BTreeMap::new();
+        for begin in self.begins() {
+            *begun.entry(&begin.mark).or_default() += 1;
+        }
+        for (mark, begun) in begun {
+            let calls = self.slots.calls.iter().flatten();
+            let asked = calls.chain(&self.slots.nested);
+            let asked = asked.filter(|of| *of == mark).count();
+            if begun > asked + self.reruns() {
+                let what = format!(
+                    "{} {mark} began {begun} times for {asked} calls",
+                    self.place
+                );
+                found.push(("began_twice", what));
+            }
+        }
+    }
+
+    /// `succeeded` is one effect, `failed` none, `ambiguous` at most one for each run that began.
+    fn ledger(&self, found: &mut Found) {
+        if !self.has_effects() || self.tool() == "fail" {
+            return;
+        }
+        let rows = self.rows.effects.iter();
+        let rows: Vec<&str> = rows
+            .filter(|row| row.place == *self.place)
+            .map(|row| row.state)
+            .collect();
+        let count = |state: &str| rows.iter().filter(|of| **of == state).count();
+        let (effects, succeeded) = (self.effects(), count("succeeded"));
+        if succeeded > effects {
+            let what = format!(
+                "{}: {succeeded} rows succeeded, {effects} effects",
+                self.place
+            );
+            found.push(("succeeded_without_effect", what));
+        }
+        let most = succeeded + count("ambiguous") + count("running") + self.reruns();
+        if effects > most {
+            let what = format!("{}: {effects} effects, rows {rows:?}", self.place);
+            found.push(("failed_with_effect", what));
+        }
+    }
+
+    fn told(&self) -> impl Iterator<Item = &MessageSeen> {
+        let threads = self.rows.threads.iter();
+        let own = threads.filter(|(who, _)| {
+            who.tenant == self.place.tenant && who.conversation == self.place.conversation
+        });
+        // Several users of one conversation read one thread.
+        let own = own.take(1).flat_map(|(_, messages)| messages);
+        own.filter(|message| message.role == "tool" && message.place == *self.place)
+    }
+
+    /// What the model was told is what happened.
+    fn results(&self, found: &mut Found) {
+        let ok: Vec<&MessageSeen> = self.told().filter(|told| told.error.is_none()).collect();
+        if self.has_effects() && self.tool() != "fail" {
+            let effects = self.effects();
+            if ok.len() > effects {
+                let what = format!(
+                    "{}: the model reads {} successes, {effects} effects",
+                    self.place,
+                    ok.len()
+                );
+                found.push(("told_success_without_effect", what));
+            }
+            let unsure = ["interrupted", "cancelled", "timed_out", "panicked"];
+            let unsure = self
+                .told()
+                .filter(|told| told.error.as_deref().is_some_and(|of| unsure.contains(&of)))
+                .count();
+            let calls = self.slots.calls.len();
+            let untold = calls.saturating_sub(self.told().count()) + self.slots.nested.len();
+            if effects > ok.len() + unsure + untold + self.reruns() {
+                let what = format!(
+                    "{}: {effects} effects, the model reads {} successes and {unsure} doubts",
+                    self.place,
+                    ok.len()
+                );
+                found.push(("told_failure_with_effect", what));
+            }
+        }
+        let mut open: Vec<&String> = self.slots.calls.iter().flatten().collect();
+        for told in ok {
+            let words: Vec<&str> = told.text.split_whitespace().collect();
+            let ["sent" | "read", mark, ..] = words[..] else {
+                continue;
+            };
+            match open.iter().position(|of| *of == mark) {
+                Some(at) => drop(open.swap_remove(at)),
+                None => {
+                    let what = format!("{}: a call got the result of {mark}", self.place);
+                    found.push(("wrong_result", what));
+                }
+            }
+        }
+        self.refusals(found);
+    }
+
+    /// Nothing is refused that policy, people and switches let through.
+    fn refusals(&self, found: &mut Found) {
+        let denied = self
+            .told()
+            .filter(|told| told.error.as_deref() == Some("denied"));
+        let approvals = self.rows.approvals.iter();
+        let refused = approvals
+            .filter(|row| row.place == *self.place && row.granted.is_none())
+            .count();
+        let explained = self.facts.switched.contains(self.tool()) || is_relay(self.tool());
+        let denied = denied.count();
+        if !explained && NAMES.contains(&self.tool()) && denied > refused {
+            let what = format!(
+                "{}: {denied} calls are denied, {refused} by people",
+                self.place
+            );
+            found.push(("refused_without_cause", what));
+        }
+    }
+
+    /// A call that a person has to agree to runs by an approval of its own, for its user, with its arguments.
+    fn approvals(&self, found: &mut Found) {
+        if !is_asked(self.tool()) {
+            return;
+        }
+        let rows = self.rows.approvals.iter();
+        let own = rows.filter(|row| row.place == *self.place && row.granted.is_some());
+        let mut granted: Vec<&ApprovalSeen> = own.collect();
+        let mut reruns = self.reruns();
+        for begin in self.begins() {
+            let same = |row: &&ApprovalSeen| {
+                row.user == begin.user && row.granted.as_deref() == Some(&*begin.arguments)
+            };
+            if let Some(at) = granted.iter().position(same) {
+                granted.swap_remove(at);
+            } else if reruns > 0 {
+                reruns -= 1;
+            } else {
+                let what = format!(
+                    "{} {} ran for {} without an approval of its own",
+                    self.place, begin.mark, begin.user
+                );
+                found.push(("ran_unapproved", what));
+            }
+        }
+    }
+
+    /// Each call has one row, with an outcome unless its process died or the store refused.
+    fn audit(&self, found: &mut Found) {
+        let excused = self.facts.faults || self.facts.deaths;
+        if self.plan.settings.audit != AuditMode::Required || self.facts.faults {
+            return;
+        }
+        let rows = self.rows.audit.iter();
+        let rows: Vec<_> = rows.filter(|row| row.place == *self.place).collect();
+        let stopped = "the turn was stopped before this call";
+        let told = self.told().filter(|told| told.text != stopped).count();
+        if rows.len() < told {
+            let what = format!("{}: {told} results, {} rows", self.place, rows.len());
+            found.push(("audit_missing", what));
+        }
+        let most = self.slots.calls.len() + self.slots.nested.len() + self.reruns();
+        if rows.len() > most {
+            let what = format!("{}: {most} calls, {} rows", self.place, rows.len());
+            found.push(("audit_doubled", what));
+        }
+        let open = rows.iter().filter(|row| row.outcome.is_none()).count();
+        if open > 0 && !excused {
+            let what = format!("{}: {open} rows have no outcome", self.place);
+            found.push(("audit_open", what));
+        }
+    }
+}
+
+/// No text of one conversation and no secret is in a row of another.
+fn texts(state: &Running<'_>, rows: &Rows) {
+    let who = |place: &Place| Who {
+        tenant: place.tenant.clone(),
+        user: String::new(),
+        conversation: place.conversation.clone(),
+    };
+    for row in &rows.effects {
+        state.world.seen(&who(&row.place), "the ledger", &row.text);
+    }
+    for row in &rows.audit {
+        let mut who = who(&row.place);
+        who.user.clone_from(&row.user);
+        state.world.seen(&who, "the audit", &row.text);
+    }
+    for (who, messages) in &rows.threads {
+        for message in messages {
+            state.world.seen(who, "the thread", &message.content);
+        }
+    }
+}
+
+/// Every run has each of its messages once, and a result for each call.
+fn messages(state: &Running<'_>, rows: &Rows, found: &mut Found) {
+    let done = state.progress().done.clone();
+    for index in state.driven() {
+        let run = &state.plan.runs[index];
+        let thread = rows.threads.iter().find(|(who, _)| *who == run.who);
+        let Some((_, thread)) = thread else { continue };
+        for (at, message) in run.script.iter().enumerate() {
+            let step = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let own = |of: &&MessageSeen| of.place.turn == run.turn && of.place.step == step;
+            let said = thread.iter().filter(|of| of.role == "assistant");
+            let said = said.filter(own).count();
+            if said > 1 {
+                let what = format!(
+                    "{} {} message {step} is stored {said} times",
+                    run.who, run.turn
+                );
+                found.push(("message_twice", what));
+            }
+            let told = thread.iter().filter(|of| of.role == "tool");
+            let told = told.filter(own).count();
+            if done.contains(&index) && said == 1 && told != message.calls.len() {
+                let what = format!(
+                    "{} {} message {step}: {} calls, {told} results",
+                    run.who,
+                    run.turn,
+                    message.calls.len()
+                );
+                found.push(("result_missing", what));
+            }
+        }
+    }
+}

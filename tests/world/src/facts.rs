@@ -1,0 +1,150 @@
+//! What really happened, as no host can know it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::plan::Who;
+
+/// The calls of one tool in one message of one model: identity in the world, whatever ids the model wrote.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The workspace.
+    pub tenant: String,
+    /// The conversation.
+    pub conversation: String,
+    /// The run within the conversation.
+    pub turn: String,
+    /// The assistant's message within the run; the first is 1.
+    pub step: u32,
+    /// The tool.
+    pub tool: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} in {}/{} {} message {}",
+            self.tool, self.tenant, self.conversation, self.turn, self.step
+        )
+    }
+}
+
+/// One run of a body.
+#[derive(Clone, Debug)]
+pub struct Begin {
+    /// Where the call stands.
+    pub place: Place,
+    /// What tells calls of one message apart; `None` where the body has none.
+    pub mark: String,
+    /// The arguments, as canonical JSON.
+    pub arguments: String,
+    /// For whom it ran.
+    pub user: String,
+    /// The process that ran it.
+    pub process: u64,
+    /// It has reached the receiver.
+    pub effect: bool,
+    /// It has returned `Ok`.
+    pub returned: bool,
+}
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    /// Its name.
+    pub invariant: &'static str,
+    /// What was seen.
+    pub what: String,
+}
+
+/// Everything that is known of a run.
+#[derive(Default)]
+pub struct Facts {
+    /// Runs of bodies.
+    pub begins: Vec<Begin>,
+    /// Places that operators have let run again, and how often.
+    pub reruns: BTreeMap<Place, usize>,
+    /// Places that operators have settled, and how often.
+    pub settled: BTreeMap<Place, usize>,
+    /// Tools that somebody has switched off or denied.
+    pub switched: BTreeSet<String>,
+    /// Runs whose user has pressed stop.
+    pub stopped: BTreeSet<usize>,
+    /// Runs whose drive was dropped, stopped, cut by its deadline, or lived in a process that died.
+    pub disturbed: BTreeSet<usize>,
+    /// Whether a process has died, or a store has failed.
+    pub faults: bool,
+    /// A process has died or was drained.
+    pub deaths: bool,
+    /// Secrets of all hosts.
+    pub secrets: Vec<String>,
+    /// What does not hold.
+    pub violations: BTreeSet<Violation>,
+    /// What happened, in order.
+    pub lines: Vec<String>,
+}
+
+/// Cheap to clone; all clones are one world.
+#[derive(Clone, Default)]
+pub struct World(Arc<Mutex<Facts>>);
+
+impl World {
+    /// The facts.
+    pub fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a line to the trace.
+    pub fn note(&self, line: impl Into<String>) {
+        self.facts().lines.push(line.into());
+    }
+
+    /// Notes that an invariant does not hold.
+    pub fn violated(&self, invariant: &'static str, what: impl Into<String>) {
+        let violation = Violation {
+            invariant,
+            what: what.into(),
+        };
+        self.facts().violations.insert(violation);
+    }
+
+    /// Looks at a text that leaves a host for somebody of a conversation: a model, a client, a row.
+    pub fn seen(&self, by: &Who, place: &str, text: &str) {
+        let own = sentinel(&by.tenant, &by.conversation);
+        for (at, _) in text.match_indices("<<of ") {
+            let rest = &text[at..];
+            let found = rest.find(">>").map_or(rest, |end| &rest[..end + 2]);
+            if found != own {
+                self.violated(
+                    "foreign_text",
+                    format!("{place} of {by} holds the text {found}"),
+                );
+            }
+        }
+        let secrets = self.facts().secrets.clone();
+        for secret in secrets.iter().filter(|secret| text.contains(*secret)) {
+            self.violated("secret", format!("{place} of {by} holds `{secret}`"));
+        }
+    }
+
+    /// A number that is the same for the same run.
+    pub fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.facts().lines.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// A text that only one conversation holds.
+pub fn sentinel(tenant: &str, conversation: &str) -> String {
+    format!("<<of {tenant} {conversation}>>")
+}
+
+/// The spellings in which a secret must not leave a host.
+pub fn spellings(secret: &str) -> Vec<String> {
+    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    vec![secret.to_owned(), hex]
+}

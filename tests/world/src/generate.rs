@@ -1,0 +1,214 @@
+//! From a seed to a plan.
+
+use crate::plan::{
+    Action, AuditMode, Call, Fault, HookFault, Message, Plan, Run, Say, Settings, What, Who,
+};
+use crate::random::Random;
+use crate::tools::NAMES;
+
+/// The plan of a seed.
+pub fn plan(seed: u64) -> Plan {
+    let mut random = Random::new(seed);
+    let random = &mut random;
+    let settings = Settings {
+        hosts: 1 + random.below(2),
+        audit: if random.percent(75) {
+            AuditMode::Required
+        } else {
+            AuditMode::BestEffort
+        },
+        attempts: 1,
+        parallel: 1 + random.below(3),
+    };
+    let runs = runs(random);
+    let actions = actions(random, &settings, &runs);
+    Plan {
+        schedule: random.next(),
+        settings,
+        runs,
+        actions,
+        ..Plan::default()
+    }
+}
+
+/// Users, conversations and runs whose names collide wherever hosts let them.
+fn runs(random: &mut Random) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for _ in 0..=random.below(3) {
+        let tenant = *random.pick(&["acme", "acme", "globex"]);
+        let user = *random.pick(&["ann", "bob"]);
+        let conversation = *random.pick(&["main", "side"]);
+        let who = Who {
+            tenant: tenant.to_owned(),
+            // A conversation has one user.
+            user: runs
+                .iter()
+                .find(|run| run.who.tenant == tenant && run.who.conversation == conversation)
+                .map_or_else(|| user.to_owned(), |run| run.who.user.clone()),
+            conversation: conversation.to_owned(),
+        };
+        let before = runs
+            .iter()
+            .filter(|run| run.who.tenant == who.tenant && run.who.conversation == who.conversation);
+        let turn = format!("t-{}", before.count() + 1);
+        let script = (0..=random.below(2)).map(|_| message(random)).collect();
+        runs.push(Run { who, turn, script });
+    }
+    runs
+}
+
+fn message(random: &mut Random) -> Message {
+    let calls = 1 + random.below(3);
+    Message {
+        calls: (0..calls).map(|at| call(random, at)).collect(),
+    }
+}
+
+fn call(random: &mut Random, at: usize) -> Call {
+    let id = match random.below(10) {
+        0 => String::new(),
+        1 => "y".to_owned(),
+        2 => format!("y#{}", random.below(3)),
+        3 => "call_0".to_owned(),
+        _ => format!("call_{at}"),
+    };
+    // The plain tools most of the time.
+    let tool = match random.below(3) {
+        0 => *random.pick(&["send", "send_asked", "read_note"]),
+        _ => *random.pick(&NAMES),
+    };
+    let mark = format!("m{}", random.below(2));
+    let note = match tool {
+        "send_verbose" => *random.pick(&["", "long"]),
+        "send_checked" => *random.pick(&["", "odd"]),
+        "send_and_panic" => *random.pick(&["after", "before"]),
+        "send_and_hang" => *random.pick(&["", "before"]),
+        "leak" => *random.pick(&[
+            "output", "hex", "trimmed", "api_key", "citation", "progress", "note", "action",
+        ]),
+        _ => *random.pick(&["", "", "{sentinel}"]),
+    };
+    let (tool, arguments) = match random.below(20) {
+        0 => (tool, format!("{{\"mark\":\"{mark}\"")),
+        1 => (tool, format!("{{\"mark\":[\"{mark}\"],\"note\":7}}")),
+        2 => ("no_such_tool", "{}".to_owned()),
+        _ => (tool, format!("{{\"mark\":\"{mark}\",\"note\":\"{note}\"}}")),
+    };
+    Call {
+        id,
+        tool: tool.to_owned(),
+        arguments,
+    }
+}
+
+fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action> {
+    let mut actions = Vec::new();
+    let mut push = |at: u64, what: What| actions.push(Action { at, what });
+    let time = |random: &mut Random, end: usize| u64::try_from(random.below(end)).unwrap_or(0);
+    for run in 0..runs.len() {
+        for drive in 0..=random.below(3) {
+            let host = random.below(settings.hosts);
+            let at = time(random, 200) + u64::try_from(drive).unwrap_or(0) * 300;
+            let dropped_after = random.percent(15);
+            let dropped_after =
+                dropped_after.then(|| 1 + u32::try_from(random.below(60)).unwrap_or(0));
+            let deadline = random.percent(5).then(|| time(random, 60));
+            push(
+                at,
+                What::Drive {
+                    run,
+                    host,
+                    dropped_after,
+                    deadline,
+                },
+            );
+        }
+    }
+    for _ in 0..random.below(8) {
+        let at = time(random, 900);
+        let (run, host) = (random.below(runs.len()), random.below(settings.hosts));
+        let tool = (*random.pick(&NAMES)).to_owned();
+        push(
+            at,
+            match random.below(22) {
+                0..=3 => What::Answer {
+                    run,
+                    host,
+                    reply: *random.pick(&[Say::Approve, Say::Approve, Say::Edit, Say::Deny]),
+                    times: 1 + u32::from(random.percent(20)),
+                },
+                4 => What::Inbox { run, host },
+                5 => What::Resume {
+                    token_of: random.below(runs.len()),
+                    by: run,
+                    host,
+                },
+                6 => What::Write { run },
+                7 => What::Stop { run },
+                8 => What::Resolve {
+                    host,
+                    rerun: random.percent(30),
+                },
+                9 => What::Kill { host, tool },
+                10 => What::Disable { host, tool },
+                11 => What::Deny { host, tool },
+                12 => What::Crash { host },
+                13 => What::Start { host },
+                14 => What::Drain {
+                    host,
+                    patience: 50 + time(random, 1000),
+                },
+                15 => What::Clock {
+                    host,
+                    by: *random.pick(&[-3_600_000, -10_000, 10_000, 3_600_000]),
+                },
+                16..=19 => store_fault(random, host),
+                _ => What::Hook {
+                    host,
+                    fault: *random.pick(&[
+                        HookFault::FailsAfter,
+                        HookFault::PanicsAfter,
+                        HookFault::FailsBefore,
+                        HookFault::PanicsBefore,
+                    ]),
+                },
+            },
+        );
+    }
+    actions.sort_by_key(|action| action.at);
+    actions
+}
+
+fn store_fault(random: &mut Random, host: usize) -> What {
+    let op = *random.pick(&[
+        "ledger.begin",
+        "ledger.begin",
+        "ledger.end",
+        "ledger.get",
+        "ledger.renew",
+        "audit.write",
+        "approval.open",
+        "approval.spend",
+        "approval.list",
+        "approval.answer",
+        "thread.append",
+        "thread.read",
+    ]);
+    let slow = 5 + u64::try_from(random.below(60)).unwrap_or(0);
+    let fault = match random.below(8) {
+        0 | 1 => Fault::Before,
+        2 | 3 => Fault::Lost,
+        4 => Fault::SlowBefore(slow),
+        5 => Fault::SlowAfter(slow),
+        6 => Fault::Hang,
+        // A thread's store is not part of a call.
+        _ if op.starts_with("thread") => Fault::Before,
+        _ => Fault::Panic,
+    };
+    What::Store {
+        host,
+        op: op.to_owned(),
+        fault,
+        times: 1 + u32::from(random.percent(20)),
+    }
+}

@@ -1,0 +1,39 @@
+//! Kept plans: findings that are open, and regressions of those that were fixed.
+
+use std::path::{Path, PathBuf};
+
+use crate::plan::{Plan, State};
+
+/// Every plan in a folder, with its file, by name.
+///
+/// # Errors
+///
+/// Where the folder or a file in it cannot be read.
+pub fn plans(folder: &Path) -> Result<Vec<(PathBuf, Plan)>, String> {
+    let entries = std::fs::read_dir(folder)
+        .map_err(|error| format!("`{}` cannot be read: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|file| file.extension().is_some_and(|of| of == "json"))
+        .collect();
+    files.sort();
+    let read = |file: PathBuf| {
+        let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
+        let plan = serde_json::from_str(&text)
+            .map_err(|error| format!("`{}`: {error}", file.display()))?;
+        Ok((file, plan))
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Invariants that fire because of findings that are still open.
+///
+/// # Errors
+///
+/// As [`plans`].
+pub fn open_invariants(folder: &Path) -> Result<Vec<String>, String> {
+    let plans = plans(folder)?;
+    let expected = plans.into_iter().filter_map(|(_, plan)| plan.expect);
+    let open = expected.filter(|expect| expect.state == State::Open);
+    Ok(open.map(|expect| expect.invariant).collect())
+}

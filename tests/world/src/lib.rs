@@ -1,0 +1,19 @@
+//! A deterministic simulator of hosts.
+//!
+//! A seed becomes a [`Plan`](plan::Plan), a plan becomes a [`run`](run::run), and a run is held to invariants. See `docs/world.md`.
+
+pub mod executor;
+pub mod facts;
+pub mod generate;
+pub mod known;
+pub mod plan;
+pub mod process;
+pub mod random;
+pub mod run;
+pub mod shrink;
+pub mod store;
+pub mod tools;
+
+mod check;
+mod host;
+mod settle;

@@ -1,0 +1,151 @@
+//! A process of a simulated host: its clock, its randomness, its tasks, and its death.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tool_core::env::{Env, Task, Work};
+use tool_core::store::Timestamp;
+
+use crate::executor::Executor;
+use crate::facts::World;
+use crate::plan::{Fault, HookFault};
+use crate::random::Random;
+
+/// Wall-clock time at the start of a run.
+const START: i64 = 1_700_000_000_000;
+
+/// What a machine keeps when its process dies.
+#[derive(Default)]
+pub struct Machine {
+    /// How far its wall clock is off, in milliseconds.
+    pub skew: AtomicI64,
+}
+
+/// One process of a host.
+pub struct Process {
+    /// Names it among all processes of the run.
+    pub id: u64,
+    /// The host's index.
+    pub host: usize,
+    /// The world.
+    pub world: World,
+    /// Runs its tasks.
+    pub executor: Executor,
+    alive: AtomicBool,
+    machine: Arc<Machine>,
+    start: tokio::time::Instant,
+    random: Mutex<Random>,
+    faults: Mutex<Vec<(String, Fault)>>,
+    hooks: Mutex<Vec<HookFault>>,
+}
+
+impl Process {
+    /// Starts a process on a machine.
+    pub fn new(
+        id: u64,
+        host: usize,
+        world: &World,
+        executor: &Executor,
+        machine: &Arc<Machine>,
+        start: tokio::time::Instant,
+        seed: u64,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            host,
+            world: world.clone(),
+            executor: executor.clone(),
+            alive: AtomicBool::new(true),
+            machine: Arc::clone(machine),
+            start,
+            random: Mutex::new(Random::new(seed ^ id.wrapping_mul(0x9e37_79b9))),
+            faults: Mutex::default(),
+            hooks: Mutex::default(),
+        })
+    }
+
+    /// Whether it lives.
+    pub fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// Cuts what it holds of the outside, then drops its tasks: what destructors still do arrives nowhere.
+    pub fn die(&self) {
+        self.alive.store(false, Ordering::Release);
+        self.executor.kill(self.id);
+    }
+
+    /// Makes the next operation of a name go wrong.
+    pub fn arm(&self, op: &str, fault: Fault) {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        faults.push((op.to_owned(), fault));
+    }
+
+    /// What goes wrong with this operation.
+    pub fn fault(&self, op: &str) -> Option<Fault> {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = faults.iter().position(|(armed, _)| armed == op)?;
+        Some(faults.remove(at).1)
+    }
+
+    /// Makes a layer of the next run go wrong.
+    pub fn arm_hook(&self, fault: HookFault) {
+        let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        hooks.push(fault);
+    }
+
+    /// What the layer does to this run.
+    pub fn hook(&self) -> Option<HookFault> {
+        let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        (!hooks.is_empty()).then(|| hooks.remove(0))
+    }
+
+    /// Milliseconds since the start of the run.
+    pub fn at(&self) -> u128 {
+        self.start.elapsed().as_millis()
+    }
+
+    /// Adds a line to the trace.
+    pub fn note(&self, line: &str) {
+        let (at, host, id) = (self.at(), self.host, self.id);
+        self.world.note(format!("{at:>6} host {host}.{id}: {line}"));
+    }
+}
+
+/// The environment of a process. A type of its own, because the executor keeps it and processes keep the executor.
+pub struct ProcessEnv(pub Arc<Process>);
+
+impl Env for ProcessEnv {
+    fn now(&self) -> Timestamp {
+        let skew = self.0.machine.skew.load(Ordering::Relaxed);
+        let passed = i64::try_from(self.0.at()).unwrap_or(i64::MAX);
+        Timestamp::from_millis(START + passed + skew)
+    }
+
+    fn monotonic(&self) -> Instant {
+        tokio::time::Instant::now().into_std()
+    }
+
+    fn random(&self, bytes: &mut [u8]) -> io::Result<()> {
+        let mut random = self.0.random.lock().unwrap_or_else(PoisonError::into_inner);
+        random.fill(bytes);
+        Ok(())
+    }
+
+    fn spawn(&self, task: Task) {
+        if self.0.is_alive() {
+            let env = Arc::new(Self(Arc::clone(&self.0)));
+            self.0.executor.spawn(self.0.id, Some(env), None, task);
+        }
+    }
+
+    fn spawn_blocking(&self, work: Work) {
+        self.spawn(Box::pin(async move {
+            // A thread takes its time to start.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            work();
+        }));
+    }
+}

@@ -1,0 +1,101 @@
+//! What people do after everything went wrong: hosts start again, approvals are answered, cut-off effects are settled, and every run
+//! is driven to its end.
+
+use std::time::Duration;
+
+use tool_core::CancellationToken;
+
+use crate::check;
+use crate::host::{Drive, End};
+use crate::plan::Say;
+use crate::run::Running;
+
+/// Most rounds of answering, settling and driving.
+const ROUNDS: usize = 24;
+
+pub(crate) async fn settle(state: &mut Running<'_>) {
+    // Whatever ends by itself has ended by then, the audit's background writes included.
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let hangs = state.progress().active.values().any(|active| *active > 0);
+    if hangs {
+        let mut facts = state.world.facts();
+        facts.deaths = true;
+        facts.disturbed.extend(0..state.plan.runs.len());
+    }
+    for host in 0..state.hosts.len() {
+        state.kill(host);
+    }
+    state.set_clocks();
+    // Every lease is over, those of clocks that ran ahead included; no approval has expired.
+    tokio::time::sleep(Duration::from_secs(3 * 3600)).await;
+    if let Err(error) = state.boot(0) {
+        state.world.violated("no_progress", error);
+        return;
+    }
+    check::ambiguous(state).await;
+    for _ in 0..ROUNDS {
+        let open: Vec<usize> = {
+            let progress = state.progress();
+            let driven = progress.last.keys();
+            driven
+                .filter(|run| !progress.done.contains(run))
+                .copied()
+                .collect()
+        };
+        if open.is_empty() {
+            return;
+        }
+        for run in open {
+            help(state).await;
+            drive(state, run).await;
+        }
+    }
+    let stuck: Vec<(usize, End)> = {
+        let progress = state.progress();
+        let last = progress.last.iter();
+        last.filter(|(run, _)| !progress.done.contains(run))
+            .map(|(run, end)| (*run, end.clone()))
+            .collect()
+    };
+    for (run, end) in stuck {
+        let run = &state.plan.runs[run];
+        let what = format!(
+            "{} {} never ends, the last time: {end:?}",
+            run.who, run.turn
+        );
+        state.world.violated("stuck", what);
+    }
+}
+
+/// Operators answer what waits and settle what is in doubt.
+async fn help(state: &Running<'_>) {
+    let Some(host) = state.hosts[0].clone() else {
+        return;
+    };
+    let tenants: Vec<String> = state.whose().into_iter().map(|who| who.tenant).collect();
+    let (sender, done) = futures::channel::oneshot::channel();
+    let task = std::sync::Arc::clone(&host);
+    state.spawn(&host, None, async move {
+        for tenant in tenants {
+            task.answer(&tenant, Say::Approve, 1).await;
+        }
+        task.resolve(false).await;
+        let _ = sender.send(());
+    });
+    let _ = tokio::time::timeout(Duration::from_secs(600), done).await;
+}
+
+async fn drive(state: &Running<'_>, index: usize) {
+    let Some(host) = state.hosts[0].clone() else {
+        return;
+    };
+    let (sender, done) = futures::channel::oneshot::channel();
+    let drive = Drive {
+        index,
+        run: state.plan.runs[index].clone(),
+        stop: CancellationToken::new(),
+        deadline: None,
+    };
+    state.spawn_drive(&host, drive, None, Some(sender));
+    let _ = tokio::time::timeout(Duration::from_secs(600), done).await;
+}

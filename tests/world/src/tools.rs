@@ -1,0 +1,459 @@
+//! The tools of the simulated hosts. Each body tells the world that it began, that its effect arrived and that it ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tool_core::policy::SharedPolicy;
+use tool_core::prelude::*;
+use tool_core::{
+    ApiKeys, Citation, Disables, DynamicTool, Effect, ExposeSecret, RegistryBuilder, SecretString,
+    Uses, host_value,
+};
+
+use crate::facts::{Begin, Place, sentinel};
+use crate::process::Process;
+
+/// What reaches the receiver outside of the host. Tools that hold it have effects.
+#[derive(Clone)]
+pub(crate) struct Phone {
+    pub(crate) process: Arc<Process>,
+    pub(crate) policy: SharedPolicy,
+    pub(crate) disables: Disables,
+}
+host_value!(Phone, Effect::WRITE.union(Effect::EXTERNAL));
+
+/// What only reads.
+#[derive(Clone)]
+pub(crate) struct Library;
+host_value!(Library, Effect::READ);
+
+/// Where the running call stands.
+pub(crate) fn place_of(cx: &ToolContext, tool: &str) -> Place {
+    place(
+        cx.workspace().unwrap_or_default(),
+        cx.conversation().unwrap_or_default(),
+        cx.turn().unwrap_or_default(),
+        tool,
+    )
+}
+
+/// A place by the name that the SDK gives to an assistant's message: `{run}.{step}`.
+pub(crate) fn place(tenant: &str, conversation: &str, turn: &str, tool: &str) -> Place {
+    let (run, step) = turn.rsplit_once('.').unwrap_or((turn, "0"));
+    Place {
+        tenant: tenant.to_owned(),
+        conversation: conversation.to_owned(),
+        turn: run.to_owned(),
+        step: step.parse().unwrap_or(0),
+        tool: tool.to_owned(),
+    }
+}
+
+fn own_sentinel(cx: &ToolContext) -> String {
+    sentinel(
+        cx.workspace().unwrap_or_default(),
+        cx.conversation().unwrap_or_default(),
+    )
+}
+
+/// A body that has begun.
+struct Running<'a> {
+    phone: &'a Phone,
+    at: usize,
+}
+
+impl Phone {
+    fn begin(&self, cx: &ToolContext, mark: &str, note: &str) -> Running<'_> {
+        let tool = cx.tool_name().unwrap_or_default().to_owned();
+        let tenant = cx.workspace().unwrap_or_default();
+        let place = place_of(cx, &tool);
+        let denied = self.policy.current().rules().iter().any(|rule| {
+            rule.verdict() == tool_core::policy::PolicyVerdict::Deny && rule.name() == tool
+        });
+        if self.policy.is_killed(&tool, tenant) || self.disables.holds(&tool) || denied {
+            let what = format!("{place} began although it is switched off on its host");
+            self.process.world.violated("ran_against_switch", what);
+        }
+        self.process.note(&format!("begin {place} {mark}"));
+        let mut facts = self.process.world.facts();
+        facts.begins.push(Begin {
+            place,
+            mark: mark.to_owned(),
+            arguments: json!({"mark": mark, "note": note}).to_string(),
+            user: cx.user().unwrap_or_default().to_owned(),
+            process: self.process.id,
+            effect: false,
+            returned: false,
+        });
+        let at = facts.begins.len() - 1;
+        drop(facts);
+        Running { phone: self, at }
+    }
+}
+
+impl Running<'_> {
+    fn effect(&self) {
+        self.phone.process.note("effect");
+        self.phone.process.world.facts().begins[self.at].effect = true;
+    }
+
+    fn end(self) {
+        self.phone.process.note("end");
+        self.phone.process.world.facts().begins[self.at].returned = true;
+    }
+}
+
+async fn pause(ms: u64) {
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+}
+
+async fn send_to(phone: &Phone, cx: &ToolContext, mark: &str, note: &str, ms: u64) -> String {
+    let running = phone.begin(cx, mark, note);
+    if ms > 0 {
+        pause(ms).await;
+    }
+    running.effect();
+    if ms > 0 {
+        pause(ms).await;
+    }
+    running.end();
+    format!("sent {mark} {}", own_sentinel(cx))
+}
+
+/// Reads a note.
+#[tool(read_only)]
+async fn read_note(
+    _library: &Library,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Anything.
+    note: String,
+) -> String {
+    pause(2).await;
+    format!("read {mark} {note} {}", own_sentinel(cx))
+}
+
+/// Sends a message at once.
+#[tool]
+async fn send(
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> String {
+    send_to(phone, cx, &mark, &note, 0).await
+}
+
+/// Sends a message, which takes a while.
+#[tool]
+async fn send_slowly(
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> String {
+    send_to(phone, cx, &mark, &note, 20).await
+}
+
+/// Sends a message after a person has agreed.
+#[tool(approval)]
+async fn send_asked(
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> String {
+    send_to(phone, cx, &mark, &note, 1).await
+}
+
+/// Sends a message on a thread that may block.
+#[tool]
+fn send_blocking(
+    #[context] phone: Phone,
+    #[context] cx: ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> String {
+    let running = phone.begin(&cx, &mark, &note);
+    running.effect();
+    running.end();
+    format!("sent {mark} {}", own_sentinel(&cx))
+}
+
+/// Sends a message and answers with more than it may where the note is `long`.
+#[tool(output_limit = 200)]
+async fn send_verbose(
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> String {
+    let sent = send_to(phone, cx, &mark, &note, 1).await;
+    let more = if note == "long" { 300 } else { 0 };
+    format!("{sent}{}", "!".repeat(more))
+}
+
+/// Sends a message and never answers.
+#[tool(timeout = "100ms")]
+async fn send_and_hang(
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> String {
+    let running = phone.begin(cx, &mark, &note);
+    if note != "before" {
+        running.effect();
+    }
+    std::future::pending().await
+}
+
+/// Panics, after its effect where the note is `after`.
+#[tool]
+async fn send_and_panic(
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// When.
+    note: String,
+) -> String {
+    let running = phone.begin(cx, &mark, &note);
+    if note == "after" {
+        running.effect();
+    }
+    #[expect(clippy::panic, reason = "the fault of the tool")]
+    {
+        panic!("the tool panicked")
+    }
+}
+
+/// Fails before it has done anything.
+#[tool]
+async fn fail(
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Anything.
+    note: String,
+) -> Result<String, ToolError> {
+    phone.begin(cx, &mark, &note).end();
+    Err(ToolError::new("the line is busy"))
+}
+
+/// Sends a message through a tool that a person has to agree to.
+#[tool]
+async fn relay(
+    uses: &Uses<(send_asked,)>,
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> Result<String, ToolError> {
+    relayed(uses, phone, cx, mark, note).await
+}
+
+/// As `relay`, and says that it may be repeated.
+#[tool(idempotent)]
+async fn relay_again(
+    uses: &Uses<(send_asked,)>,
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> Result<String, ToolError> {
+    relayed(uses, phone, cx, mark, note).await
+}
+
+async fn relayed(
+    uses: &Uses<(send_asked,)>,
+    phone: &Phone,
+    cx: &ToolContext,
+    mark: String,
+    note: String,
+) -> Result<String, ToolError> {
+    let running = phone.begin(cx, &mark, &note);
+    let inner = send_asked {
+        mark: format!("relay-{mark}"),
+        note,
+    };
+    let done = uses.invoke(inner).await;
+    running.end();
+    done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
+}
+
+/// Counts to three and tells how far it is.
+#[tool]
+fn count_up(
+    #[context] phone: Phone,
+    #[context] cx: ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> ToolStream<String, String> {
+    tool_stream! {
+        let running = phone.begin(&cx, &mark, &note);
+        for step in 1..=3 {
+            yield format!("{step} {}", own_sentinel(&cx));
+            pause(5).await;
+        }
+        running.effect();
+        running.end();
+        format!("sent {mark} {}", own_sentinel(&cx))
+    }
+}
+
+/// Shows a secret where the note says.
+#[tool]
+async fn leak(
+    phone: &Phone,
+    cx: &ToolContext,
+    keys: &ApiKeys,
+    #[secret("service_key")] key: SecretString,
+    #[secret("file_key")] file: SecretString,
+    /// Which.
+    mark: String,
+    /// Where.
+    note: String,
+) -> Result<String, ToolError> {
+    let running = phone.begin(cx, &mark, &note);
+    running.effect();
+    running.end();
+    let key = key.expose_secret();
+    let hex: String = key.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let shown = match note.as_str() {
+        "hex" => hex,
+        "trimmed" => file.expose_secret().trim().to_owned(),
+        "api_key" => keys.get("openai")?.expose_secret().to_owned(),
+        "citation" => {
+            cx.cite(Citation::new("service", key).version(key));
+            String::new()
+        }
+        "progress" => {
+            cx.progress(key);
+            String::new()
+        }
+        "note" => {
+            cx.audit("asked", key);
+            String::new()
+        }
+        "action" => {
+            cx.audit(&format!("asked with {key}"), "");
+            String::new()
+        }
+        _ => key.to_owned(),
+    };
+    Ok(format!("sent {mark} {shown}"))
+}
+
+/// A tool made at run time whose output does not fit its schema where the note is `odd`.
+fn send_checked(phone: Phone) -> DynamicTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "mark": {"type": "string", "description": "Which."},
+            "note": {"type": "string", "description": "Its text."}
+        },
+        "required": ["mark", "note"],
+        "additionalProperties": false
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {"sent": {"type": "string"}},
+        "required": ["sent"],
+        "additionalProperties": false
+    });
+    DynamicTool::new(
+        "send_checked",
+        "Sends a message and answers with an object.",
+        schema,
+        move |arguments: Value, cx: ToolContext| {
+            let phone = phone.clone();
+            async move {
+                let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
+                let (mark, note) = (text("mark"), text("note"));
+                let sent = send_to(&phone, &cx, &mark, &note, 1).await;
+                let odd = note == "odd";
+                Ok::<_, ToolError>(if odd {
+                    json!({"sent": 7})
+                } else {
+                    json!({"sent": sent})
+                })
+            }
+        },
+    )
+    .effect(Effect::WRITE)
+    .output_schema(&output)
+}
+
+/// Every tool.
+pub(crate) fn all(phone: &Phone) -> RegistryBuilder {
+    Registry::builder()
+        .tool::<read_note>()
+        .tool::<send>()
+        .tool::<send_slowly>()
+        .tool::<send_asked>()
+        .tool::<send_blocking>()
+        .tool::<send_verbose>()
+        .tool::<send_and_hang>()
+        .tool::<send_and_panic>()
+        .tool::<fail>()
+        .tool::<relay>()
+        .tool::<relay_again>()
+        .tool::<count_up>()
+        .tool::<leak>()
+        .dynamic(send_checked(phone.clone()))
+}
+
+/// Names of the tools, and whether their bodies have effects of their own.
+pub const NAMES: [&str; 14] = [
+    "read_note",
+    "send",
+    "send_slowly",
+    "send_asked",
+    "send_blocking",
+    "send_verbose",
+    "send_and_hang",
+    "send_and_panic",
+    "fail",
+    "relay",
+    "relay_again",
+    "count_up",
+    "leak",
+    "send_checked",
+];
+
+/// Whether a tool only makes calls of others.
+pub fn is_relay(tool: &str) -> bool {
+    matches!(tool, "relay" | "relay_again")
+}
+
+/// Whether a tool changes nothing.
+pub fn is_reader(tool: &str) -> bool {
+    tool == "read_note"
+}
+
+/// Whether a person has to agree first.
+pub fn is_asked(tool: &str) -> bool {
+    tool == "send_asked"
+}
