@@ -117,6 +117,11 @@ fn mark(arguments: &str) -> Option<String> {
     match value.get("mark")? {
         Value::String(mark) => Some(mark.clone()),
         Value::Number(number) => Some(number.to_string()),
+        // The guard takes the one value of an array.
+        Value::Array(values) => match &values[..] {
+            [Value::String(mark)] => Some(mark.clone()),
+            _ => None,
+        },
         _ => None,
     }
 }
