@@ -1,6 +1,6 @@
 //! The invariants. `docs/world.md` says what each of them means.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::facts::{Facts, Place};
 use crate::host::{ApprovalSeen, MessageSeen, Rows};
 use crate::plan::{AuditMode, Plan, Who};
 use crate::run::Running;
-use crate::tools::{NAMES, is_asked, is_reader, is_relay};
+use crate::tools::{NAMES, is_asked, is_reader, is_relay, relayed_by};
 
 /// Calls that the models have written at a place.
 #[derive(Default)]
@@ -65,6 +65,7 @@ pub(crate) async fn check(state: &Running<'_>) {
     places.dedup();
     let none = Slots::default();
     let mut found = Vec::new();
+    let done = ended(state);
     for place in places {
         let at = At {
             place,
@@ -77,6 +78,7 @@ pub(crate) async fn check(state: &Running<'_>) {
         at.ledger(&mut found);
         at.results(&mut found);
         at.approvals(&mut found);
+        at.agreed(&done, &mut found);
         at.audit(&mut found);
     }
     drop(facts);
@@ -84,6 +86,21 @@ pub(crate) async fn check(state: &Running<'_>) {
     for (invariant, what) in found {
         state.world.violated(invariant, what);
     }
+}
+
+/// Tenant, conversation and turn of the runs that are over.
+fn ended(state: &Running<'_>) -> BTreeSet<(String, String, String)> {
+    let progress = state.progress();
+    let runs = progress.done.iter().map(|run| &state.plan.runs[*run]);
+    let names = runs.map(|run| {
+        let who = &run.who;
+        (
+            who.tenant.clone(),
+            who.conversation.clone(),
+            run.turn.clone(),
+        )
+    });
+    names.collect()
 }
 
 /// What the models have written, and what follows from it.
@@ -100,8 +117,8 @@ fn slots(plan: &Plan) -> BTreeMap<Place, Slots> {
                     tool: tool.to_owned(),
                 };
                 let mark = mark(&call.arguments);
-                if let Some(mark) = mark.as_ref().filter(|_| is_relay(&call.tool)) {
-                    let nested = &mut slots.entry(place("send_asked")).or_default().nested;
+                for (nested, mark) in relayed_by(&call.tool).iter().zip(mark.iter().cycle()) {
+                    let nested = &mut slots.entry(place(nested)).or_default().nested;
                     nested.push(format!("relay-{mark}"));
                 }
                 slots.entry(place(&call.tool)).or_default().calls.push(mark);
@@ -308,6 +325,27 @@ impl At<'_> {
                 );
                 found.push(("ran_unapproved", what));
             }
+        }
+    }
+
+    /// What a person has agreed to is done by the time that the run is over.
+    fn agreed(&self, done: &BTreeSet<(String, String, String)>, found: &mut Found) {
+        let place = self.place;
+        let run = (
+            place.tenant.clone(),
+            place.conversation.clone(),
+            place.turn.clone(),
+        );
+        let excused = self.facts.switched.contains(self.tool()) || self.facts.faults;
+        if !is_asked(self.tool()) || excused || !done.contains(&run) {
+            return;
+        }
+        let rows = self.rows.approvals.iter();
+        let granted = rows.filter(|row| row.place == *place && row.granted.is_some());
+        let (granted, begun) = (granted.count(), self.begins().count());
+        if granted > begun {
+            let what = format!("{place}: {granted} calls were approved and {begun} ran");
+            found.push(("approved_not_run", what));
         }
     }
 

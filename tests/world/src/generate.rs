@@ -70,6 +70,8 @@ fn call(random: &mut Random, at: usize) -> Call {
         1 => "y".to_owned(),
         2 => format!("y#{}", random.below(3)),
         3 => "call_0".to_owned(),
+        // The name that the gate gives to the first call of another call.
+        4 => "call_0/0:".to_owned(),
         _ => format!("call_{at}"),
     };
     // The plain tools most of the time.
@@ -125,9 +127,14 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
         }
     }
     for _ in 0..random.below(8) {
-        let at = time(random, 900);
+        // Most of it while the first requests are served.
+        let at = if random.percent(60) {
+            time(random, 300)
+        } else {
+            time(random, 1200)
+        };
         let (run, host) = (random.below(runs.len()), random.below(settings.hosts));
-        let tool = (*random.pick(&NAMES)).to_owned();
+        let tool = a_tool(random, &runs[run]);
         push(
             at,
             match random.below(22) {
@@ -179,6 +186,12 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
     actions
 }
 
+/// A tool that the model of a run calls.
+fn a_tool(random: &mut Random, run: &Run) -> String {
+    let calls: Vec<&Call> = run.script.iter().flat_map(|of| &of.calls).collect();
+    random.pick(&calls).tool.clone()
+}
+
 fn store_fault(random: &mut Random, host: usize) -> What {
     let op = *random.pick(&[
         "ledger.begin",
@@ -211,4 +224,19 @@ fn store_fault(random: &mut Random, host: usize) -> What {
         fault,
         times: 1 + u32::from(random.percent(20)),
     }
+}
+
+/// The same plan with names that no other conversation, run or call has: what still fires then does not come from identity.
+pub fn with_unique_names(mut plan: Plan) -> Plan {
+    for run in &mut plan.runs {
+        let place = format!("{}-{}", run.who.tenant, run.who.conversation);
+        run.turn = format!("{place}-{}", run.turn);
+        run.who.conversation = place;
+        for (step, message) in run.script.iter_mut().enumerate() {
+            for (at, call) in message.calls.iter_mut().enumerate() {
+                call.id = format!("call-{step}-{at}");
+            }
+        }
+    }
+    plan
 }

@@ -283,7 +283,8 @@ impl Host {
             let Ok(ticket) = approvals.ticket_of(&row.request.id).await else {
                 continue;
             };
-            for time in 1..=times {
+            let mut counted = 0;
+            for _ in 0..times {
                 let reply = match reply {
                     Say::Approve => Reply::Approve,
                     Say::Deny => Reply::Deny,
@@ -291,10 +292,11 @@ impl Host {
                 };
                 let token = &ticket.token;
                 let done = approvals.answer(&tools, token, reply, "olga", None).await;
-                if done.is_ok() {
-                    answered += 1;
+                if done.is_err() {
+                    continue;
                 }
-                if done.is_ok() && time > 1 {
+                (answered, counted) = (answered + 1, counted + 1);
+                if counted > 1 {
                     let what = format!("a second answer to a call of {} counts", row.request.tool);
                     self.world().violated("answered_twice", what);
                 }

@@ -30,6 +30,12 @@ enum Command {
         /// Writes the first failing plan of each invariant into this folder.
         #[arg(long)]
         keep: Option<PathBuf>,
+        /// Looks only for what is said with this text.
+        #[arg(long, default_value = "")]
+        matching: String,
+        /// Looks only for this invariant.
+        #[arg(long)]
+        only: Option<String>,
         /// Shrinks what is kept.
         #[arg(long)]
         shrink: bool,
@@ -39,6 +45,9 @@ enum Command {
         /// Takes the invariants that may fire from the open plans in this folder.
         #[arg(long)]
         plans: Option<PathBuf>,
+        /// Gives conversations, runs and calls names that never collide.
+        #[arg(long)]
+        unique_names: bool,
         /// Runs on so many threads.
         #[arg(long, default_value_t = 1)]
         threads: u64,
@@ -61,14 +70,26 @@ enum Command {
         /// The invariant that has to fire; the plan's own, or the first that fires, where none is given.
         #[arg(long)]
         invariant: Option<String>,
+        /// A text that it has to say.
+        #[arg(long, default_value = "")]
+        matching: String,
         /// The store that hosts share.
         #[arg(long, value_enum, default_value_t)]
         store: Kind,
+    },
+    /// Prints the hash of the trace of each seed.
+    Hashes {
+        /// `A..B`: the first seed and the one after the last.
+        #[arg(long)]
+        seeds: String,
     },
     /// Prints the plan of a seed.
     Plan {
         /// The seed.
         seed: u64,
+        /// Gives conversations, runs and calls names that never collide.
+        #[arg(long)]
+        unique_names: bool,
     },
 }
 
@@ -107,16 +128,30 @@ fn obey(command: Command) -> Result<bool, String> {
             seeds,
             store,
             keep,
+            matching,
+            only,
             shrink,
             mut known,
             plans,
+            unique_names,
             threads,
         } => {
             if let Some(plans) = plans {
                 known.extend(world::known::open_invariants(&plans)?);
             }
-            let found = run_seeds(&seeds, store.into(), threads)?;
-            report(&found, keep.as_deref(), shrink, store.into(), &known)
+            let plan: fn(u64) -> Plan = if unique_names {
+                |seed| generate::with_unique_names(generate::plan(seed))
+            } else {
+                generate::plan
+            };
+            let search = Search {
+                kind: store.into(),
+                plan,
+                matching,
+                only,
+            };
+            let found = search.seeds(&seeds, threads)?;
+            search.report(&found, keep.as_deref(), shrink, &known)
         }
         Command::Replay { file, store, quiet } => {
             let report = run(&read(&file)?, store.into())?;
@@ -129,6 +164,7 @@ fn obey(command: Command) -> Result<bool, String> {
         Command::Shrink {
             file,
             invariant,
+            matching,
             store,
         } => {
             let plan = read(&file)?;
@@ -137,13 +173,25 @@ fn obey(command: Command) -> Result<bool, String> {
             let first = first.violations.first().map(|of| of.invariant.to_owned());
             let invariant = invariant.or(own).or(first);
             let invariant = invariant.ok_or("no invariant fires, there is nothing to shrink to")?;
-            let short = shrink(&plan, &invariant, store.into());
+            let short = shrink(&plan, &invariant, &matching, store.into());
             std::fs::write(&file, short.to_json()).map_err(|error| error.to_string())?;
             print(&run(&short, store.into())?);
             Ok(true)
         }
-        Command::Plan { seed } => {
-            print!("{}", generate::plan(seed).to_json());
+        Command::Hashes { seeds } => {
+            let (first, end) = range(&seeds)?;
+            for seed in first..end {
+                let report = run(&generate::plan(seed), StoreKind::Memory)?;
+                println!("{seed} {:016x}", report.hash);
+            }
+            Ok(true)
+        }
+        Command::Plan { seed, unique_names } => {
+            let mut plan = generate::plan(seed);
+            if unique_names {
+                plan = generate::with_unique_names(plan);
+            }
+            print!("{}", plan.to_json());
             Ok(true)
         }
     }
@@ -165,82 +213,102 @@ fn print(report: &Report) {
 /// How often each invariant fired, and the first seed and sentence of each.
 type Found = BTreeMap<String, (u64, u64, String)>;
 
-fn run_seeds(seeds: &str, kind: StoreKind, threads: u64) -> Result<Found, String> {
-    let range = seeds
-        .split_once("..")
-        .and_then(|(first, end)| Some((first.parse::<u64>().ok()?, end.parse::<u64>().ok()?)));
-    let (first, end) = range.ok_or_else(|| format!("`{seeds}` is no range, write `0..1000`"))?;
-    let before = std::time::Instant::now();
-    let one = |thread: u64| {
-        let mut found = Found::new();
-        let own = (first..end).filter(|seed| seed % threads.max(1) == thread);
-        for seed in own {
-            let report = run(&generate::plan(seed), kind)?;
-            for name in report.names() {
-                let mut of = report.violations.iter();
-                let what = of.find(|of| of.invariant == name).map(|of| of.what.clone());
-                let entry = found
-                    .entry(name.to_owned())
-                    .or_insert((0, seed, String::new()));
-                entry.0 += 1;
-                if entry.2.is_empty() {
-                    entry.2 = what.unwrap_or_default();
+/// What is looked for, and where.
+struct Search {
+    kind: StoreKind,
+    plan: fn(u64) -> Plan,
+    matching: String,
+    only: Option<String>,
+}
+
+impl Search {
+    /// Runs the seeds of a range.
+    fn seeds(&self, seeds: &str, threads: u64) -> Result<Found, String> {
+        let (first, end) = range(seeds)?;
+        let threads = threads.max(1);
+        let before = std::time::Instant::now();
+        let parts: Vec<Result<Found, String>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads)
+                .map(|own| {
+                    let seeds = (first..end).filter(move |seed| seed % threads == own);
+                    scope.spawn(move || self.each(seeds))
+                })
+                .collect();
+            let joined = threads.into_iter().map(|thread| {
+                let done = thread.join();
+                done.unwrap_or_else(|_| Err("a thread of seeds panicked".to_owned()))
+            });
+            joined.collect()
+        });
+        let mut all = Found::new();
+        for part in parts {
+            for (name, (times, seed, what)) in part? {
+                let entry = all.entry(name).or_insert((0, seed, what.clone()));
+                entry.0 += times;
+                if seed < entry.1 {
+                    (entry.1, entry.2) = (seed, what);
                 }
             }
         }
-        Ok::<_, String>(found)
-    };
-    let parts: Vec<Result<Found, String>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads.max(1))
-            .map(|thread| scope.spawn(move || one(thread)))
-            .collect();
-        let joined = threads.into_iter().map(|thread| {
-            let done = thread.join();
-            done.unwrap_or_else(|_| Err("a thread of seeds panicked".to_owned()))
-        });
-        joined.collect()
-    });
-    let mut all = Found::new();
-    for part in parts {
-        for (name, (times, seed, what)) in part? {
-            let entry = all.entry(name).or_insert((0, seed, what.clone()));
-            entry.0 += times;
-            if seed < entry.1 {
-                (entry.1, entry.2) = (seed, what);
+        let took = before.elapsed().as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+        let rate = (end - first) as f64 / took;
+        println!("{} seeds in {took:.1} s, {rate:.0} per second", end - first);
+        Ok(all)
+    }
+
+    fn each(&self, seeds: impl Iterator<Item = u64>) -> Result<Found, String> {
+        let mut found = Found::new();
+        for seed in seeds {
+            let report = run(&(self.plan)(seed), self.kind)?;
+            for name in report.names() {
+                let mut said = report.violations.iter().filter(|of| of.invariant == name);
+                let said = said.find(|of| of.what.contains(&self.matching));
+                let Some(said) =
+                    said.filter(|_| self.only.as_ref().is_none_or(|only| only == name))
+                else {
+                    continue;
+                };
+                let entry = found.entry(name.to_owned());
+                entry.or_insert((0, seed, said.what.clone())).0 += 1;
             }
         }
+        Ok(found)
     }
-    let took = before.elapsed().as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-    let rate = (end - first) as f64 / took;
-    println!("{} seeds in {took:.1} s, {rate:.0} per second", end - first);
-    Ok(all)
+
+    /// Prints what was found; false where something of it is new.
+    fn report(
+        &self,
+        found: &Found,
+        keep: Option<&Path>,
+        shorten: bool,
+        known: &[String],
+    ) -> Result<bool, String> {
+        let mut fine = true;
+        for (name, (times, seed, what)) in found {
+            let is_known = known.contains(name);
+            fine &= is_known;
+            let word = if is_known { "known" } else { "NEW" };
+            println!("{word:>5} {name}: {times} seeds, first {seed}: {what}");
+            let Some(folder) = keep.filter(|_| !is_known) else {
+                continue;
+            };
+            let mut plan = (self.plan)(*seed);
+            if shorten {
+                plan = shrink(&plan, name, &self.matching, self.kind);
+            }
+            std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+            let file = folder.join(format!("{name}-{seed}.json"));
+            std::fs::write(&file, plan.to_json()).map_err(|error| error.to_string())?;
+            println!("      kept as {}", file.display());
+        }
+        Ok(fine)
+    }
 }
 
-fn report(
-    found: &Found,
-    keep: Option<&Path>,
-    shorten: bool,
-    kind: StoreKind,
-    known: &[String],
-) -> Result<bool, String> {
-    let mut fine = true;
-    for (name, (times, seed, what)) in found {
-        let is_known = known.contains(name);
-        fine &= is_known;
-        let word = if is_known { "known" } else { "NEW" };
-        println!("{word:>5} {name}: {times} seeds, first {seed}: {what}");
-        let Some(folder) = keep.filter(|_| !is_known) else {
-            continue;
-        };
-        let mut plan = generate::plan(*seed);
-        if shorten {
-            plan = shrink(&plan, name, kind);
-        }
-        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-        let file = folder.join(format!("{name}-{seed}.json"));
-        std::fs::write(&file, plan.to_json()).map_err(|error| error.to_string())?;
-        println!("      kept as {}", file.display());
-    }
-    Ok(fine)
+/// The first seed of a range and the one after its last.
+fn range(seeds: &str) -> Result<(u64, u64), String> {
+    let range = seeds.split_once("..");
+    let range = range.and_then(|(first, end)| Some((first.parse().ok()?, end.parse().ok()?)));
+    range.ok_or_else(|| format!("`{seeds}` is not a range, write `0..1000`"))
 }

@@ -39,6 +39,7 @@ pub struct Process {
     random: Mutex<Random>,
     faults: Mutex<Vec<(String, Fault)>>,
     hooks: Mutex<Vec<HookFault>>,
+    latency: Mutex<Random>,
 }
 
 impl Process {
@@ -63,6 +64,7 @@ impl Process {
             random: Mutex::new(Random::new(seed ^ id.wrapping_mul(0x9e37_79b9))),
             faults: Mutex::default(),
             hooks: Mutex::default(),
+            latency: Mutex::new(Random::new(!seed ^ id)),
         })
     }
 
@@ -88,6 +90,17 @@ impl Process {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         let at = faults.iter().position(|(armed, _)| armed == op)?;
         Some(faults.remove(at).1)
+    }
+
+    /// How long the store takes for the next half of an operation.
+    pub fn latency(&self) -> Duration {
+        let mut latency = self.latency.lock().unwrap_or_else(PoisonError::into_inner);
+        let millis = if latency.percent(40) {
+            1 + latency.below(4)
+        } else {
+            0
+        };
+        Duration::from_millis(u64::try_from(millis).unwrap_or(0))
     }
 
     /// Makes a layer of the next run go wrong.

@@ -44,6 +44,12 @@ impl Report {
         fired.any(|violation| violation.invariant == invariant)
     }
 
+    /// Whether an invariant of this name fired and says something that holds a text.
+    pub fn says(&self, invariant: &str, text: &str) -> bool {
+        let mut fired = self.violations.iter();
+        fired.any(|violation| violation.invariant == invariant && violation.what.contains(text))
+    }
+
     /// Names of the invariants that fired.
     pub fn names(&self) -> BTreeSet<&'static str> {
         let fired = self.violations.iter();

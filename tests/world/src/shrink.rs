@@ -6,13 +6,13 @@ use crate::run::{StoreKind, run};
 /// Most runs of one shrinking.
 const TRIES: usize = 3_000;
 
-/// The shortest plan found in which the same invariant fires.
-pub fn shrink(plan: &Plan, invariant: &str, kind: StoreKind) -> Plan {
+/// The shortest plan found in which the same invariant fires, and says something that holds `text`.
+pub fn shrink(plan: &Plan, invariant: &str, text: &str, kind: StoreKind) -> Plan {
     let mut tries = 0;
     let mut best = plan.clone();
     let mut fires = |plan: &Plan| {
         tries += 1;
-        tries <= TRIES && run(plan, kind).is_ok_and(|report| report.fires(invariant))
+        tries <= TRIES && run(plan, kind).is_ok_and(|report| report.says(invariant, text))
     };
     loop {
         let smaller = candidates(&best).into_iter().find(|plan| fires(plan));

@@ -91,8 +91,7 @@ impl HostStore {
         call: impl FnOnce(Arc<dyn Store>) -> BoxFuture<'static, Result<T, StoreError>> + Send + 'a,
     ) -> StoreFuture<'a, T> {
         Box::pin(async move {
-            // A connection takes a moment, in which others run.
-            yield_now().await;
+            self.moment().await;
             let fault = self.process.fault(name);
             if let Some(fault) = fault {
                 self.process.note(&format!("store {name}: {fault:?}"));
@@ -117,9 +116,19 @@ impl HostStore {
                 Some(Fault::SlowAfter(ms)) => tokio::time::sleep(Duration::from_millis(ms)).await,
                 _ => {}
             }
-            yield_now().await;
+            self.moment().await;
             done
         })
+    }
+
+    /// The way to the store and back takes a moment, in which others run.
+    async fn moment(&self) {
+        let latency = self.process.latency();
+        if latency.is_zero() {
+            yield_now().await;
+        } else {
+            tokio::time::sleep(latency).await;
+        }
     }
 }
 

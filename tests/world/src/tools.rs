@@ -301,6 +301,34 @@ async fn relayed(
     done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
 }
 
+/// Sends two messages through other tools; a person has to agree to the second.
+#[tool(idempotent)]
+async fn relay_both(
+    uses: &Uses<(send, send_asked)>,
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> Result<String, ToolError> {
+    let running = phone.begin(cx, &mark, &note);
+    let first = send {
+        mark: format!("relay-{mark}"),
+        note: note.clone(),
+    };
+    let second = send_asked {
+        mark: format!("relay-{mark}"),
+        note,
+    };
+    let done = match uses.invoke(first).await {
+        Ok(_) => uses.invoke(second).await,
+        Err(error) => Err(error),
+    };
+    running.end();
+    done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
+}
+
 /// Counts to three and tells how far it is.
 #[tool]
 fn count_up(
@@ -420,13 +448,14 @@ pub(crate) fn all(phone: &Phone) -> RegistryBuilder {
         .tool::<fail>()
         .tool::<relay>()
         .tool::<relay_again>()
+        .tool::<relay_both>()
         .tool::<count_up>()
         .tool::<leak>()
         .dynamic(send_checked(phone.clone()))
 }
 
 /// Names of the tools, and whether their bodies have effects of their own.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "read_note",
     "send",
     "send_slowly",
@@ -438,6 +467,7 @@ pub const NAMES: [&str; 14] = [
     "fail",
     "relay",
     "relay_again",
+    "relay_both",
     "count_up",
     "leak",
     "send_checked",
@@ -445,7 +475,16 @@ pub const NAMES: [&str; 14] = [
 
 /// Whether a tool only makes calls of others.
 pub fn is_relay(tool: &str) -> bool {
-    matches!(tool, "relay" | "relay_again")
+    !relayed_by(tool).is_empty()
+}
+
+/// The tools that a tool calls, once each.
+pub fn relayed_by(tool: &str) -> &'static [&'static str] {
+    match tool {
+        "relay" | "relay_again" => &["send_asked"],
+        "relay_both" => &["send", "send_asked"],
+        _ => &[],
+    }
 }
 
 /// Whether a tool changes nothing.

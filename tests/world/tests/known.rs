@@ -1,0 +1,101 @@
+//! Kept plans still do what they were kept for, and nothing fires that nobody knows of.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use world::generate;
+use world::known::{open_invariants, plans};
+use world::plan::{Plan, State};
+use world::run::{Report, StoreKind, run};
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/plans"))
+}
+
+fn open() -> BTreeSet<String> {
+    open_invariants(folder()).unwrap().into_iter().collect()
+}
+
+/// Invariants that fired although no open finding explains them.
+fn unexplained(report: &Report, open: &BTreeSet<String>) -> Vec<String> {
+    let fired = report.violations.iter();
+    let fired = fired.filter(|violation| !open.contains(violation.invariant));
+    fired
+        .map(|violation| format!("{}: {}", violation.invariant, violation.what))
+        .collect()
+}
+
+fn check(file: &Path, plan: &Plan, open: &BTreeSet<String>) -> Result<(), String> {
+    let name = file.display();
+    let expect = plan
+        .expect
+        .as_ref()
+        .ok_or_else(|| format!("{name} says no finding"))?;
+    let report = run(plan, StoreKind::Memory)?;
+    let fires = report.fires(&expect.invariant);
+    match expect.state {
+        State::Open if !fires => Err(format!(
+            "{name}: `{}` no longer fires. If {} is fixed, write `\"state\": \"fixed\"`",
+            expect.invariant, expect.finding
+        )),
+        State::Open => Ok(()),
+        State::Fixed => {
+            // What an open finding makes fire may fire here too, but for the plan's own invariant.
+            let mut open = open.clone();
+            open.remove(&expect.invariant);
+            match &unexplained(&report, &open)[..] {
+                [] => Ok(()),
+                fired => Err(format!("{name}: {} is back: {fired:#?}", expect.finding)),
+            }
+        }
+    }
+}
+
+#[test]
+fn kept_plans_fire_while_their_finding_is_open_and_never_again() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let open = open();
+    let plans = plans(folder()).unwrap();
+    assert!(!plans.is_empty());
+    let failed: Vec<String> = plans
+        .iter()
+        .filter_map(|(file, plan)| check(file, plan, &open).err())
+        .collect();
+    let _ = std::panic::take_hook();
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn no_seed_fires_what_no_open_finding_explains() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let open = open();
+    let mut failed = Vec::new();
+    for seed in 0..300 {
+        let report = run(&generate::plan(seed), StoreKind::Memory).unwrap();
+        let fired = unexplained(&report, &open);
+        failed.extend(fired.into_iter().map(|of| format!("seed {seed}: {of}")));
+    }
+    let _ = std::panic::take_hook();
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn seeds_without_colliding_names_keep_conversations_apart() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let apart = ["foreign_text", "foreign_question", "ran_unapproved"];
+    let mut failed = Vec::new();
+    for seed in 0..100 {
+        let plan = generate::with_unique_names(generate::plan(seed));
+        let report = run(&plan, StoreKind::Memory).unwrap();
+        let fired = apart.into_iter().filter(|name| report.fires(name));
+        failed.extend(fired.map(|name| format!("seed {seed}: {name}")));
+    }
+    let _ = std::panic::take_hook();
+    assert!(failed.is_empty(), "{failed:#?}");
+}
