@@ -336,7 +336,14 @@ impl At<'_> {
             place.conversation.clone(),
             place.turn.clone(),
         );
-        let excused = self.facts.switched.contains(self.tool()) || self.facts.faults;
+        let mut disturbed = self.facts.disturbed.iter();
+        let disturbed = disturbed.any(|index| {
+            self.plan.runs.get(*index).is_some_and(|run| {
+                (&run.who.tenant, &run.who.conversation, &run.turn)
+                    == (&place.tenant, &place.conversation, &place.turn)
+            })
+        });
+        let excused = disturbed || self.facts.faults || self.facts.switched.contains(self.tool());
         if !is_asked(self.tool()) || excused || !done.contains(&run) {
             return;
         }

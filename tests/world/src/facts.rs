@@ -67,8 +67,6 @@ pub struct Facts {
     pub begins: Vec<Begin>,
     /// Places that operators have let run again, and how often.
     pub reruns: BTreeMap<Place, usize>,
-    /// Places that operators have settled, and how often.
-    pub settled: BTreeMap<Place, usize>,
     /// Tools that somebody has switched off or denied.
     pub switched: BTreeSet<String>,
     /// Runs whose user has pressed stop.

@@ -182,8 +182,52 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
             },
         );
     }
+    if random.percent(25) {
+        switch_while_slow(random, settings, runs, &mut actions);
+    }
     actions.sort_by_key(|action| action.at);
     actions
+}
+
+/// Somebody switches a tool off while a call of it waits for the store.
+fn switch_while_slow(
+    random: &mut Random,
+    settings: &Settings,
+    runs: &[Run],
+    actions: &mut Vec<Action>,
+) {
+    let run = random.below(runs.len());
+    let host = random.below(settings.hosts);
+    let tool = a_tool(random, &runs[run]);
+    let slow = if random.percent(50) {
+        Fault::SlowBefore(60)
+    } else {
+        Fault::SlowAfter(60)
+    };
+    let op = *random.pick(&["ledger.begin", "approval.spend", "audit.write"]);
+    let what = [
+        What::Drive {
+            run,
+            host,
+            dropped_after: None,
+            deadline: None,
+        },
+        What::Store {
+            host,
+            op: op.to_owned(),
+            fault: slow,
+            times: 1,
+        },
+        match random.below(3) {
+            0 => What::Kill { host, tool },
+            1 => What::Disable { host, tool },
+            _ => What::Deny { host, tool },
+        },
+    ];
+    let at = 20 + u64::try_from(random.below(40)).unwrap_or(0);
+    let actions_at = [0, 0, at];
+    let each = actions_at.into_iter().zip(what);
+    actions.extend(each.map(|(at, what)| Action { at, what }));
 }
 
 /// A tool that the model of a run calls.

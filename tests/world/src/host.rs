@@ -333,16 +333,18 @@ impl Host {
     /// Settles ambiguous effects: by what the receiver knows, or by letting them run again.
     pub(crate) async fn resolve(&self, rerun: bool) -> usize {
         let _ = self.store.sweep(Timestamp::now()).await;
-        let rows = self.store.list(None, Some(EffectState::Ambiguous)).await;
+        let rows = self.store.list(None, None).await.unwrap_or_default();
+        let succeeded = rows
+            .iter()
+            .filter(|row| row.state == EffectState::Succeeded);
+        let mut known: Vec<Place> = succeeded.map(place_of).collect();
         let mut settled = 0;
-        for row in rows.unwrap_or_default() {
+        for row in rows {
+            if row.state != EffectState::Ambiguous {
+                continue;
+            }
             let intent = &row.intent;
-            let place = place(
-                &intent.tenant,
-                intent.thread.as_deref().unwrap_or_default(),
-                &intent.turn,
-                &intent.tool,
-            );
+            let place = place_of(&row);
             let rerun = rerun || tools::is_relay(&place.tool);
             let arrived = {
                 let facts = self.world().facts();
@@ -350,7 +352,7 @@ impl Host {
                     .begins
                     .iter()
                     .filter(|begin| begin.place == place && begin.effect);
-                effects.count() > facts.settled.get(&place).copied().unwrap_or(0)
+                effects.count() > known.iter().filter(|of| **of == place).count()
             };
             let resolution = match (rerun, arrived) {
                 (true, _) => Resolution::Rerun,
@@ -370,7 +372,7 @@ impl Host {
             if done.is_ok() {
                 settled += 1;
                 if arrived && !rerun {
-                    *self.world().facts().settled.entry(place).or_default() += 1;
+                    known.push(place);
                 }
             }
         }
@@ -394,6 +396,17 @@ impl Host {
     pub(crate) async fn drain(&self, patience: Duration) -> usize {
         self.gate.drain(patience).await
     }
+}
+
+/// Where the call of an effect stands.
+fn place_of(row: &tool_core::store::EffectRow) -> Place {
+    let intent = &row.intent;
+    place(
+        &intent.tenant,
+        intent.thread.as_deref().unwrap_or_default(),
+        &intent.turn,
+        &intent.tool,
+    )
 }
 
 /// Arguments with another note, which an operator has written.
@@ -605,12 +618,7 @@ impl EffectList {
     ) -> Result<Vec<EffectSeen>, tool_core::store::StoreError> {
         let rows = tool_core::store::EffectLedger::list(store, None, None).await?;
         let seen = rows.iter().map(|row| EffectSeen {
-            place: place(
-                &row.intent.tenant,
-                row.intent.thread.as_deref().unwrap_or_default(),
-                &row.intent.turn,
-                &row.intent.tool,
-            ),
+            place: place_of(row),
             state: row.state.as_str(),
             text: row.result.clone().unwrap_or_default(),
         });
