@@ -240,9 +240,11 @@ impl At<'_> {
         let ok: Vec<&MessageSeen> = self.told().filter(|told| told.error.is_none()).collect();
         if self.has_effects() && self.tool() != "fail" {
             let effects = self.effects();
-            if ok.len() > effects {
+            let told = self.facts.told.iter();
+            let nested = told.filter(|(place, _)| place == self.place).count();
+            if ok.len() + nested > effects {
                 let what = format!(
-                    "{}: the model reads {} successes, {effects} effects",
+                    "{}: the model reads {} successes, tools read {nested}, {effects} effects",
                     self.place,
                     ok.len()
                 );
@@ -270,12 +272,11 @@ impl At<'_> {
             let ["sent" | "read", mark, ..] = words[..] else {
                 continue;
             };
-            match open.iter().position(|of| *of == mark) {
-                Some(at) => drop(open.swap_remove(at)),
-                None => {
-                    let what = format!("{}: a call got the result of {mark}", self.place);
-                    found.push(("wrong_result", what));
-                }
+            if let Some(at) = open.iter().position(|of| *of == mark) {
+                open.swap_remove(at);
+            } else {
+                let what = format!("{}: a call got the result of {mark}", self.place);
+                found.push(("wrong_result", what));
             }
         }
         self.refusals(found);

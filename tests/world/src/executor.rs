@@ -87,14 +87,14 @@ impl Executor {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a task of a process, which is dropped after `polls` polls where that is given.
+    /// Starts a task of a process and returns its id. It is dropped after `polls` polls where that is given.
     pub fn spawn(
         &self,
         process: Process,
         env: Option<Arc<dyn Env>>,
         polls: Option<u32>,
         task: impl Future<Output = ()> + Send + 'static,
-    ) {
+    ) -> u64 {
         let mut state = self.state();
         let id = state.next;
         state.next += 1;
@@ -112,6 +112,18 @@ impl Executor {
         let main = self.0.main.lock();
         if let Some(main) = &*main.unwrap_or_else(PoisonError::into_inner) {
             main.wake_by_ref();
+        }
+        id
+    }
+
+    /// Drops one task, in its environment.
+    pub fn cancel(&self, id: u64) {
+        let mut state = self.state();
+        let slot = state.tasks.remove(&id);
+        state.ready.retain(|other| *other != id);
+        drop(state);
+        if let Some(slot) = slot {
+            Self::discard(slot);
         }
     }
 

@@ -67,6 +67,8 @@ pub struct Facts {
     pub begins: Vec<Begin>,
     /// Places that operators have let run again, and how often.
     pub reruns: BTreeMap<Place, usize>,
+    /// Calls of tools that were told that they succeeded.
+    pub told: BTreeSet<(Place, String)>,
     /// Tools that somebody has switched off or denied.
     pub switched: BTreeSet<String>,
     /// Runs whose user has pressed stop.
@@ -143,6 +145,12 @@ pub fn sentinel(tenant: &str, conversation: &str) -> String {
 
 /// The spellings in which a secret must not leave a host.
 pub fn spellings(secret: &str) -> Vec<String> {
-    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
-    vec![secret.to_owned(), hex]
+    vec![secret.to_owned(), hex(secret)]
+}
+
+/// A text in hexadecimal digits.
+pub fn hex(text: &str) -> String {
+    let digit = |digit: u8| char::from_digit(u32::from(digit), 16).unwrap_or_default();
+    let digits = text.bytes().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(digit).collect()
 }

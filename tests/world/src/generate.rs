@@ -23,7 +23,7 @@ pub fn plan(seed: u64) -> Plan {
     let runs = runs(random);
     let actions = actions(random, &settings, &runs);
     Plan {
-        schedule: random.next(),
+        schedule: random.number(),
         settings,
         runs,
         actions,
@@ -137,7 +137,7 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
         let tool = a_tool(random, &runs[run]);
         push(
             at,
-            match random.below(22) {
+            match random.below(24) {
                 0..=3 => What::Answer {
                     run,
                     host,
@@ -170,6 +170,7 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
                     by: *random.pick(&[-3_600_000, -10_000, 10_000, 3_600_000]),
                 },
                 16..=19 => store_fault(random, host),
+                20 | 21 => What::Leave { run },
                 _ => What::Hook {
                     host,
                     fault: *random.pick(&[

@@ -1,30 +1,34 @@
-//! A host of the SDK, as its users write one. With `store.rs` the only file that names the SDK's gate, turns and stores.
+//! A host of the SDK, as its users write one. This folder and `store.rs` are the only places that name the SDK's gate, turns and stores;
+//! `tools.rs` names the macros.
 
 use std::collections::BTreeSet;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use serde_json::json;
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::store::{
-    ApprovalFilter, ApprovalStatus, AuditFilter, EffectLedger as _, EffectState, NewMessage,
-    Resolution, Role, ThreadStore as _, Timestamp, Verdict,
+    ApprovalFilter, ApprovalStatus, EffectLedger as _, EffectState, NewMessage, Resolution, Role,
+    ThreadStore as _, Timestamp,
 };
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, ToolMessage, TurnError, Turns};
-use tool_core::wire::Provider;
+use tool_core::turn::{Outcome, TurnError, Turns};
 use tool_core::{
-    Approvals, Audit, CancellationToken, Disables, Gate, Hooks, KeyRing, Permitted, Ran, Registry,
-    Reply, Retry, Rules, SecretString, ToolCall, ToolContext, ToolError, Toolset,
+    Approvals, Audit, CancellationToken, Disables, Gate, KeyRing, Registry, Reply, Retry, Rules,
+    SecretString, ToolContext, Toolset,
 };
 
-use crate::facts::{Place, World, sentinel, spellings};
-use crate::plan::{AuditMode, HookFault, Run, Say, Settings, Who};
+use crate::facts::{Place, World, spellings};
+use crate::plan::{AuditMode, Run, Say, Settings, Who};
 use crate::process::Process;
 use crate::store::{HostStore, Shared};
-use crate::tools::{self, Library, Phone, place};
+use crate::tools::{self, Library, Phone};
+
+mod rows;
+mod script;
+
+use rows::place_of;
+pub(crate) use rows::{ApprovalSeen, MessageSeen, Rows};
+use script::{HookLayer, Script};
 
 /// The gate and what belongs to it, in one process.
 pub(crate) struct Host {
@@ -398,279 +402,9 @@ impl Host {
     }
 }
 
-/// Where the call of an effect stands.
-fn place_of(row: &tool_core::store::EffectRow) -> Place {
-    let intent = &row.intent;
-    place(
-        &intent.tenant,
-        intent.thread.as_deref().unwrap_or_default(),
-        &intent.turn,
-        &intent.tool,
-    )
-}
-
 /// Arguments with another note, which an operator has written.
 fn edited(arguments: &str) -> String {
     let mut value: serde_json::Value = serde_json::from_str(arguments).unwrap_or_default();
     value["note"] = json!("edited");
     value.to_string()
-}
-
-/// A model that writes what its run says.
-struct Script {
-    index: usize,
-    run: Run,
-    stop: CancellationToken,
-    process: Arc<Process>,
-}
-
-impl Model for Script {
-    fn next<'a>(
-        &'a mut self,
-        request: Request<'a>,
-    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
-        let who = &self.run.who;
-        let world = &self.process.world;
-        if self.stop.is_cancelled() {
-            let what = format!("the model of {who} {} was asked after stop", self.run.turn);
-            world.violated("asked_after_stop", what);
-        }
-        // Each run talks to another provider.
-        let provider = Provider::ALL[self.index % Provider::ALL.len()];
-        let history = provider.history(request.messages);
-        let answer = match history {
-            Err(error) => Err(ToolError::new(error.to_string())),
-            Ok(history) => {
-                for message in &history.messages {
-                    world.seen(who, "a request to the model", message.get());
-                }
-                let at = usize::try_from(request.step).unwrap_or(usize::MAX) - 1;
-                Ok(self.run.script.get(at).map_or_else(
-                    || ModelMessage::text("done"),
-                    |message| ModelMessage::calls(message.calls.iter().map(|call| self.call(call))),
-                ))
-            }
-        };
-        self.process.note(&format!(
-            "{who} {} asks step {}",
-            self.run.turn, request.step
-        ));
-        Box::pin(async move {
-            tokio::time::sleep(Duration::from_millis(3)).await;
-            answer
-        })
-    }
-}
-
-impl Script {
-    fn call(&self, call: &crate::plan::Call) -> ToolCall {
-        let who = &self.run.who;
-        let own = sentinel(&who.tenant, &who.conversation);
-        let arguments = call.arguments.replace("{sentinel}", &own);
-        ToolCall::new(&*call.id, &*call.tool, arguments)
-    }
-}
-
-/// A layer around every body, which fails where the plan says so.
-struct HookLayer(Arc<Process>);
-
-impl tower::Layer<Hooks> for HookLayer {
-    type Service = Hook;
-
-    fn layer(&self, inner: Hooks) -> Hook {
-        Hook {
-            inner,
-            process: Arc::clone(&self.0),
-        }
-    }
-}
-
-#[derive(Clone)]
-struct Hook {
-    inner: Hooks,
-    process: Arc<Process>,
-}
-
-impl tower::Service<Permitted> for Hook {
-    type Response = Ran;
-    type Error = Box<dyn std::error::Error + Send + Sync>;
-    type Future = Pin<Box<dyn Future<Output = Result<Ran, Self::Error>> + Send>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    #[expect(clippy::panic, reason = "the fault that was asked for")]
-    fn call(&mut self, permitted: Permitted) -> Self::Future {
-        let fault = self.process.hook();
-        if let Some(fault) = fault {
-            self.process.note(&format!("hook {fault:?}"));
-        }
-        let run = match fault {
-            Some(HookFault::FailsBefore) => {
-                return Box::pin(std::future::ready(Err("the hook fails".into())));
-            }
-            Some(HookFault::PanicsBefore) => {
-                return Box::pin(async { panic!("the simulated hook panicked") });
-            }
-            _ => self.inner.call(permitted),
-        };
-        Box::pin(async move {
-            let ran = run.await?;
-            match fault {
-                Some(HookFault::FailsAfter) => Err("the hook fails".into()),
-                Some(HookFault::PanicsAfter) => panic!("the simulated hook panicked"),
-                _ => Ok(ran),
-            }
-        })
-    }
-}
-
-/// An effect in the ledger.
-pub(crate) struct EffectSeen {
-    pub(crate) place: Place,
-    pub(crate) state: &'static str,
-    pub(crate) text: String,
-}
-
-/// A row of the audit.
-pub(crate) struct AuditSeen {
-    pub(crate) place: Place,
-    pub(crate) user: String,
-    pub(crate) outcome: Option<String>,
-    pub(crate) text: String,
-}
-
-/// An approval.
-pub(crate) struct ApprovalSeen {
-    pub(crate) place: Place,
-    pub(crate) user: String,
-    /// What was granted; none where nothing was.
-    pub(crate) granted: Option<String>,
-}
-
-/// A message of a thread.
-pub(crate) struct MessageSeen {
-    pub(crate) place: Place,
-    pub(crate) role: &'static str,
-    /// The word of the error of a tool's result.
-    pub(crate) error: Option<String>,
-    /// What the model reads.
-    pub(crate) text: String,
-    pub(crate) content: String,
-}
-
-/// Everything in the store, without faults.
-pub(crate) struct Rows {
-    pub(crate) effects: Vec<EffectSeen>,
-    pub(crate) audit: Vec<AuditSeen>,
-    pub(crate) approvals: Vec<ApprovalSeen>,
-    /// By conversation of a workspace.
-    pub(crate) threads: Vec<(Who, Vec<MessageSeen>)>,
-}
-
-impl Rows {
-    pub(crate) async fn read(shared: &Shared, whose: &BTreeSet<Who>) -> Self {
-        let effects = shared.run(|store| Box::pin(async move { EffectList::all(&*store).await }));
-        let approvals = shared.run(|store| {
-            Box::pin(async move {
-                tool_core::store::ApprovalStore::list(&*store, &ApprovalFilter::default()).await
-            })
-        });
-        let audit = shared
-            .run(|store| Box::pin(async move { store.export(&AuditFilter::default()).await }));
-        let mut threads = Vec::new();
-        for who in whose {
-            let conversation = who.conversation.clone();
-            let messages = shared.run(|store| {
-                Box::pin(async move {
-                    tool_core::store::ThreadStore::read(&*store, &conversation, None).await
-                })
-            });
-            let messages = messages.await.unwrap_or_default();
-            let seen = messages.iter().map(|message| seen_message(who, message));
-            threads.push((who.clone(), seen.collect()));
-        }
-        Self {
-            effects: effects.await.unwrap_or_default(),
-            audit: audit
-                .await
-                .unwrap_or_default()
-                .iter()
-                .map(seen_audit)
-                .collect(),
-            approvals: approvals
-                .await
-                .unwrap_or_default()
-                .iter()
-                .map(seen_approval)
-                .collect(),
-            threads,
-        }
-    }
-}
-
-struct EffectList;
-
-impl EffectList {
-    async fn all(
-        store: &dyn tool_core::store::Store,
-    ) -> Result<Vec<EffectSeen>, tool_core::store::StoreError> {
-        let rows = tool_core::store::EffectLedger::list(store, None, None).await?;
-        let seen = rows.iter().map(|row| EffectSeen {
-            place: place_of(row),
-            state: row.state.as_str(),
-            text: row.result.clone().unwrap_or_default(),
-        });
-        Ok(seen.collect())
-    }
-}
-
-fn seen_audit(row: &tool_core::store::AuditRow) -> AuditSeen {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    AuditSeen {
-        place: place(
-            &text(&row.tenant),
-            &text(&row.thread),
-            &text(&row.turn),
-            &row.tool,
-        ),
-        user: text(&row.principal),
-        outcome: row.outcome.clone(),
-        text: serde_json::to_string(row).unwrap_or_default(),
-    }
-}
-
-fn seen_approval(row: &tool_core::store::ApprovalRow) -> ApprovalSeen {
-    let request = &row.request;
-    let used = matches!(row.status, ApprovalStatus::Approved | ApprovalStatus::Spent);
-    let granted = row.answer.as_ref().filter(|_| used);
-    ApprovalSeen {
-        place: place(
-            &request.tenant,
-            request.thread.as_deref().unwrap_or_default(),
-            &request.turn,
-            &request.tool,
-        ),
-        user: request.principal.clone(),
-        granted: granted.map(|answer| match &answer.verdict {
-            Verdict::Edit(arguments) => arguments.clone(),
-            Verdict::Approve | Verdict::Deny => request.arguments.clone(),
-        }),
-    }
-}
-
-fn seen_message(who: &Who, message: &tool_core::store::Message) -> MessageSeen {
-    let told: Option<ToolMessage> = match message.role {
-        Role::Tool => serde_json::from_str(&message.content).ok(),
-        Role::User | Role::Assistant => None,
-    };
-    let tool = told.as_ref().map_or("", |told| told.name.as_str());
-    MessageSeen {
-        place: place(&who.tenant, &who.conversation, &message.turn, tool),
-        role: message.role.as_str(),
-        error: told.as_ref().and_then(|told| told.error.clone()),
-        text: told.map_or_else(String::new, |told| told.text),
-        content: message.content.clone(),
-    }
 }

@@ -35,5 +35,6 @@ pub fn open_invariants(folder: &Path) -> Result<Vec<String>, String> {
     let plans = plans(folder)?;
     let expected = plans.into_iter().filter_map(|(_, plan)| plan.expect);
     let open = expected.filter(|expect| expect.state == State::Open);
-    Ok(open.map(|expect| expect.invariant).collect())
+    let names = open.flat_map(|expect| std::iter::once(expect.invariant).chain(expect.also));
+    Ok(names.collect())
 }

@@ -14,6 +14,10 @@ pub mod shrink;
 pub mod store;
 pub mod tools;
 
+pub use quiet::quiet_panics;
+
+mod actions;
 mod check;
 mod host;
+mod quiet;
 mod settle;

@@ -35,6 +35,9 @@ pub struct Expect {
     pub state: State,
     /// The invariant that fires while the fault is open.
     pub invariant: String,
+    /// Other invariants that fire because of the same finding.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// The seed that the plan came from; none where a person wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -197,6 +200,11 @@ pub enum What {
     },
     /// The user presses stop: the cancellation of all drives of a run.
     Stop {
+        /// Index of the run.
+        run: usize,
+    },
+    /// The client of a run goes away: all requests that drive it are dropped.
+    Leave {
         /// Index of the run.
         run: usize,
     },
@@ -391,6 +399,7 @@ impl What {
         match self {
             Self::Drive { run, .. }
             | Self::Stop { run }
+            | Self::Leave { run }
             | Self::Write { run }
             | Self::Inbox { run, .. }
             | Self::Answer { run, .. } => vec![run],
@@ -430,7 +439,7 @@ impl What {
             | Self::Drain { host, .. }
             | Self::Clock { host, .. }
             | Self::Hook { host, .. } => *host = 0,
-            Self::Stop { .. } | Self::Write { .. } => {}
+            Self::Stop { .. } | Self::Leave { .. } | Self::Write { .. } => {}
         }
     }
 }

@@ -11,7 +11,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,7 +22,7 @@ impl Random {
     /// A number below `end`; 0 where `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
-        usize::try_from(self.next() % end).unwrap_or(0)
+        usize::try_from(self.number() % end).unwrap_or(0)
     }
 
     /// Whether something of this probability in percent happens.
@@ -38,7 +38,7 @@ impl Random {
     /// Fills a slice.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
-            *byte = self.next().to_le_bytes()[0];
+            *byte = self.number().to_le_bytes()[0];
         }
     }
 }

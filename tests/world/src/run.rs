@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use tool_core::CancellationToken;
 
 use crate::executor::Executor;
 use crate::facts::{Violation, World, sentinel};
 use crate::host::{Drive, End, Host, hidden};
-use crate::plan::{Fault, Plan, What, Who};
+use crate::plan::{Plan, Who};
 use crate::process::{Machine, Process, ProcessEnv};
 use crate::store::Shared;
 use crate::{check, settle};
@@ -116,11 +115,13 @@ pub(crate) struct Running<'a> {
     pub(crate) executor: Executor,
     pub(crate) world: World,
     pub(crate) start: Instant,
-    machines: Vec<Arc<Machine>>,
+    pub(crate) machines: Vec<Arc<Machine>>,
     pub(crate) hosts: Vec<Option<Arc<Host>>>,
     processes: u64,
     /// Cancels all drives of a run.
-    stops: BTreeMap<usize, CancellationToken>,
+    pub(crate) stops: BTreeMap<usize, CancellationToken>,
+    /// Tasks that drive a run.
+    pub(crate) requests: BTreeMap<usize, Vec<u64>>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }
 
@@ -167,6 +168,7 @@ impl<'a> Running<'a> {
             hosts: (0..hosts).map(|_| None).collect(),
             processes: 0,
             stops: BTreeMap::new(),
+            requests: BTreeMap::new(),
             progress: Arc::default(),
         };
         let tenants: BTreeSet<&str> = plan.runs.iter().map(|run| &*run.who.tenant).collect();
@@ -233,7 +235,7 @@ impl<'a> Running<'a> {
         self.plan.runs.iter().map(|run| run.who.clone()).collect()
     }
 
-    fn host(&self, host: usize) -> Option<Arc<Host>> {
+    pub(crate) fn host(&self, host: usize) -> Option<Arc<Host>> {
         self.hosts.get(host % self.hosts.len()).cloned().flatten()
     }
 
@@ -243,184 +245,9 @@ impl<'a> Running<'a> {
         host: &Arc<Host>,
         polls: Option<u32>,
         task: impl Future<Output = ()> + Send + 'static,
-    ) {
+    ) -> u64 {
         let env = Arc::new(ProcessEnv(Arc::clone(&host.process)));
-        self.executor.spawn(host.process.id, Some(env), polls, task);
-    }
-
-    /// Everything that the plan says, each at its time.
-    async fn act(&mut self) {
-        let mut actions: Vec<_> = self.plan.actions.iter().collect();
-        actions.sort_by_key(|action| action.at);
-        for action in actions {
-            sleep_until(self.start + Duration::from_millis(action.at)).await;
-            self.world
-                .note(format!("{:>6} {:?}", action.at, action.what));
-            self.perform(&action.what);
-        }
-    }
-
-    fn perform(&mut self, what: &What) {
-        let runs = self.plan.runs.len();
-        match what.clone() {
-            What::Drive {
-                run,
-                host,
-                dropped_after,
-                deadline,
-            } => self.start_drive(run, host, dropped_after, deadline),
-            What::Stop { run } => {
-                if let Some(stop) = self.stops.get(&run) {
-                    self.world.facts().disturbed.insert(run);
-                    stop.cancel();
-                }
-            }
-            What::Write { run } if run < runs => {
-                let run = &self.plan.runs[run];
-                let (who, turn) = (run.who.clone(), run.turn.clone());
-                if let Some(host) = self.host(0) {
-                    let task = Arc::clone(&host);
-                    self.spawn(&host, None, async move {
-                        let text = format!("more of {}", sentinel(&who.tenant, &who.conversation));
-                        let _ = task.write(&who, &format!("{turn}+"), &text).await;
-                    });
-                }
-            }
-            What::Inbox { run, host } if run < runs => {
-                let run = self.plan.runs[run].clone();
-                self.serve(host, move |host| async move { host.inbox(&run).await });
-            }
-            What::Answer {
-                run,
-                host,
-                reply,
-                times,
-            } if run < runs => {
-                let tenant = self.plan.runs[run].who.tenant.clone();
-                self.serve(host, move |host| async move {
-                    host.answer(&tenant, reply, times).await;
-                });
-            }
-            What::Resume { token_of, by, host } if token_of < runs && by < runs => {
-                let (of, by) = (self.plan.runs[token_of].clone(), self.plan.runs[by].clone());
-                self.serve(host, move |host| async move { host.resume(&of, &by).await });
-            }
-            What::Resolve { host, rerun } => {
-                self.serve(host, move |host| async move {
-                    host.resolve(rerun).await;
-                });
-            }
-            What::Kill { host, tool } => self.switch(host, &tool, |host, tool| host.kill(tool)),
-            What::Disable { host, tool } => {
-                self.switch(host, &tool, |host, tool| host.disable(tool));
-            }
-            What::Deny { host, tool } => self.switch(host, &tool, |host, tool| host.deny(tool)),
-            What::Crash { host } => {
-                let host = host % self.hosts.len();
-                self.world.facts().deaths = true;
-                self.disturb_active();
-                self.kill(host);
-            }
-            What::Start { host } => {
-                let host = host % self.hosts.len();
-                if self.hosts[host].is_none()
-                    && let Err(error) = self.boot(host)
-                {
-                    self.world.note(error);
-                }
-            }
-            What::Drain { host, patience } => self.drain(host, patience),
-            What::Clock { host, by } => {
-                let machine = &self.machines[host % self.machines.len()];
-                machine.skew.fetch_add(by, Ordering::Relaxed);
-            }
-            What::Store {
-                host,
-                op,
-                fault,
-                times,
-            } => {
-                if let Some(host) = self.host(host) {
-                    for _ in 0..times {
-                        host.process.arm(&op, fault);
-                    }
-                    if !matches!(fault, Fault::SlowBefore(_) | Fault::SlowAfter(_)) {
-                        self.world.facts().faults = true;
-                    }
-                }
-            }
-            What::Hook { host, fault } => {
-                if let Some(host) = self.host(host) {
-                    host.process.arm_hook(fault);
-                }
-            }
-            // A run that shrinking has taken away.
-            _ => {}
-        }
-    }
-
-    fn serve<F>(&self, host: usize, task: impl FnOnce(Arc<Host>) -> F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        if let Some(host) = self.host(host) {
-            self.spawn(&host, None, task(Arc::clone(&host)));
-        }
-    }
-
-    fn switch(&self, host: usize, tool: &str, switch: impl FnOnce(&Host, &str)) {
-        if let Some(host) = self.host(host) {
-            self.world.facts().switched.insert(tool.to_owned());
-            switch(&host, tool);
-        }
-    }
-
-    fn disturb_active(&self) {
-        let progress = self.progress();
-        let active = progress.active.iter().filter(|(_, count)| **count > 0);
-        let active: Vec<usize> = active.map(|(run, _)| *run).collect();
-        drop(progress);
-        self.world.facts().disturbed.extend(active);
-    }
-
-    fn drain(&self, host: usize, patience: u64) {
-        self.world.facts().deaths = true;
-        self.disturb_active();
-        self.serve(host, move |host| async move {
-            let patience = Duration::from_millis(patience);
-            // Once to let calls end, once to let them write, and a moment.
-            let most = patience + patience.max(Duration::from_secs(1)) + Duration::from_secs(1);
-            let ended = tokio::time::timeout(most, host.drain(patience)).await;
-            if ended.is_err() {
-                let what = format!("drain({patience:?}) has not ended after {most:?}");
-                host.process.world.violated("drain_late", what);
-            }
-        });
-    }
-
-    fn start_drive(
-        &mut self,
-        index: usize,
-        host: usize,
-        dropped_after: Option<u32>,
-        deadline: Option<u64>,
-    ) {
-        let (Some(run), Some(host)) = (self.plan.runs.get(index).cloned(), self.host(host)) else {
-            return;
-        };
-        let stop = CancellationToken::new();
-        // Stop reaches the newest request; a later one of a stopped run is a new wish.
-        self.stops.insert(index, stop.clone());
-        if dropped_after.is_some() || deadline.is_some() {
-            self.world.facts().disturbed.insert(index);
-        }
-        let drive = Drive {
-            index,
-            run,
-            stop,
-            deadline,
-        };
-        self.spawn_drive(&host, drive, dropped_after, None);
+        self.executor.spawn(host.process.id, Some(env), polls, task)
     }
 
     /// Drives a run in the background; `done` is told how that ended.
@@ -430,7 +257,7 @@ impl<'a> Running<'a> {
         drive: Drive,
         polls: Option<u32>,
         done: Option<futures::channel::oneshot::Sender<End>>,
-    ) {
+    ) -> u64 {
         let progress = Arc::clone(&self.progress);
         let (index, task) = (drive.index, Arc::clone(host));
         let first = {
@@ -457,6 +284,6 @@ impl<'a> Running<'a> {
             if let Some(done) = done {
                 let _ = done.send(end);
             }
-        });
+        })
     }
 }

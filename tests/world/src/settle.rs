@@ -27,7 +27,7 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
     }
     state.set_clocks();
     // Every lease is over, those of clocks that ran ahead included; no approval has expired.
-    tokio::time::sleep(Duration::from_secs(3 * 3600)).await;
+    tokio::time::sleep(Duration::from_hours(3)).await;
     if let Err(error) = state.boot(0) {
         state.world.violated("no_progress", error);
         return;
@@ -82,7 +82,7 @@ async fn help(state: &Running<'_>) {
         task.resolve(false).await;
         let _ = sender.send(());
     });
-    let _ = tokio::time::timeout(Duration::from_secs(600), done).await;
+    let _ = tokio::time::timeout(Duration::from_mins(10), done).await;
 }
 
 async fn drive(state: &Running<'_>, index: usize) {
@@ -97,5 +97,5 @@ async fn drive(state: &Running<'_>, index: usize) {
         deadline: None,
     };
     state.spawn_drive(&host, drive, None, Some(sender));
-    let _ = tokio::time::timeout(Duration::from_secs(600), done).await;
+    let _ = tokio::time::timeout(Duration::from_mins(10), done).await;
 }

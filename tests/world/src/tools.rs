@@ -11,7 +11,7 @@ use tool_core::{
     Uses, host_value,
 };
 
-use crate::facts::{Begin, Place, sentinel};
+use crate::facts::{Begin, Place, hex, sentinel};
 use crate::process::Process;
 
 /// What reaches the receiver outside of the host. Tools that hold it have effects.
@@ -96,6 +96,16 @@ impl Running<'_> {
     fn effect(&self) {
         self.phone.process.note("effect");
         self.phone.process.world.facts().begins[self.at].effect = true;
+    }
+
+    /// A call that this body has made was answered with its success.
+    fn told<T>(&self, tool: &str, mark: &str, result: &Result<T, ToolError>) {
+        if result.is_ok() {
+            let mut facts = self.phone.process.world.facts();
+            let mut place = facts.begins[self.at].place.clone();
+            tool.clone_into(&mut place.tool);
+            facts.told.insert((place, format!("relay-{mark}")));
+        }
     }
 
     fn end(self) {
@@ -297,6 +307,7 @@ async fn relayed(
         note,
     };
     let done = uses.invoke(inner).await;
+    running.told("send_asked", &mark, &done);
     running.end();
     done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
 }
@@ -321,10 +332,13 @@ async fn relay_both(
         mark: format!("relay-{mark}"),
         note,
     };
-    let done = match uses.invoke(first).await {
+    let sent = uses.invoke(first).await;
+    running.told("send", &mark, &sent);
+    let done = match sent {
         Ok(_) => uses.invoke(second).await,
         Err(error) => Err(error),
     };
+    running.told("send_asked", &mark, &done);
     running.end();
     done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
 }
@@ -368,9 +382,8 @@ async fn leak(
     running.effect();
     running.end();
     let key = key.expose_secret();
-    let hex: String = key.bytes().map(|byte| format!("{byte:02x}")).collect();
     let shown = match note.as_str() {
-        "hex" => hex,
+        "hex" => hex(key),
         "trimmed" => file.expose_secret().trim().to_owned(),
         "api_key" => keys.get("openai")?.expose_secret().to_owned(),
         "citation" => {

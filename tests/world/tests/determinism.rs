@@ -8,27 +8,21 @@
 
 use std::process::Command;
 
-use world::generate;
 use world::plan::Plan;
 use world::run::{StoreKind, run};
+use world::{generate, quiet_panics};
 
 const SEEDS: u64 = 100;
 
-fn quiet() {
-    // Tools, hooks and stores panic on purpose.
-    std::panic::set_hook(Box::new(|_| {}));
-}
-
 fn hashes() -> String {
     let hash = |seed| run(&generate::plan(seed), StoreKind::Memory).unwrap().hash;
-    (0..SEEDS)
-        .map(|seed| format!("{seed} {:016x}\n", hash(seed)))
-        .collect()
+    let lines = (0..SEEDS).map(|seed| format!("{seed} {:016x}", hash(seed)));
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 #[test]
 fn a_seed_gives_the_same_run_again_and_in_another_process() {
-    quiet();
+    quiet_panics();
     let first = hashes();
     assert_eq!(first, hashes());
     let seeds = format!("0..{SEEDS}");
@@ -41,7 +35,7 @@ fn a_seed_gives_the_same_run_again_and_in_another_process() {
 
 #[test]
 fn sqlite_and_memory_give_the_same_run() {
-    quiet();
+    quiet_panics();
     for seed in 0..15 {
         let plan = generate::plan(seed);
         let memory = run(&plan, StoreKind::Memory).unwrap();

@@ -1,0 +1,197 @@
+//! Every action of a plan, as something that happens in the world.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::sleep_until;
+use tool_core::CancellationToken;
+
+use crate::facts::sentinel;
+use crate::host::{Drive, Host};
+use crate::plan::{Fault, What};
+use crate::run::Running;
+
+impl Running<'_> {
+    /// Everything that the plan says, each at its time.
+    pub(crate) async fn act(&mut self) {
+        let mut actions: Vec<_> = self.plan.actions.iter().collect();
+        actions.sort_by_key(|action| action.at);
+        for action in actions {
+            sleep_until(self.start + Duration::from_millis(action.at)).await;
+            self.world
+                .note(format!("{:>6} {:?}", action.at, action.what));
+            self.perform(&action.what);
+        }
+    }
+
+    fn perform(&mut self, what: &What) {
+        let runs = self.plan.runs.len();
+        match what.clone() {
+            What::Drive {
+                run,
+                host,
+                dropped_after,
+                deadline,
+            } => self.start_drive(run, host, dropped_after, deadline),
+            What::Stop { run } => {
+                if let Some(stop) = self.stops.get(&run) {
+                    self.world.facts().disturbed.insert(run);
+                    stop.cancel();
+                }
+            }
+            What::Leave { run } => {
+                self.world.facts().disturbed.insert(run);
+                for request in self.requests.remove(&run).unwrap_or_default() {
+                    self.executor.cancel(request);
+                }
+            }
+            What::Write { run } if run < runs => self.write(run),
+            What::Inbox { run, host } if run < runs => {
+                let run = self.plan.runs[run].clone();
+                self.serve(host, move |host| async move { host.inbox(&run).await });
+            }
+            What::Answer {
+                run,
+                host,
+                reply,
+                times,
+            } if run < runs => {
+                let tenant = self.plan.runs[run].who.tenant.clone();
+                self.serve(host, move |host| async move {
+                    host.answer(&tenant, reply, times).await;
+                });
+            }
+            What::Resume { token_of, by, host } if token_of < runs && by < runs => {
+                let (of, by) = (self.plan.runs[token_of].clone(), self.plan.runs[by].clone());
+                self.serve(host, move |host| async move { host.resume(&of, &by).await });
+            }
+            What::Resolve { host, rerun } => {
+                self.serve(host, move |host| async move {
+                    host.resolve(rerun).await;
+                });
+            }
+            What::Kill { host, tool } => self.switch(host, &tool, Host::kill),
+            What::Disable { host, tool } => {
+                self.switch(host, &tool, Host::disable);
+            }
+            What::Deny { host, tool } => self.switch(host, &tool, Host::deny),
+            What::Crash { host } => {
+                let host = host % self.hosts.len();
+                self.world.facts().deaths = true;
+                self.disturb_active();
+                self.kill(host);
+            }
+            What::Start { host } => {
+                let host = host % self.hosts.len();
+                if self.hosts[host].is_none()
+                    && let Err(error) = self.boot(host)
+                {
+                    self.world.note(error);
+                }
+            }
+            What::Drain { host, patience } => self.drain(host, patience),
+            What::Clock { host, by } => {
+                let machine = &self.machines[host % self.machines.len()];
+                machine.skew.fetch_add(by, Ordering::Relaxed);
+            }
+            What::Store {
+                host,
+                op,
+                fault,
+                times,
+            } => {
+                if let Some(host) = self.host(host) {
+                    for _ in 0..times {
+                        host.process.arm(&op, fault);
+                    }
+                    if !matches!(fault, Fault::SlowBefore(_) | Fault::SlowAfter(_)) {
+                        self.world.facts().faults = true;
+                    }
+                }
+            }
+            What::Hook { host, fault } => {
+                if let Some(host) = self.host(host) {
+                    host.process.arm_hook(fault);
+                }
+            }
+            // A run that shrinking has taken away.
+            _ => {}
+        }
+    }
+
+    /// The user of a run writes something more.
+    fn write(&self, run: usize) {
+        let run = &self.plan.runs[run];
+        let (who, turn) = (run.who.clone(), run.turn.clone());
+        self.serve(0, move |host| async move {
+            let text = format!("more of {}", sentinel(&who.tenant, &who.conversation));
+            let _ = host.write(&who, &format!("{turn}+"), &text).await;
+        });
+    }
+
+    fn serve<F>(&self, host: usize, task: impl FnOnce(Arc<Host>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        if let Some(host) = self.host(host) {
+            self.spawn(&host, None, task(Arc::clone(&host)));
+        }
+    }
+
+    fn switch(&self, host: usize, tool: &str, switch: impl FnOnce(&Host, &str)) {
+        if let Some(host) = self.host(host) {
+            self.world.facts().switched.insert(tool.to_owned());
+            switch(&host, tool);
+        }
+    }
+
+    fn disturb_active(&self) {
+        let progress = self.progress();
+        let active = progress.active.iter().filter(|(_, count)| **count > 0);
+        let active: Vec<usize> = active.map(|(run, _)| *run).collect();
+        drop(progress);
+        self.world.facts().disturbed.extend(active);
+    }
+
+    fn drain(&self, host: usize, patience: u64) {
+        self.world.facts().deaths = true;
+        self.disturb_active();
+        self.serve(host, move |host| async move {
+            let patience = Duration::from_millis(patience);
+            // Once to let calls end, once to let them write, and a moment.
+            let most = patience + patience.max(Duration::from_secs(1)) + Duration::from_secs(1);
+            let ended = tokio::time::timeout(most, host.drain(patience)).await;
+            if ended.is_err() {
+                let what = format!("drain({patience:?}) has not ended after {most:?}");
+                host.process.world.violated("drain_late", what);
+            }
+        });
+    }
+
+    fn start_drive(
+        &mut self,
+        index: usize,
+        host: usize,
+        dropped_after: Option<u32>,
+        deadline: Option<u64>,
+    ) {
+        let (Some(run), Some(host)) = (self.plan.runs.get(index).cloned(), self.host(host)) else {
+            return;
+        };
+        let stop = CancellationToken::new();
+        // Stop reaches the newest request; a later one of a stopped run is a new wish.
+        self.stops.insert(index, stop.clone());
+        if dropped_after.is_some() || deadline.is_some() {
+            self.world.facts().disturbed.insert(index);
+        }
+        let drive = Drive {
+            index,
+            run,
+            stop,
+            deadline,
+        };
+        let request = self.spawn_drive(&host, drive, dropped_after, None);
+        self.requests.entry(index).or_default().push(request);
+    }
+}
