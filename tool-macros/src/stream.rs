@@ -5,7 +5,7 @@
 //! // becomes
 //! private::generator(OutputSlot::new(), |__output| private::async_stream::try_stream! {
 //!     if false { yield __output.step(); }
-//!     __output.set({ use private::Tried as _; yield Step::Started; let pages = fetch().await.__tried()?; Report::from(pages) });
+//!     __output.set({ use private::Tried as _; yield { Step::Started }; let pages = fetch().await.__tried()?; Report::from(pages) });
 //! })
 //! ```
 //!
@@ -101,6 +101,24 @@ impl Scrub<'_> {
                 TokenTree::Ident(word) if word == "return" => {
                     self.errors.at(&word, RETURN);
                     out.push(word.into());
+                }
+                TokenTree::Ident(word) if word == "yield" => {
+                    out.push(word.into());
+                    let mut step = Vec::new();
+                    while let Some(token) = tokens.next_if(|token| !is_punct(token, ';')) {
+                        step.push(token);
+                    }
+                    // Without `;`, or with a comma, as in the arm of a `match`, tokens alone do not say where the step ends.
+                    let ends = tokens.peek().is_some() && !step.is_empty();
+                    let ends = ends && !step.iter().any(|token| is_punct(token, ','));
+                    let step = self.scrub(step, in_macro);
+                    if ends {
+                        // In a block of its own, a step of the wrong type is a mismatch at the step. Without it, rustc reports a wrong
+                        // argument of the `Ok(…)` that async-stream writes, and points into the source of the standard library.
+                        out.push(Group::new(Delimiter::Brace, step).into());
+                    } else {
+                        out.extend(step);
+                    }
                 }
                 TokenTree::Ident(word) if word == "async" || word == "fn" => {
                     out.push(word.into());
