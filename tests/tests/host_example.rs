@@ -4,9 +4,12 @@
 
 use std::process::Command;
 
-fn run() -> (String, String) {
+/// Runs the host with more arguments for cargo, and gives its output and its log.
+fn run(arguments: &[&str]) -> (String, String) {
     let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "-p", "examples", "--example", "host"])
+        // With the features of the whole workspace, for which everything is built already.
+        .args(["run", "--quiet", "--locked", "--example", "host"])
+        .args(arguments)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .output()
         .unwrap();
@@ -16,10 +19,27 @@ fn run() -> (String, String) {
     (said, log)
 }
 
+// F3: no other test builds the example's feature `otel`.
+#[test]
+fn host_with_otel_exports_a_span_for_each_call() {
+    let (said, _) = run(&["--features", "examples/otel"]);
+    let spans: Vec<_> = said
+        .lines()
+        .filter(|line| line.starts_with("span "))
+        .collect();
+    for call in ["exchange_rate", "import_payments", "send_invoice"] {
+        assert!(
+            spans.iter().any(|span| span.contains(call)),
+            "{call}: {spans:?}"
+        );
+    }
+    assert!(!said.contains("sk-rates"), "{said}");
+}
+
 // S0-24, S2-11, S2-13, S2-15, S2-17, M5, M6, M8
 #[test]
 fn a_host_denies_asks_restarts_streams_and_masks() {
-    let (said, log) = run();
+    let (said, log) = run(&[]);
     let lines: Vec<&str> = said.lines().map(str::trim).collect();
     // In this order.
     let mut rest = lines.iter();

@@ -7,12 +7,48 @@
     reason = "a test fails by panicking"
 )]
 
-use std::{path::Path, process::Command, sync::OnceLock};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The fixture workspace in the target folder, with the versions that the repository has locked, so that nothing is downloaded and no
+/// tracked file changes.
+fn workspace() -> &'static Path {
+    static COPIED: OnceLock<PathBuf> = OnceLock::new();
+    COPIED.get_or_init(|| {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link-workspace");
+        copied(&repository.join("tests/fixtures/link"), &copy);
+        fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock")).expect("a copy");
+        copy
+    })
+}
+
+/// Copies a folder. Files that are the same keep their time, so that nothing is built again.
+fn copied(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let (from, to) = {
+            let entry = entry.expect("an entry");
+            (entry.path(), to.join(entry.file_name()))
+        };
+        if from.is_dir() {
+            copied(&from, &to);
+            continue;
+        }
+        let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool-core");
+        let text = fs::read_to_string(&from).expect("text");
+        let text = text.replace("../../../../tool-core", &core.display().to_string());
+        if fs::read_to_string(&to).ok().as_deref() != Some(&text) {
+            fs::write(&to, text).expect("a copy");
+        }
+    }
+}
 
 /// Builds the fixture workspace once a profile and runs one of its programs.
 fn run(profile: &str, program: &str) -> String {
     static BUILT: [OnceLock<()>; 2] = [const { OnceLock::new() }; 2];
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link");
     let index = ["dev", "lto"]
         .iter()
@@ -20,8 +56,15 @@ fn run(profile: &str, program: &str) -> String {
         .expect("a known profile");
     BUILT[index].get_or_init(|| {
         let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--bins", "--profile", profile])
-            .current_dir(&fixtures)
+            .args([
+                "build",
+                "--quiet",
+                "--offline",
+                "--bins",
+                "--profile",
+                profile,
+            ])
+            .current_dir(workspace())
             .env("CARGO_TARGET_DIR", &target)
             .env_remove("RUSTFLAGS")
             .status()

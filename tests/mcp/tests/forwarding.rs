@@ -1,30 +1,42 @@
 //! What rmcp's handler can do, and that the composed handler forwards it.
 
-#![allow(clippy::unwrap_used, reason = "a test fails here")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails here")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use serde_json::Value;
-
-/// Sources of the rmcp that this workspace builds with.
+/// Sources of the rmcp that this test was built with, as the compiler's list of its source files names them: other ways ask cargo about
+/// every crate of every platform, which a machine does not have.
 fn rmcp() -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--format-version", "1", "--offline", "--locked"]);
-    let metadata = cargo
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    let rmcp: Vec<_> = packages
-        .iter()
-        .filter(|package| package["name"] == "rmcp")
-        .collect();
-    assert_eq!(rmcp.len(), 1);
-    let manifest = Path::new(rmcp[0]["manifest_path"].as_str().unwrap());
-    manifest.parent().unwrap().join("src")
+    let version = include_str!("../../../Cargo.lock")
+        .split("[[package]]")
+        .filter_map(|package| package.trim().strip_prefix("name = \"rmcp\"\nversion = \""))
+        .map(|rest| rest.split('"').next().unwrap());
+    let versions: Vec<_> = version.collect();
+    let [version] = versions[..] else {
+        panic!("one rmcp: {versions:?}")
+    };
+    let test = std::env::current_exe().unwrap();
+    let lists = std::fs::read_dir(test.parent().unwrap()).unwrap();
+    let lists = lists.map(|entry| entry.unwrap().path()).filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("rmcp-") && name.ends_with(".d")
+    });
+    let wanted = format!("rmcp-{version}/src/lib.rs");
+    for list in lists {
+        let text = std::fs::read_to_string(list).unwrap();
+        let mut files = text
+            .split_whitespace()
+            .map(|file| file.trim_end_matches(':'));
+        let root = files.find(|file| file.ends_with(&wanted) && Path::new(file).is_file());
+        if let Some(root) = root {
+            return Path::new(root).parent().unwrap().to_owned();
+        }
+    }
+    panic!(
+        "no list of sources beside {} names `{wanted}`",
+        test.display()
+    )
 }
 
 /// The names of the fns in a part of a source.
