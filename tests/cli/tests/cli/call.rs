@@ -194,6 +194,25 @@ fn a_hidden_tool_is_refused_and_says_why() {
     desk(&["call", "forbidden"]).fails(3, &["[deny]"]);
 }
 
+// F6: the format may stand behind the name, and holds for errors as well
+#[test]
+fn error_of_a_hidden_tool_is_json_wherever_the_format_stands() {
+    for words in [
+        ["--format", "json", "call", "forbidden"],
+        ["call", "--format", "json", "forbidden"],
+        ["call", "forbidden", "--format", "json"],
+    ] {
+        let ran = desk(&words);
+        assert_eq!(ran.code, 3, "{ran:?}");
+        let error: serde_json::Value = serde_json::from_str(ran.err.trim()).unwrap();
+        assert_eq!(error["error"], "refused", "{words:?}");
+        assert!(
+            error["text"].as_str().unwrap().contains("[deny]"),
+            "{error}"
+        );
+    }
+}
+
 // M8
 #[test]
 fn secrets_come_from_the_environment_or_a_file_and_never_leak() {

@@ -9,8 +9,8 @@ use futures::StreamExt as _;
 use futures::future::{Either, select};
 use futures::stream::Stream;
 use tool_core::{
-    CallResult, CancellationToken, ErrorKind, Repair, ToolCall, ToolContext, ToolDef, ToolEvent,
-    Toolset,
+    CallResult, CancellationToken, ErrorKind, Registry, Repair, ToolCall, ToolContext, ToolDef,
+    ToolEvent, Toolset,
 };
 
 use super::supply::{self, Supplied};
@@ -53,7 +53,24 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
     };
     let screen = screen.or(said.later.format, said.later.color);
     let how = words.how.and(said.later.how);
-    let arguments = arguments(&how, said.arguments)?;
+    let done = make(cli, &registry, def, &how, said.arguments, screen).await;
+    // `--format` may stand behind the tool's name, where only this command reads it.
+    done.or_else(|failure| {
+        screen.fail(&failure);
+        Ok(failure.exit)
+    })
+}
+
+/// Makes the call.
+async fn make(
+    cli: &Cli,
+    registry: &Registry,
+    def: &ToolDef,
+    how: &How,
+    flags: Option<String>,
+    screen: Screen,
+) -> Result<Exit, Failure> {
+    let arguments = arguments(how, flags)?;
 
     let mut supplied = Supplied::gather(&how.supply, [def])?;
     ask::for_secrets(&mut supplied, def, screen)?;
@@ -61,7 +78,7 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
     let call = OneCall {
         cli,
         def,
-        how: &how,
+        how,
         screen,
         token: token.clone(),
         bar: Bar::default(),
@@ -77,7 +94,7 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
             std::future::pending::<()>().await;
         }
     };
-    let work = pin!(call.run(&registry, &mut supplied, arguments));
+    let work = pin!(call.run(registry, &mut supplied, arguments));
     match select(work, pin!(interrupted)).await {
         Either::Left((result, _)) => result,
         Either::Right(_) => Ok(Exit::Interrupted),
@@ -123,7 +140,7 @@ struct OneCall<'a> {
 impl OneCall<'_> {
     async fn run(
         &self,
-        registry: &tool_core::Registry,
+        registry: &Registry,
         supplied: &mut Supplied,
         arguments: String,
     ) -> Result<Exit, Failure> {
