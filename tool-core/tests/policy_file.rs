@@ -283,3 +283,23 @@ fn a_reload_takes_over_or_changes_nothing() {
     assert!(shared.reload_file(&path, &registry).unwrap().changed);
     assert_eq!(tools.explain("write_file").layer(), Some(Layer::Global));
 }
+
+// F6: whoever holds the rules of a turn reaches the policy in them, as it is after a reload.
+#[test]
+fn rules_give_back_the_policy_that_they_share() {
+    assert!(Rules::default().shared_policy().is_none());
+    let policy = SharedPolicy::new(PolicyFile::from_json("{}").unwrap().build().unwrap());
+    let rules = Rules::default().policy(&policy);
+    let version = || {
+        rules
+            .shared_policy()
+            .unwrap()
+            .current()
+            .version()
+            .to_owned()
+    };
+    let before = version();
+    policy.replace(PolicyFile::from_json(JSON).unwrap().build().unwrap());
+    assert_ne!(version(), before);
+    assert_eq!(version(), policy.current().version());
+}

@@ -415,3 +415,16 @@ async fn a_secret_that_the_host_requires_hides_the_tool() {
     let error = builder().required_secret("plain", "").build().unwrap_err();
     assert!(error.to_string().contains("[secret-spec] a key is empty"));
 }
+
+// F6
+#[test]
+fn sets_of_dialects_intersect() {
+    let few = Dialects::only(Dialect::Mcp).with(Dialect::OpenAi);
+    let others = Dialects::only(Dialect::OpenAi).with(Dialect::Gemini);
+    assert_eq!(few.intersect(others), Dialects::only(Dialect::OpenAi));
+    assert_eq!(
+        few.intersect(few.without(Dialect::Mcp)),
+        few.intersect(others)
+    );
+    assert!(few.intersect(Dialects::only(Dialect::Gemini)).is_empty());
+}

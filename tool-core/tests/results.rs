@@ -222,6 +222,19 @@ async fn the_model_reads_its_view() {
     );
 }
 
+// S2-27, F6: a host reads every part of a citation, the version only where there is one.
+#[test]
+fn citation_has_its_version() {
+    let page = Citation::new("handbook", "onboarding.md");
+    assert_eq!(page.version_text(), None);
+    let page = page.version("7");
+    assert_eq!(
+        (page.source(), page.source_id()),
+        ("handbook", "onboarding.md")
+    );
+    assert_eq!(page.version_text(), Some("7"));
+}
+
 // S2-27: a time that is none is refused, written or read.
 #[test]
 fn citations_prove_their_time() {

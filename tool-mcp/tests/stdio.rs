@@ -340,3 +340,33 @@ async fn a_subscription_of_the_newer_wire_hears_of_changes() {
         id
     );
 }
+
+// F6: a context that comes out of a store reaches the call, and its error the client, without the host's own words.
+#[tokio::test]
+async fn context_is_made_by_an_async_fn_that_may_fail() {
+    /// Says who calls.
+    #[tool(read_only)]
+    fn who(cx: &ToolContext) -> String {
+        cx.user().unwrap_or("nobody").to_owned()
+    }
+    static KNOWN: AtomicUsize = AtomicUsize::new(1);
+    let registry = Registry::builder().tool::<who>().build().unwrap();
+    let server = McpServer::builder(registry)
+        .context_async(|_| {
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                if KNOWN.load(Ordering::SeqCst) == 0 {
+                    return Err(ToolError::new("the account is locked").operator("row 7"));
+                }
+                Ok(ToolContext::builder().user("ann").build())
+            })
+        })
+        .build();
+    let mut client = Client::legacy(&server).await;
+    let called = client.call("who", json!({})).await;
+    assert_eq!(called["result"]["content"][0]["text"], "ann", "{called}");
+    KNOWN.store(0, Ordering::SeqCst);
+    let refused = client.call("who", json!({})).await.to_string();
+    assert!(refused.contains("the account is locked"), "{refused}");
+    assert!(!refused.contains("row 7"), "{refused}");
+}

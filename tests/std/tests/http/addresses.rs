@@ -3,9 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tool_core::ErrorKind;
-use tool_std::http::{Credential, Guard, Http, Resolver as _, SystemResolver, special_range};
+use tool_std::http::{
+    Credential, Guard, Http, Method, Request, Resolver as _, SystemResolver, special_range,
+};
 
-use super::support::{Names, PRIVATE, PUBLIC, Server, client, get, guard, output, policy, text};
+use super::support::{
+    Names, PRIVATE, PUBLIC, Server, client, get, guard, output, policy, response, text,
+};
 
 /// Odd spellings of hosts that are not public, and whole URLs that no request may have.
 const HOSTILE: &[&str] = &[
@@ -446,6 +450,28 @@ async fn what_the_policy_calls_private_stays_so() {
         assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied, "{host}");
     }
     assert_eq!(private.seen().len(), 0);
+}
+
+// F6: a service that the host has named may be private; where it sends on to may not.
+#[tokio::test]
+async fn hosts_own_service_may_be_private_and_its_redirects_may_not() {
+    let own = Server::start(PRIVATE, |_| text("own")).await;
+    let elsewhere = Server::start(PRIVATE, |_| text("elsewhere")).await;
+    let beyond = elsewhere.url("private.example", "/");
+    let leads = Server::start(PRIVATE, move |_| {
+        response(302, &[("location", &beyond)], "moved")
+    })
+    .await;
+    let request = |url| Request::new(Method::Get, url);
+    let url = own.url("private.example", "/");
+    let refused = client().send(request(url.clone())).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Denied);
+    let answer = client().send_to_own(request(url)).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(own.seen().len(), 1);
+    let url = leads.url("private.example", "/");
+    client().send_to_own(request(url)).await.unwrap_err();
+    assert_eq!((leads.seen().len(), elsewhere.seen().len()), (1, 0));
 }
 
 // S1-102: what a host has where it says nothing
