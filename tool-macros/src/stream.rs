@@ -1,6 +1,6 @@
 //! The front of `tool_stream!`: what the body may not do is told at the token, the rest is left to async-stream.
 //!
-//! ```ignore
+//! ```text
 //! tool_stream! { yield Step::Started; let pages = fetch().await?; Report::from(pages) }
 //! // becomes
 //! private::generator(OutputSlot::new(), |__output| private::async_stream::try_stream! {

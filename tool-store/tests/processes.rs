@@ -41,6 +41,7 @@ fn message(call: &str) -> NewMessage {
 
 /// A child waits for a line, does its job, and says what it did, a line each.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a child process of other tests"]
 async fn child() {
     let (Ok(job), Ok(file)) = (std::env::var(JOB), std::env::var(FILE)) else {
         return;
@@ -118,7 +119,7 @@ struct Worker {
 impl Worker {
     fn start(job: &str, file: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture"])
+            .args(["--exact", "child", "--nocapture", "--ignored"])
             .env(JOB, job)
             .env(FILE, file)
             .stdin(Stdio::piped())

@@ -9,11 +9,19 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use test_clients::Node;
+use test_support::{Node, Ran, suite};
+
+fn main() -> ExitCode {
+    suite![
+        the_python_client_uses_each_tool_once_case,
+        the_inspector_uses_each_tool_once_case,
+    ]
+    .run()
+}
 
 const PACKS: &str = env!("CARGO_BIN_EXE_packs");
 
@@ -245,11 +253,8 @@ impl Drop for Server {
 }
 
 // S2-44
-#[test]
-fn the_python_client_uses_each_tool_once() {
-    let Some(python) = test_clients::python("mcp2") else {
-        return;
-    };
+fn the_python_client_uses_each_tool_once_case() -> Ran {
+    let python = test_support::python("mcp2")?;
     let world = World::new();
     let calls = calls();
     let asked: Vec<_> = calls
@@ -279,13 +284,11 @@ fn the_python_client_uses_each_tool_once() {
         let text = result["text"].as_str().unwrap();
         assert!(text.contains(call.says), "{}: {text}", call.tool);
     }
+    Ok(())
 }
 
-#[test]
-fn the_inspector_uses_each_tool_once() {
-    let Some(node) = Node::with("@modelcontextprotocol/inspector") else {
-        return;
-    };
+fn the_inspector_uses_each_tool_once_case() -> Ran {
+    let node = Node::with("@modelcontextprotocol/inspector")?;
     let launcher = node.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     let world = World::new();
     let mut command = Command::new(PACKS);
@@ -326,4 +329,5 @@ fn the_inspector_uses_each_tool_once() {
             clone = clone_of(&text).unwrap();
         }
     }
+    Ok(())
 }

@@ -2,63 +2,64 @@
 
 mod support;
 
+use std::process::ExitCode;
+
 use support::{FIXTURE, Server, python, run, script};
-use test_clients::Node;
+use test_support::{Node, Ran, suite};
 
-#[test]
-fn python_1() {
-    let server = Server::start(&[]);
-    for (way, place) in [("http", server.address.as_str()), ("stdio", FIXTURE)] {
-        if let Some(said) = python("mcp1", "mcp1.py", &[way, place]) {
-            assert_eq!(said.trim(), "done");
-            if way == "http" {
-                server.until("dropped wait_for_ever");
-            }
-        }
-    }
+fn main() -> ExitCode {
+    suite![
+        python_1_case,
+        python_2_case,
+        typescript_case,
+        ai_sdk_case,
+        inspector_case,
+    ]
+    .run()
 }
 
-#[test]
-fn python_2() {
+fn python_client(environment: &str, name: &str) -> Ran {
+    let interpreter = test_support::python(environment)?;
     let server = Server::start(&[]);
     for (way, place) in [("http", server.address.as_str()), ("stdio", FIXTURE)] {
-        if let Some(said) = python("mcp2", "mcp2.py", &[way, place]) {
-            assert_eq!(said.trim(), "done");
-            if way == "http" {
-                server.until("dropped wait_for_ever");
-            }
+        let said = python(&interpreter, name, &[way, place]);
+        assert_eq!(said.trim(), "done");
+        if way == "http" {
+            server.until("dropped wait_for_ever");
         }
     }
+    Ok(())
 }
 
-#[test]
-fn typescript() {
+fn python_1_case() -> Ran {
+    python_client("mcp1", "mcp1.py")
+}
+
+fn python_2_case() -> Ran {
+    python_client("mcp2", "mcp2.py")
+}
+
+fn typescript_case() -> Ran {
+    let node = Node::with("@modelcontextprotocol/sdk")?;
     let server = Server::start(&[]);
-    let Some(node) = Node::with("@modelcontextprotocol/sdk") else {
-        return;
-    };
     for (way, place) in [("http", server.address.as_str()), ("stdio", FIXTURE)] {
         assert_eq!(script(&node, "sdk.mjs", &[way, place]).trim(), "done");
     }
     server.until("dropped wait_for_ever");
+    Ok(())
 }
 
-#[test]
-fn ai_sdk() {
+fn ai_sdk_case() -> Ran {
+    let node = Node::with("@ai-sdk/mcp")?;
     let server = Server::start(&[]);
-    let Some(node) = Node::with("@ai-sdk/mcp") else {
-        return;
-    };
     assert_eq!(script(&node, "ai.mjs", &[&server.address]).trim(), "done");
     server.until("dropped wait_for_ever");
+    Ok(())
 }
 
-#[test]
-fn inspector() {
+fn inspector_case() -> Ran {
+    let node = Node::with("@modelcontextprotocol/inspector")?;
     let server = Server::start(&[]);
-    let Some(node) = Node::with("@modelcontextprotocol/inspector") else {
-        return;
-    };
     let launcher = node.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     for place in [
         vec![server.address.as_str(), "--transport", "http"],
@@ -80,4 +81,5 @@ fn inspector() {
             "{wrong}"
         );
     }
+    Ok(())
 }

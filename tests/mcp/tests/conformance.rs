@@ -3,9 +3,18 @@
 mod support;
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use support::{Server, run};
-use test_clients::Node;
+use test_support::{Missing, Node, Ran, suite};
+
+fn main() -> ExitCode {
+    suite![
+        everything_passes_every_scenario_of_both_wires_case,
+        tools_alone_fail_nothing_but_what_is_no_tool_case,
+    ]
+    .run()
+}
 
 /// Runs every scenario of a wire and gives how many there were. `expected` names a file of failures that are known; one that does
 /// not fail any more is a failure too.
@@ -14,7 +23,7 @@ fn scenarios(
     package: &str,
     wire: Option<&str>,
     expected: Option<&str>,
-) -> Option<usize> {
+) -> Result<usize, Missing> {
     let node = Node::with(package)?;
     let mut arguments = vec!["server", "--url", &server.address, "--suite", "all"];
     if let Some(wire) = wire {
@@ -36,37 +45,35 @@ fn scenarios(
     );
     let said = support::said(&output);
     let passed = said.lines().filter(|line| line.starts_with('✓'));
-    Some(passed.count())
+    Ok(passed.count())
 }
 
 const OLD: &str = "conformance-0.1";
 const NEW: &str = "@modelcontextprotocol/conformance";
 
 // M15
-#[test]
-fn everything_passes_every_scenario_of_both_wires() {
+fn everything_passes_every_scenario_of_both_wires_case() -> Ran {
     let server = Server::start(&[]);
     for (package, wire, count) in [
         (OLD, None, 32),
         (NEW, Some("2025-11-25"), 33),
         (NEW, Some("2026-07-28"), 40),
     ] {
-        if let Some(passed) = scenarios(&server, package, wire, None) {
-            assert_eq!(passed, count, "{package} {wire:?}");
-        }
+        let passed = scenarios(&server, package, wire, None)?;
+        assert_eq!(passed, count, "{package} {wire:?}");
     }
+    Ok(())
 }
 
-#[test]
-fn tools_alone_fail_nothing_but_what_is_no_tool() {
+fn tools_alone_fail_nothing_but_what_is_no_tool_case() -> Ran {
     let server = Server::start(&["--tools-only"]);
     for (package, wire, expected, count) in [
         (OLD, None, "tools-only-0.1.yaml", 13),
         (NEW, Some("2025-11-25"), "tools-only-2025-11-25.yaml", 14),
         (NEW, Some("2026-07-28"), "tools-only-2026-07-28.yaml", 16),
     ] {
-        if let Some(passed) = scenarios(&server, package, wire, Some(expected)) {
-            assert_eq!(passed, count, "{package} {wire:?}");
-        }
+        let passed = scenarios(&server, package, wire, Some(expected))?;
+        assert_eq!(passed, count, "{package} {wire:?}");
     }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use test_clients::Node;
+use test_support::{Missing, Node};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
@@ -13,22 +13,22 @@ fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// A script of ours with the vendors' Python clients; `None` where they are not installed.
+/// Runs a script of ours with the vendors' Python clients.
 #[allow(dead_code, reason = "each test takes what it needs")]
-pub(crate) async fn python(name: &str, arguments: &[&str], input: &str) -> Option<String> {
-    let mut command = Command::new(test_clients::python("venv")?);
+pub(crate) async fn python(name: &str, arguments: &[&str], input: &str) -> Result<String, Missing> {
+    let mut command = Command::new(test_support::python("venv")?);
     command.arg(script(name)).args(arguments);
-    Some(said(command, input).await)
+    Ok(said(command, input).await)
 }
 
-/// A script of ours among the packages for Node; `None` where one is not installed.
+/// Runs a script of ours among the packages for Node.
 #[allow(dead_code, reason = "each test takes what it needs")]
-pub(crate) async fn node(package: &str, name: &str, arguments: &[&str]) -> Option<String> {
+pub(crate) async fn node(package: &str, name: &str, arguments: &[&str]) -> Result<String, Missing> {
     let node = Node::with(package)?;
     let (_folder, copy) = node.beside(&script(name)).unwrap();
     let mut command = Command::from(node.command());
     command.arg(copy).args(arguments);
-    Some(said(command, "").await)
+    Ok(said(command, "").await)
 }
 
 /// What a program prints; it has to succeed.

@@ -12,7 +12,7 @@ use crate::allow::UNTAGGED;
 use crate::derive::model::{Decided, Payload, Shape};
 use crate::spans;
 
-/// ```ignore
+/// ```text
 /// const _: () = {
 ///     enum __NodeAgain {}                                 // only where the type holds itself
 ///     impl StrictSchema for __NodeAgain { … Kind::Ref("Node") … }

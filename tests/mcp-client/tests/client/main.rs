@@ -7,8 +7,6 @@
 )]
 
 mod changes;
-mod everything;
 mod hostile;
 mod own;
-mod python;
 mod support;

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use test_clients::Node;
+use test_support::Node;
 
 /// The fixture's program.
 pub const FIXTURE: &str = env!("CARGO_BIN_EXE_mcp-fixture");
@@ -85,11 +85,10 @@ pub fn script(node: &Node, name: &str, arguments: &[&str]) -> String {
     said(&run(node, &copy, arguments))
 }
 
-/// Runs a script of ours with one version of the Python package.
-pub fn python(environment: &str, name: &str, arguments: &[&str]) -> Option<String> {
-    let python = test_clients::python(environment)?;
-    let mut command = Command::new(python);
-    Some(said(&finished(command.arg(own(name)).args(arguments))))
+/// Runs a script of ours with an interpreter of Python.
+pub fn python(interpreter: &Path, name: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(interpreter);
+    said(&finished(command.arg(own(name)).args(arguments)))
 }
 
 fn own(script: &str) -> PathBuf {

@@ -1,74 +1,15 @@
 //! When clones and their tokens go.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use tool_core::ToolContext;
-use tool_std::git::Git;
 
+use crate::clock::{Clock, HOURS, next};
 use crate::world::{World, call, clone, http, isolation, output, tree};
 
-const HOURS: Duration = Duration::from_hours(2);
 const YOUNG: Duration = Duration::from_mins(119);
-
-/// A clock that the test sets, by the time of the last change in a folder.
-#[derive(Clone)]
-struct Clock(Arc<Mutex<SystemTime>>);
-
-impl Clock {
-    fn new() -> Self {
-        Self(Arc::new(Mutex::new(SystemTime::now())))
-    }
-
-    fn set(&self, folder: &Path, later: Duration) {
-        let all = tree(folder).into_keys().chain([folder.to_owned()]);
-        let changed = all.map(|path| fs::symlink_metadata(path).unwrap().modified().unwrap());
-        *self.0.lock().unwrap() = changed.max().unwrap() + later;
-    }
-
-    fn of(&self, git: Git) -> Git {
-        let clock = self.clone();
-        git.clock(move || *clock.0.lock().unwrap())
-    }
-}
-
-/// What a call logs at level `WARN`.
-async fn warnings<T>(work: impl Future<Output = T>) -> (T, String) {
-    use tracing::instrument::WithSubscriber as _;
-
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-    impl std::io::Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_writer(move || writer.clone())
-        .with_max_level(tracing::Level::WARN)
-        .with_ansi(false)
-        .finish();
-    let done = work.with_subscriber(subscriber).await;
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    (done, text)
-}
-
-/// The repository that a clone call removed, if any.
-async fn next(cx: &ToolContext) -> (Vec<PathBuf>, String) {
-    let calling = call(cx, "git_clone", json!({ "repo": "acme/site" }));
-    let (result, log) = warnings(calling).await;
-    let removed = output(&result)["removed"].clone();
-    (serde_json::from_value(removed).unwrap(), log)
-}
 
 // S1-88
 #[tokio::test]
@@ -230,34 +171,6 @@ async fn a_time_of_the_future_keeps_nothing() {
     assert_eq!(removed.len(), 1);
     assert!(!old.exists());
     assert!(world.path("seed/README.md").exists());
-}
-
-// S1-88: errors ignored, remove retried
-#[tokio::test]
-async fn a_clone_that_cannot_be_removed_keeps_no_other_from_being_made() {
-    use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
-
-    let (world, clock) = (World::new(), Clock::new());
-    let server = world.server();
-    let cx = world.cx(clock.of(http(&server)));
-    let old = clone(&cx, "acme/site").await;
-    let disk = old.join("disk");
-    fs::create_dir(&disk).unwrap();
-    if mount("tmpfs", &disk, "tmpfs", MountFlags::empty(), None).is_err() {
-        // Not everybody may.
-        return;
-    }
-    clock.set(&old, HOURS + Duration::from_secs(1));
-    let (removed, _) = next(&cx).await;
-    unmount(&disk, UnmountFlags::DETACH).unwrap();
-    assert!(removed.is_empty() && old.exists());
-    assert!(world.state_of(&old).join("token").exists());
-    // The next time it can be.
-    clock.set(&old, HOURS + Duration::from_secs(1));
-    let (removed, _) = next(&cx).await;
-    let own = old.strip_prefix(world.workspace()).unwrap();
-    assert!(removed.contains(&own.to_owned()), "{removed:?}");
-    assert!(!old.exists() && !world.state_of(&old).exists());
 }
 
 // S1-84, S1-88

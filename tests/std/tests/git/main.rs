@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod clock;
 mod renewed;
 mod server;
 mod world;

@@ -7,8 +7,8 @@
 )]
 
 mod ends;
+mod limits;
 mod mark;
 mod report;
-mod restrict;
 mod start;
 mod support;

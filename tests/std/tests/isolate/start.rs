@@ -1,11 +1,9 @@
 //! What a job has when it starts, and what is told of its end.
 
-use std::process::Command;
-
 use tokio::io::AsyncReadExt as _;
-use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Job, Keep, Mechanism};
+use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Job, Keep};
 
-use crate::support::{bare, has, isolation, run, sh};
+use crate::support::{bare, isolation, run, sh};
 
 #[tokio::test]
 async fn a_job_has_the_environment_that_it_was_given() {
@@ -85,10 +83,6 @@ async fn this_binary_runs_in_a_mode_of_its_own() {
             ran.stderr
         );
     }
-    if has(Mechanism::Landlock).await {
-        let ran = run(&isolation(), Job::this("tell")).await;
-        assert_eq!(ran.ended.exit, Exit::Code(0));
-    }
 }
 
 #[tokio::test]
@@ -105,30 +99,4 @@ async fn without_its_line_in_main_there_is_no_helper() {
         .await
         .unwrap_err();
     assert!(matches!(error, IsolateError::Helper(_)), "{error}");
-}
-
-/// As on Ubuntu since 23.10: a namespace of users can be made, and then nobody can be anybody in it.
-#[test]
-fn a_namespace_that_is_half_made_is_done_without() {
-    let host = |program: &str, arguments: &[&str]| {
-        let without =
-            "mount -o remount,bind,ro /proc && exec setpriv --bounding-set=-sys_admin \"$@\"";
-        Command::new("unshare")
-            .args(["-m", "sh", "-c", without, "sh", program])
-            .args(arguments)
-            .output()
-    };
-    if !host("true", &[]).is_ok_and(|said| said.status.success()) {
-        println!("skipped: nobody but root can take these rights from a host");
-        return;
-    }
-    let root = tempfile::tempdir().unwrap();
-    let command = r#"{"command": ["readlink", "/proc/self/ns/pid"]}"#;
-    let said = host(
-        env!("CARGO_BIN_EXE_std-host"),
-        &[root.path().to_str().unwrap(), command],
-    );
-    let said = String::from_utf8(said.unwrap().stdout).unwrap();
-    let own = std::fs::read_link("/proc/self/ns/pid").unwrap();
-    assert!(said.contains(own.to_str().unwrap()), "{said}");
 }

@@ -1,5 +1,6 @@
 //! Isolations with the tests' helper, and the table of processes.
 
+use test_support::Missing;
 use tool_std::isolate::{IsolateError, Isolation, Job, Keep, Mechanism, Ran};
 
 /// Everything that the kernel has.
@@ -30,15 +31,12 @@ pub(crate) fn sh(script: impl Into<String>) -> Job {
         .env("PATH", "/usr/bin:/bin")
 }
 
-/// Whether the kernel has it for this user; where not, the reason is printed and the test is skipped.
-pub(crate) async fn has(mechanism: Mechanism) -> bool {
+/// Why the kernel does not have it for this user.
+pub(crate) async fn needs(mechanism: Mechanism) -> Result<(), Missing> {
     let strict = isolation().require(mechanism);
     match strict.run(Job::new("/bin/true"), Keep::default()).await {
-        Ok(_) => true,
-        Err(IsolateError::NotInForce(reason)) => {
-            println!("skipped: {reason}");
-            false
-        }
+        Ok(_) => Ok(()),
+        Err(IsolateError::NotInForce(reason)) => Err(Missing::new(reason)),
         Err(error) => panic!("{error}"),
     }
 }

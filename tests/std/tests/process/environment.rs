@@ -75,7 +75,7 @@ fn printed(settings: &str, vars: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-#[ignore = "a child of the tests below"]
+#[ignore = "a child process of other tests"]
 async fn child_prints_an_environment() {
     let settings = std::env::var("SETTINGS").unwrap();
     let mut commands = commands();

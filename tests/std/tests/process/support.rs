@@ -1,12 +1,14 @@
-//! A place for commands.
+//! A place for commands, and what is left of them.
 
 use futures::StreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::{TempDir, tempdir};
 use tool_core::prelude::*;
 use tool_std::isolate::Isolation;
 use tool_std::process::{Commands, run_command};
 use tool_std::workspace::Workspaces;
+
+use crate::mark::Mark;
 
 pub(crate) const HOST: &str = env!("CARGO_BIN_EXE_std-host");
 
@@ -63,4 +65,41 @@ impl Place {
     pub(crate) async fn refused(&self, arguments: Value) -> String {
         self.result(arguments).await.error().unwrap().model_text()
     }
+}
+
+/// Runs commands, and compares the table of processes, the memory and the working host with before.
+pub(crate) async fn leaves_nothing(place: &Place, mark: &Mark, worst: &[String]) {
+    place.run(json!({ "command": ["true"] })).await;
+    let before = own_memory();
+    for script in worst {
+        place
+            .run(json!({ "command": [script], "timeout_seconds": 2 }))
+            .await;
+    }
+    assert_eq!(mark.mentioned(), 0);
+    let grown = own_memory().saturating_sub(before);
+    assert!(grown < 32 << 20, "{grown} bytes more than before");
+    let output = place.run(json!({ "command": ["echo", "alive"] })).await;
+    assert_eq!(output["stdout"], "alive\n");
+}
+
+/// What this process has in memory, in bytes.
+fn own_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap();
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<usize>()
+        .unwrap()
+        << 10
+}
+
+/// The folders of calls that are in a `TMPDIR`.
+pub(crate) fn left_in(path: &std::path::Path) -> Vec<String> {
+    let names = std::fs::read_dir(path).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with("tool-std-")).collect()
 }

@@ -12,9 +12,16 @@ mod support;
 
 mod server;
 
+use std::process::ExitCode;
+
 use serde_json::{Value, json};
+use test_support::{Ran, suite};
 
 use server::Server;
+
+fn main() -> ExitCode {
+    suite![version_7_case, version_6_case].run()
+}
 
 /// The states of one call, in the order in which the interface has shown them.
 fn states<'a>(said: &'a Value, call: &str) -> Vec<&'a [Value]> {
@@ -26,12 +33,9 @@ fn states<'a>(said: &'a Value, call: &str) -> Vec<&'a [Value]> {
         .collect()
 }
 
-async fn drive(package: &str) {
+async fn drive(package: &str) -> Ran {
     let server = Server::start().await;
-    let Some(said) = support::node(package, "interface.mjs", &[package, &server.address]).await
-    else {
-        return;
-    };
+    let said = support::node(package, "interface.mjs", &[package, &server.address]).await?;
     let said: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(said["error"], Value::Null);
     assert_eq!(said["messages"], 2, "both answers are one message: {said}");
@@ -119,16 +123,15 @@ async fn drive(package: &str) {
     // And the tools have run once each.
     assert_eq!(server.mails(), ["bob"]);
     assert_eq!(server.requests(), 2);
+    Ok(())
 }
 
 // S2-14, S2-15, S2-18, S2-21: the newest version
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn version_7() {
-    drive("ai").await;
+async fn version_7_case() -> Ran {
+    drive("ai").await
 }
 
 // S2-14, S2-15, S2-18, S2-21: the version before, whose approvals have no reasons
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn version_6() {
-    drive("ai-6").await;
+async fn version_6_case() -> Ran {
+    drive("ai-6").await
 }

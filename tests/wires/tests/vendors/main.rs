@@ -14,13 +14,28 @@ mod examples;
 mod frames;
 mod stand_in;
 
+use std::process::ExitCode;
+
 use serde_json::{Map, Value, json};
+use test_support::{Ran, suite};
 use tool_core::prelude::*;
 use tool_core::turn::ModelMessage;
 use tool_core::wire::{Offer, Provider};
 use tool_core::{Part, Rules};
 
 use stand_in::{StandIn, recorded};
+
+fn main() -> ExitCode {
+    suite![
+        chat_case,
+        responses_case,
+        anthropic_case,
+        gemini_case,
+        bedrock_case,
+        a_changed_offer_goes_through_case,
+    ]
+    .run()
+}
 
 /// A request, and the definitions in it as they were written.
 struct Request {
@@ -115,12 +130,10 @@ fn spelled(provider: Provider, body: Value) -> Value {
 }
 
 /// Sends it through the vendor's client, and holds what has arrived and what was read to what we say.
-async fn through(provider: Provider, request: &Request) {
+async fn through(provider: Provider, request: &Request) -> Ran {
     let stand_in = StandIn::start(provider).await;
     let arguments = [provider.name(), stand_in.address.as_str()];
-    let Some(said) = support::python("vendors.py", &arguments, &request.text).await else {
-        return;
-    };
+    let said = support::python("vendors.py", &arguments, &request.text).await?;
     let said: Value = serde_json::from_str(&said).unwrap();
 
     let arrived = stand_in.arrived();
@@ -170,6 +183,7 @@ async fn through(provider: Provider, request: &Request) {
             assert_eq!(read["arguments"], arguments, "{provider} {key}");
         }
     }
+    Ok(())
 }
 
 /// The examples' tools, as many as fit into one request.
@@ -245,43 +259,37 @@ async fn as_files() -> Found {
 }
 
 // M2: definitions, calls and results of every example's tools, as the vendor's client sends and reads them
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn chat() {
-    whole_conversation(Provider::Chat).await;
+async fn chat_case() -> Ran {
+    whole_conversation(Provider::Chat).await
 }
 
 // M2
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn responses() {
-    whole_conversation(Provider::Responses).await;
+async fn responses_case() -> Ran {
+    whole_conversation(Provider::Responses).await
 }
 
 // M2
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn anthropic() {
-    whole_conversation(Provider::Anthropic).await;
+async fn anthropic_case() -> Ran {
+    whole_conversation(Provider::Anthropic).await
 }
 
 // M2
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn gemini() {
-    whole_conversation(Provider::Gemini).await;
+async fn gemini_case() -> Ran {
+    whole_conversation(Provider::Gemini).await
 }
 
 // M2
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bedrock() {
-    whole_conversation(Provider::Bedrock).await;
+async fn bedrock_case() -> Ran {
+    whole_conversation(Provider::Bedrock).await
 }
 
-async fn whole_conversation(provider: Provider) {
+async fn whole_conversation(provider: Provider) -> Ran {
     let messages = conversation(provider).await;
-    through(provider, &request(provider, &offer(provider), messages)).await;
+    through(provider, &request(provider, &offer(provider), messages)).await
 }
 
 // M11: a request after a tool was switched off and another on is what the vendor's client takes, and begins as the first did
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_changed_offer_goes_through() {
+async fn a_changed_offer_goes_through_case() -> Ran {
     let registry = Registry::linked().unwrap();
     let cx = ToolContext::anonymous();
     let rules = |hidden: &'static str| registry.toolset(&cx, &Rules::default().deny([hidden]));
@@ -298,6 +306,7 @@ async fn a_changed_offer_goes_through() {
         messages.extend(second.change().map(ToOwned::to_owned));
         messages.push(provider.user("And now?"));
         let request = request(provider, &second, values(&messages));
-        through(provider, &request).await;
+        through(provider, &request).await?;
     }
+    Ok(())
 }

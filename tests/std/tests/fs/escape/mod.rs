@@ -3,121 +3,12 @@
 //! What is outside is watched by the kernel (inotify), so reading or listing shows even where a result says nothing of it, and it is
 //! compared before and after.
 
-use serde_json::{Value, json};
-use tool_core::prelude::*;
-use tool_std::fs::Limits;
-use tool_std::workspace::Workspaces;
-
-use crate::place::Place;
-use outside::Outside;
-
 mod links;
 mod outside;
 mod paths;
 mod races;
 mod random;
 mod states;
+mod trial;
 
-/// What files outside hold, and the name of one that no path here names. No result may have either.
-const CANARY: &str = "canary-3f9c";
-const UNNAMED: &str = "unnamed-71be";
-
-/// A workspace with something outside on all sides.
-struct Trial {
-    place: Place,
-    outside: Outside,
-}
-
-impl Trial {
-    fn new() -> Self {
-        Self::with(|workspaces| workspaces)
-    }
-
-    fn with(allow: impl FnOnce(Workspaces) -> Workspaces) -> Self {
-        let place = Place::with(Limits::default(), allow);
-        place.put("a/b/inside.txt", "inside\n");
-        place.put("file", "inside\n");
-        let outside = Outside::around(&place);
-        Self { place, outside }
-    }
-
-    /// Every tool on one path. No result may hold what is outside, and nothing outside may be touched.
-    async fn every_tool(&self, path: &str) -> Vec<CallResult> {
-        let mut results = Vec::new();
-        for (tool, arguments) in calls(path) {
-            let result = self.place.call(tool, arguments).await;
-            let told = format!("{}{:?}", result.model_text(), result.output());
-            assert!(
-                !told.contains(CANARY) && !told.contains(UNNAMED),
-                "{tool} {path:?}: {told}"
-            );
-            self.outside.is_quiet(&format!("{tool} {path:?}"));
-            results.push(result);
-        }
-        results
-    }
-
-    /// The same for a path that has to be refused.
-    async fn refused(&self, path: &str) {
-        for (result, (tool, _)) in self.every_tool(path).await.iter().zip(calls(path)) {
-            assert!(
-                result.is_error() || finds_nothing(result),
-                "{tool} {path:?}: {}",
-                result.model_text()
-            );
-        }
-    }
-
-    fn is_untouched(&self) {
-        self.outside.is_unchanged();
-    }
-}
-
-/// A search by a pattern that names something outside is no error: there is just nothing.
-fn finds_nothing(result: &CallResult) -> bool {
-    let Some(output) = result.output() else {
-        return false;
-    };
-    let output: Value = serde_json::from_str(output.get()).unwrap();
-    output["paths"] == json!([]) || output["files"] == json!([])
-}
-
-/// The calls of every tool that name one path. Nothing is ever searched by what is outside alone, so an empty result proves nothing by
-/// itself: the watch does.
-fn calls(path: &str) -> Vec<(&'static str, Value)> {
-    vec![
-        ("read_file", json!({"path": path})),
-        ("read_file", json!({"path": path, "tail": 3})),
-        (
-            "read_file_parts",
-            json!({"parts": [{"path": path, "start_line": 1, "end_line": 9}]}),
-        ),
-        ("list_directory", json!({"path": path, "hidden": true})),
-        (
-            "find_files",
-            json!({"path": path, "pattern": "**", "hidden": true, "ignored": true}),
-        ),
-        ("find_files", json!({"path": path, "pattern": "**"})),
-        (
-            "search_files",
-            json!({"path": path, "pattern": ".", "hidden": true, "ignored": true}),
-        ),
-        (
-            "search_files",
-            json!({"path": path, "pattern": CANARY, "literal": true}),
-        ),
-        (
-            "edit_file",
-            json!({"path": path, "old_text": CANARY, "new_text": "gone"}),
-        ),
-        (
-            "edit_file",
-            json!({"path": path, "old_text": "a", "new_text": "gone", "replace_all": true}),
-        ),
-        (
-            "write_file",
-            json!({"path": path, "content": "gone", "overwrite": false}),
-        ),
-        ("write_file", json!({"path": path, "content": "gone"})),
-    ]
-}
+use trial::{CANARY, Trial, UNNAMED, calls};

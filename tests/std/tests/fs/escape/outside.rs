@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use super::{CANARY, UNNAMED};
+use super::trial::{CANARY, UNNAMED};
 use crate::place::Place;
 
 /// Folders beside the workspace, from its parent on, and one beside the root.
@@ -19,7 +19,7 @@ const BESIDE: [&str; 4] = ["conv2", "conv1x", "conv", "../../../outside"];
 /// Number, mode and time of change of a file, and what it holds.
 type State = (u64, u32, i64, i64, Vec<u8>);
 
-pub(super) struct Outside {
+pub(crate) struct Outside {
     watch: OwnedFd,
     folders: Vec<PathBuf>,
     before: BTreeMap<PathBuf, State>,
@@ -27,7 +27,7 @@ pub(super) struct Outside {
 
 impl Outside {
     /// Makes what is outside, and begins to watch it.
-    pub(super) fn around(place: &Place) -> Self {
+    pub(crate) fn around(place: &Place) -> Self {
         let base = place.path.parent().unwrap();
         let mut folders = Vec::new();
         for name in BESIDE {
@@ -62,13 +62,13 @@ impl Outside {
     }
 
     /// Nothing outside was so much as opened.
-    pub(super) fn is_quiet(&self, what: &str) {
+    pub(crate) fn is_quiet(&self, what: &str) {
         let events = self.events();
         assert!(events.is_empty(), "{what}: {events:?}");
     }
 
     /// Nothing outside was read, listed or changed. It may have been opened: a name inside led to it, and what it was showed then.
-    pub(super) fn is_unread(&self, what: &str) {
+    pub(crate) fn is_unread(&self, what: &str) {
         let events = self.events();
         let harmless = ReadFlags::OPEN | ReadFlags::CLOSE_NOWRITE | ReadFlags::ISDIR;
         assert!(
@@ -78,7 +78,7 @@ impl Outside {
     }
 
     /// Nothing outside is different from what it was, and nothing is new.
-    pub(super) fn is_unchanged(&self) {
+    pub(crate) fn is_unchanged(&self) {
         let after: BTreeMap<_, _> = self
             .folders
             .iter()
@@ -89,7 +89,7 @@ impl Outside {
     }
 
     /// What happened since this was asked last.
-    pub(super) fn events(&self) -> Vec<ReadFlags> {
+    pub(crate) fn events(&self) -> Vec<ReadFlags> {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = inotify::Reader::new(&self.watch, &mut buffer);
         let mut events = Vec::new();

@@ -1,12 +1,9 @@
 //! What a path may name that is no plain file of the workspace's own.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, makedev, mkfifoat, mknodat};
-use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
+use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::json;
 use tool_std::workspace::Workspaces;
 
@@ -79,162 +76,9 @@ async fn what_is_no_file_is_told_apart_at_once() {
     let base = &trial.place.path;
     mkfifoat(CWD, base.join("pipe"), Mode::RWXU).unwrap();
     let socket = UnixListener::bind(base.join("socket")).unwrap();
-    let mut made = vec!["pipe", "socket"];
-    // The null and zero devices, and a disk that need not be there.
-    for (name, kind, major, minor) in [
-        ("null", FileType::CharacterDevice, 1, 3),
-        ("zero", FileType::CharacterDevice, 1, 5),
-        ("disk", FileType::BlockDevice, 8, 0),
-    ] {
-        match mknodat(
-            CWD,
-            base.join(name),
-            kind,
-            Mode::RWXU,
-            makedev(major, minor),
-        ) {
-            Ok(()) => made.push(name),
-            Err(error) => eprintln!("skipped {name}: devices cannot be made here: {error}"),
-        }
-    }
-    // A pipe that is waited for has no end, so a tool that waits never comes back.
-    for path in &made {
-        trial.refused(path).await;
-        trial.refused(&format!("{path}/x")).await;
-        assert!(
-            !fs::symlink_metadata(base.join(path)).unwrap().is_file(),
-            "{path} was replaced"
-        );
-    }
-    let out = trial.place.ok("find_files", json!({"pattern": "*"})).await;
-    assert_eq!(out["paths"], json!(["a/b/inside.txt", "file"]));
-    let out = trial
-        .place
-        .ok("search_files", json!({"pattern": "."}))
-        .await;
-    assert_eq!((&out["matches"], &out["skipped"]), (&json!(2), &json!(0)));
+    let made = ["pipe", "socket"];
+    trial.refuses_what_is_no_file(&made).await;
     drop(socket);
-}
-
-/// What is mounted below a folder goes with this, wherever it was moved.
-struct Mounts(PathBuf);
-
-impl Drop for Mounts {
-    fn drop(&mut self) {
-        let all = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let places = all.lines().filter_map(|line| line.split(' ').nth(4));
-        for at in places.filter(|at| Path::new(at).starts_with(&self.0)) {
-            let _ = unmount(at, UnmountFlags::DETACH);
-        }
-    }
-}
-
-/// Whether something could be mounted; says why not.
-fn mounted(made: rustix::io::Result<()>) -> bool {
-    if let Err(error) = made {
-        eprintln!("skipped: nothing can be mounted here: {error}");
-    }
-    made.is_ok()
-}
-
-// S1-78: bind mounts and other file systems
-#[tokio::test]
-async fn what_is_mounted_is_refused_unless_the_host_allows_it() {
-    let trial = Trial::new();
-    let base = &trial.place.path;
-    let outside = trial.place.around().join("outside");
-    for folder in ["bound", "a/bound", "disk"] {
-        fs::create_dir(base.join(folder)).unwrap();
-    }
-    fs::write(base.join("bound.txt"), "").unwrap();
-    let mounts = Mounts(trial.place.around().canonicalize().unwrap());
-    if !mounted(mount_bind(&outside, base.join("bound")))
-        || !mounted(mount_bind(&outside, base.join("a/bound")))
-        || !mounted(mount_bind(outside.join("secret"), base.join("bound.txt")))
-        || !mounted(mount(
-            "tmpfs",
-            base.join("disk"),
-            "tmpfs",
-            MountFlags::empty(),
-            None,
-        ))
-    {
-        return;
-    }
-    fs::write(base.join("disk/file"), format!("{CANARY}\n")).unwrap();
-    trial.outside.events();
-    for path in [
-        "bound",
-        "bound/",
-        "bound/secret",
-        "bound/deep",
-        "bound/deep/secret",
-        "bound/new",
-        "bound/new/er",
-        "a/bound",
-        "a/bound/secret",
-        "a/bound/new",
-        "bound.txt",
-        "disk",
-        "disk/file",
-        "disk/new",
-        "bound/.gitignore",
-    ] {
-        for (tool, arguments) in super::calls(path) {
-            let result = trial.place.call(tool, arguments).await;
-            assert!(result.is_error(), "{tool} {path}: {}", result.model_text());
-            assert!(!result.model_text().contains(CANARY), "{tool} {path}");
-            trial.outside.is_unread(path);
-        }
-    }
-    for path in [".", "a"] {
-        for (tool, arguments) in super::calls(path) {
-            let result = trial.place.call(tool, arguments).await;
-            let told = result.model_text();
-            assert!(
-                !told.contains(CANARY) && !told.contains(super::UNNAMED),
-                "{tool} {path}: {told}"
-            );
-            trial.outside.is_unread(path);
-        }
-    }
-    let told = trial
-        .place
-        .fails("read_file", json!({"path": "bound/secret"}))
-        .await;
-    assert_eq!(
-        told,
-        "`bound/secret` is on another file system than the workspace, which the host does not allow"
-    );
-
-    // The end of a conversation or of the instance does not empty what is mounted in it, not even at the top, nor changes its mode.
-    let workspaces = Workspaces::new(trial.place.around().join("ws"));
-    fs::set_permissions(&outside, fs::Permissions::from_mode(0o555)).unwrap();
-    assert!(workspaces.delete_conversation("acme", "conv1").is_err());
-    assert!(outside.join("secret").exists() && outside.join("deep/secret").exists());
-    assert_eq!(fs::metadata(&outside).unwrap().mode() & 0o777, 0o555);
-    assert!(workspaces.delete_instance("acme").is_err());
-    assert!(outside.join("secret").exists() && outside.join("deep/secret").exists());
-    drop(mounts);
-    assert!(workspaces.delete_instance("acme").unwrap());
-    assert!(outside.join("secret").exists() && outside.join("deep/secret").exists());
-
-    let trial = Trial::with(Workspaces::allow_other_devices);
-    let at = trial.place.path.join("a");
-    let outside = trial.place.around().join("outside");
-    let _mounts = Mounts(trial.place.around().canonicalize().unwrap());
-    assert!(mounted(mount_bind(&outside, &at)));
-    let out = trial
-        .place
-        .ok("read_file", json!({"path": "a/secret"}))
-        .await;
-    assert!(out["content"].as_str().unwrap().contains(CANARY));
-    let out = trial
-        .place
-        .ok("search_files", json!({"pattern": CANARY, "path": "a"}))
-        .await;
-    assert_eq!(out["skipped"], 0);
-    assert!(out["matches"].as_u64().unwrap() > 2);
 }
 
 // Nothing writes under any `.git`
@@ -316,7 +160,6 @@ async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
 async fn names_that_are_no_text_and_modes_that_forbid_harm_nobody() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
-    use std::os::unix::fs::PermissionsExt as _;
 
     let trial = Trial::new();
     let base = &trial.place.path;
@@ -337,23 +180,5 @@ async fn names_that_are_no_text_and_modes_that_forbid_harm_nobody() {
         .ok("search_files", json!({"pattern": "odd"}))
         .await;
     assert_eq!(out["matches"], 0);
-
-    fs::create_dir(base.join("shut")).unwrap();
-    fs::write(base.join("shut/file"), "x").unwrap();
-    fs::set_permissions(base.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
-    if rustix::process::geteuid().is_root() {
-        eprintln!("skipped: root may open what is shut");
-    } else {
-        let told = trial
-            .place
-            .fails("read_file", json!({"path": "shut/file"}))
-            .await;
-        assert_eq!(told, "`shut/file` cannot be opened: permission denied");
-        trial
-            .place
-            .ok("search_files", json!({"pattern": "x"}))
-            .await;
-    }
-    fs::set_permissions(base.join("shut"), fs::Permissions::from_mode(0o700)).unwrap();
     trial.is_untouched();
 }

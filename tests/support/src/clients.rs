@@ -1,7 +1,6 @@
-//! Where the clients of others are that tests drive.
+//! The packages for Node and Python that tests drive.
 //!
-//! `tests/clients/install FOLDER` brings them; `TOOL_TEST_NODE` and `TOOL_TEST_PY` name its folders. A test that needs one that is not
-//! there says so and passes, but fails where `CI` is set.
+//! `tests/clients/install FOLDER` installs them; the variables `TOOL_TEST_NODE` and `TOOL_TEST_PY` name its folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,14 +8,12 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::Missing;
+
 /// The interpreter of one of the environments of Python: `venv`, `mcp1` or `mcp2`.
-///
-/// # Panics
-///
-/// Where it is missing and `CI` is set.
-pub fn python(environment: &str) -> Option<PathBuf> {
+pub fn python(environment: &str) -> Result<PathBuf, Missing> {
     let needed = format!("../{environment}/bin/python");
-    Some(place("TOOL_TEST_PY", &needed)?.join(needed))
+    Ok(place("TOOL_TEST_PY", &needed)?.join(needed))
 }
 
 /// The packages for Node.
@@ -25,11 +22,7 @@ pub struct Node(PathBuf);
 
 impl Node {
     /// All packages, where this one is among them.
-    ///
-    /// # Panics
-    ///
-    /// Where it is missing and `CI` is set.
-    pub fn with(package: &str) -> Option<Self> {
+    pub fn with(package: &str) -> Result<Self, Missing> {
         place("TOOL_TEST_NODE", &format!("node_modules/{package}")).map(Self)
     }
 
@@ -60,15 +53,12 @@ impl Node {
     }
 }
 
-fn place(variable: &str, needed: &str) -> Option<PathBuf> {
+fn place(variable: &str, needed: &str) -> Result<PathBuf, Missing> {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     let folder = folder.filter(|folder| folder.join(needed).exists());
-    if folder.is_none() {
-        let what = format!(
-            "`{variable}` names no folder with `{needed}`: say `tests/clients/install FOLDER`, and set it as that says"
-        );
-        assert!(std::env::var_os("CI").is_none(), "{what}");
-        println!("skipped: {what}");
-    }
-    folder
+    folder.ok_or_else(|| {
+        Missing::new(format_args!(
+            "`{variable}` names no folder with `{needed}`, run `tests/clients/install FOLDER` and set it as that file says"
+        ))
+    })
 }

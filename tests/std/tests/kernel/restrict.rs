@@ -1,18 +1,16 @@
-//! What a job cannot do.
+//! What the kernel keeps a job from doing.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use tempfile::tempdir;
-use tool_std::isolate::{Exit, IsolateError, Isolation, Job, Keep, Limits, Mechanism, Network};
+use test_support::Ran;
+use tool_std::isolate::{IsolateError, Keep, Limits, Mechanism, Network};
 
-use crate::support::{has, isolation, run, sh};
+use crate::support::{isolation, needs, run, sh};
 
-#[tokio::test]
-async fn a_job_reads_and_writes_where_it_may_and_nowhere_else() {
-    if !has(Mechanism::Landlock).await {
-        return;
-    }
+pub(crate) async fn a_job_reads_and_writes_where_it_may_and_nowhere_else_case() -> Ran {
+    needs(Mechanism::Landlock).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
     let (inside, outside) = (inside.path(), outside.path());
     fs::write(outside.join("kept"), "kept").unwrap();
@@ -35,13 +33,11 @@ async fn a_job_reads_and_writes_where_it_may_and_nowhere_else() {
         .await;
         assert_eq!(ran.stdout.text(), "given");
     }
+    Ok(())
 }
 
-#[tokio::test]
-async fn what_landlock_lets_pass_the_mounts_refuse() {
-    if !has(Mechanism::ReadOnlyMounts).await {
-        return;
-    }
+pub(crate) async fn what_landlock_lets_pass_the_mounts_refuse_case() -> Ran {
+    needs(Mechanism::ReadOnlyMounts).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
     let kept = outside.path().join("kept");
     fs::write(&kept, "kept").unwrap();
@@ -68,13 +64,11 @@ async fn what_landlock_lets_pass_the_mounts_refuse() {
     }
     // Nothing of it is left in the host's own mounts.
     fs::write(&kept, "new").unwrap();
+    Ok(())
 }
 
-#[tokio::test]
-async fn a_path_that_is_not_there_cannot_be_granted() {
-    if !has(Mechanism::Landlock).await {
-        return;
-    }
+pub(crate) async fn a_path_that_is_not_there_cannot_be_granted_case() -> Ran {
+    needs(Mechanism::Landlock).await?;
     let error = isolation()
         .run(sh("true").reads("/no/such"), Keep::default())
         .await
@@ -83,23 +77,12 @@ async fn a_path_that_is_not_there_cannot_be_granted() {
         matches!(&error, IsolateError::Helper(why) if why.contains("/no/such")),
         "{error}"
     );
-}
-
-#[tokio::test]
-async fn no_device_can_be_made_in_a_folder_that_may_be_written() {
-    let inside = tempdir().unwrap();
-    let job = sh("mknod disk b 1 0; mknod null c 1 3; ls")
-        .cwd(inside.path())
-        .writes(inside.path());
-    assert_eq!(run(&isolation(), job).await.stdout.text(), "");
+    Ok(())
 }
 
 // S1-82
-#[tokio::test]
-async fn no_other_process_shows_its_environment() {
-    if !has(Mechanism::Landlock).await {
-        return;
-    }
+pub(crate) async fn no_other_process_shows_its_environment_case() -> Ran {
+    needs(Mechanism::Landlock).await?;
     let own = std::process::id();
     let script = format!(
         "cat /proc/{own}/environ /proc/$PPID/environ /proc/1/environ /proc/{own}/cmdline; \
@@ -128,35 +111,11 @@ async fn no_other_process_shows_its_environment() {
     )
     .await;
     assert_eq!(ran.stdout.bytes, 0);
+    Ok(())
 }
 
-#[tokio::test]
-async fn a_job_has_no_capability_and_gets_none() {
-    let ran = run(
-        &isolation().without(Mechanism::Landlock),
-        sh("grep -E 'Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs' /proc/self/status"),
-    )
-    .await;
-    for line in ran.stdout.text().lines() {
-        let (name, value) = line.split_once(':').unwrap();
-        if name == "CapBnd" && !rustix::process::geteuid().is_root() {
-            // Nobody else can empty it, and without new privileges nobody gets what is in it.
-            continue;
-        }
-        assert_eq!(
-            u64::from_str_radix(value.trim(), 16).unwrap(),
-            u64::from(name == "NoNewPrivs"),
-            "{line}"
-        );
-    }
-    assert_eq!(ran.stdout.text().lines().count(), 5);
-}
-
-#[tokio::test]
-async fn a_job_signals_its_own_and_nobody_else() {
-    if !has(Mechanism::Landlock).await {
-        return;
-    }
+pub(crate) async fn a_job_signals_its_own_and_nobody_else_case() -> Ran {
+    needs(Mechanism::Landlock).await?;
     let own = std::process::id();
     let script = format!(
         "kill -0 {own} && echo host; kill -9 $PPID && echo helper; sleep 60 & kill $! && echo own"
@@ -164,13 +123,11 @@ async fn a_job_signals_its_own_and_nobody_else() {
     let ran = run(&isolation().without(Mechanism::PidNamespace), sh(script)).await;
     assert_eq!(ran.stdout.text(), "own\n", "{}", ran.stderr.text());
     assert!(ran.ended.success());
+    Ok(())
 }
 
-#[tokio::test]
-async fn a_job_changes_nothing_that_processes_of_its_user_share() {
-    if !has(Mechanism::PidNamespace).await {
-        return;
-    }
+pub(crate) async fn a_job_changes_nothing_that_processes_of_its_user_share_case() -> Ran {
+    needs(Mechanism::PidNamespace).await?;
     let made = std::process::Command::new("ipcmk")
         .args(["-M", "64"])
         .output();
@@ -187,73 +144,22 @@ async fn a_job_changes_nothing_that_processes_of_its_user_share() {
     let limits = fs::read_to_string("/proc/self/limits").unwrap();
     let files = limits.lines().find(|line| line.contains("open files"));
     assert!(!files.unwrap().contains(" 64 "), "{limits}");
+    Ok(())
 }
 
-#[tokio::test]
-async fn limits_of_a_process_hold() {
-    let inside = tempdir().unwrap();
-    let limits = Limits::default()
-        .open_files(40)
-        .file_size(5000)
-        .cpu_seconds(1)
-        .memory(64 << 20);
-    let job = |script: &str| {
-        sh(script)
-            .cwd(inside.path())
-            .writes(inside.path())
-            .limits(limits.clone())
-    };
-    let ran = run(&isolation(), job("ulimit -n; ulimit -c; ulimit -d")).await;
-    assert_eq!(ran.stdout.text(), "40\n0\n65536\n");
-    let ran = run(&isolation(), job("head -c 9000 /dev/zero > big")).await;
-    assert_eq!(inside.path().join("big").metadata().unwrap().len(), 5000);
-    assert!(!ran.ended.success());
-    let ran = run(&isolation(), job("while :; do :; done")).await;
-    assert!(
-        matches!(ran.ended.exit, Exit::Signal(9 | 24)),
-        "{:?}",
-        ran.ended
-    );
-}
-
-// S1-96
-#[tokio::test]
-async fn one_gigabyte_is_not_to_be_had() {
-    let limits = Limits::default().memory(256 << 20);
-    let one = "python3 -c 'b = bytearray(1 << 30); print(len(b))'";
-    for isolation in [isolation(), isolation().without(Mechanism::MemoryCgroup)] {
-        let ran = run(&isolation, sh(one).limits(limits.clone())).await;
-        assert!(!ran.ended.success());
-        assert_eq!(ran.stdout.bytes, 0);
-    }
-    if !has(Mechanism::MemoryCgroup).await {
-        return;
-    }
-    // Many that each stay below: the tree is what counts.
-    let many = "for i in 1 2 3 4 5 6 7 8; do python3 -c 'import time; b = bytearray(128 << 20); time.sleep(1); print(1)' & done; wait";
-    let ran = run(&isolation(), sh(many).limits(limits)).await;
-    assert!(ran.stdout.bytes < 16, "{}", ran.stdout.text());
-    assert!(ran.ended.out_of_memory);
-}
-
-#[tokio::test]
-async fn a_fork_bomb_is_bounded_and_ends() {
-    if !has(Mechanism::PidsCgroup).await {
-        return;
-    }
+pub(crate) async fn a_fork_bomb_is_bounded_and_ends_case() -> Ran {
+    needs(Mechanism::PidsCgroup).await?;
     let limits = Limits::default().processes(48);
     for isolation in [isolation(), isolation().without(Mechanism::PidNamespace)] {
         let job = sh("bomb() { bomb | bomb & }; bomb; sleep 1; echo over").limits(limits.clone());
         let ran = run(&isolation, job.deadline(std::time::Duration::from_secs(3))).await;
         assert!(ran.took.as_secs() < 20, "{:?}", ran.took);
     }
+    Ok(())
 }
 
-#[tokio::test]
-async fn tcp_goes_where_the_rules_say() {
-    if !has(Mechanism::Landlock).await {
-        return;
-    }
+pub(crate) async fn tcp_goes_where_the_rules_say_case() -> Ran {
+    needs(Mechanism::Landlock).await?;
     let listeners = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let [open, shut] = listeners
         .each_ref()
@@ -275,13 +181,11 @@ async fn tcp_goes_where_the_rules_say() {
     )
     .await;
     assert_eq!(off.stdout.text(), "PermissionError\nPermissionError\n");
+    Ok(())
 }
 
-#[tokio::test]
-async fn without_a_network_not_even_udp_leaves() {
-    if !has(Mechanism::NetworkNamespace).await {
-        return;
-    }
+pub(crate) async fn without_a_network_not_even_udp_leaves_case() -> Ran {
+    needs(Mechanism::NetworkNamespace).await?;
     let script = "python3 -c \"import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('192.0.2.1', 53))\"";
     let ran = run(&isolation(), sh(script)).await;
     assert!(
@@ -289,36 +193,16 @@ async fn without_a_network_not_even_udp_leaves() {
         "{}",
         ran.stderr.text()
     );
+    Ok(())
 }
 
-#[tokio::test]
-async fn what_a_job_does_not_ask_for_is_not_required_for_it() {
-    let strict = [
-        Mechanism::NetworkNamespace,
-        Mechanism::PidsCgroup,
-        Mechanism::MemoryCgroup,
-    ]
-    .into_iter()
-    .fold(isolation(), Isolation::require);
-    let job = sh("true").network(Network::Open).limits(Limits::none());
-    assert!(run(&strict, job).await.ended.success());
-}
-
-#[tokio::test]
-async fn what_is_required_and_not_there_refuses_the_job() {
-    let isolation = isolation()
-        .without(Mechanism::Landlock)
-        .require(Mechanism::Landlock);
-    let error = isolation
-        .run(Job::new("/bin/true"), Keep::default())
-        .await
-        .unwrap_err();
-    assert!(matches!(error, IsolateError::NotInForce(_)), "{error}");
-    // Not ignored: who requires something of the helper's wants the helper.
-    let isolation = Isolation::GroupOnly.require(Mechanism::Landlock);
-    let error = isolation
-        .run(Job::new("/bin/true"), Keep::default())
-        .await
-        .unwrap_err();
-    assert!(matches!(error, IsolateError::NoHelper), "{error}");
+// S1-96: processes that each stay below the limit; the tree is what counts
+pub(crate) async fn one_gigabyte_in_parts_is_not_to_be_had_case() -> Ran {
+    needs(Mechanism::MemoryCgroup).await?;
+    let limits = Limits::default().memory(256 << 20);
+    let many = "for i in 1 2 3 4 5 6 7 8; do python3 -c 'import time; b = bytearray(128 << 20); time.sleep(1); print(1)' & done; wait";
+    let ran = run(&isolation(), sh(many).limits(limits)).await;
+    assert!(ran.stdout.bytes < 16, "{}", ran.stdout.text());
+    assert!(ran.ended.out_of_memory);
+    Ok(())
 }

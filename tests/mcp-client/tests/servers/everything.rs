@@ -1,7 +1,7 @@
 //! The protocol's reference server, from npm.
 
 use serde_json::json;
-use test_clients::Node;
+use test_support::{Missing, Node, Ran};
 use tokio::process::Command;
 use tool_core::prelude::*;
 use tool_core::{ErrorKind, Part};
@@ -9,20 +9,17 @@ use tool_mcp::client::{McpClient, mcp_tools};
 
 use crate::support::{call, none, open, payload, start, steps};
 
-async fn everything() -> Option<McpClient> {
+async fn everything() -> Result<McpClient, Missing> {
     let node = Node::with("@modelcontextprotocol/server-everything")?;
     let mut command = Command::from(node.command());
     command
         .arg(node.package("@modelcontextprotocol/server-everything/dist/index.js"))
         .arg("stdio");
-    Some(start(command).await)
+    Ok(start(command).await)
 }
 
-#[tokio::test]
-async fn its_tools_are_offered_and_their_results_are_ours() {
-    let Some(client) = everything().await else {
-        return;
-    };
+pub(crate) async fn its_tools_are_offered_and_their_results_are_ours_case() -> Ran {
+    let client = everything().await?;
     let tools = mcp_tools(&client)
         .namespace("every")
         .trust_hints()
@@ -101,13 +98,11 @@ async fn its_tools_are_offered_and_their_results_are_ours() {
     )
     .await;
     assert!(task.is_error());
+    Ok(())
 }
 
-#[tokio::test]
-async fn its_progress_is_ours_and_a_cancelled_call_leaves_it_well() {
-    let Some(client) = everything().await else {
-        return;
-    };
+pub(crate) async fn its_progress_is_ours_and_a_cancelled_call_leaves_it_well_case() -> Ran {
+    let client = everything().await?;
     let tools = open(&mcp_tools(&client).trust_hints().await.unwrap());
     let long = json!({"duration": 0.3, "steps": 3});
     let (told, result) = steps(&tools, "trigger-long-running-operation", long).await;
@@ -132,4 +127,5 @@ async fn its_progress_is_ours_and_a_cancelled_call_leaves_it_well() {
     assert_eq!(cancelled.error().unwrap().kind(), ErrorKind::Cancelled);
     let echo = call(&tools, "echo", json!({"message": "x"})).await;
     assert_eq!(echo.model_text(), "Echo: x");
+    Ok(())
 }

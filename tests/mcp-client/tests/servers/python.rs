@@ -1,6 +1,7 @@
 //! A server written with `mcp` of `PyPI`, in both of its major versions.
 
 use serde_json::json;
+use test_support::Ran;
 use tokio::process::Command;
 use tool_core::prelude::*;
 use tool_core::{ErrorKind, Part};
@@ -9,10 +10,8 @@ use tool_mcp_client_tests::script;
 
 use crate::support::{call, none, open, payload, start, steps};
 
-async fn is_right(environment: &str) {
-    let Some(python) = test_clients::python(environment) else {
-        return;
-    };
+async fn is_right(environment: &str) -> Ran {
+    let python = test_support::python(environment)?;
     let mut command = Command::new(python);
     command.arg(script("notes.py"));
     let client = start(command).await;
@@ -77,14 +76,13 @@ async fn is_right(environment: &str) {
         matches!(&parts[..], [Part::File { media_type, .. }] if media_type == "image/png"),
         "{parts:?}"
     );
+    Ok(())
 }
 
-#[tokio::test]
-async fn version_1() {
-    is_right("mcp1").await;
+pub(crate) async fn version_1_case() -> Ran {
+    is_right("mcp1").await
 }
 
-#[tokio::test]
-async fn version_2() {
-    is_right("mcp2").await;
+pub(crate) async fn version_2_case() -> Ran {
+    is_right("mcp2").await
 }

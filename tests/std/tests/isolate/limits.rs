@@ -1,0 +1,108 @@
+//! What a job cannot do, whatever the kernel has.
+
+use tempfile::tempdir;
+use tool_std::isolate::{Exit, IsolateError, Isolation, Job, Keep, Limits, Mechanism, Network};
+
+use crate::support::{isolation, run, sh};
+
+#[tokio::test]
+async fn no_device_can_be_made_in_a_folder_that_may_be_written() {
+    let inside = tempdir().unwrap();
+    let job = sh("mknod disk b 1 0; mknod null c 1 3; ls")
+        .cwd(inside.path())
+        .writes(inside.path());
+    assert_eq!(run(&isolation(), job).await.stdout.text(), "");
+}
+
+#[tokio::test]
+async fn a_job_has_no_capability_and_gets_none() {
+    let ran = run(
+        &isolation().without(Mechanism::Landlock),
+        sh("grep -E 'Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs' /proc/self/status"),
+    )
+    .await;
+    for line in ran.stdout.text().lines() {
+        let (name, value) = line.split_once(':').unwrap();
+        if name == "CapBnd" && !rustix::process::geteuid().is_root() {
+            // Nobody else can empty it, and without new privileges nobody gets what is in it.
+            continue;
+        }
+        assert_eq!(
+            u64::from_str_radix(value.trim(), 16).unwrap(),
+            u64::from(name == "NoNewPrivs"),
+            "{line}"
+        );
+    }
+    assert_eq!(ran.stdout.text().lines().count(), 5);
+}
+
+#[tokio::test]
+async fn limits_of_a_process_hold() {
+    let inside = tempdir().unwrap();
+    let limits = Limits::default()
+        .open_files(40)
+        .file_size(5000)
+        .cpu_seconds(1)
+        .memory(64 << 20);
+    let job = |script: &str| {
+        sh(script)
+            .cwd(inside.path())
+            .writes(inside.path())
+            .limits(limits.clone())
+    };
+    let ran = run(&isolation(), job("ulimit -n; ulimit -c; ulimit -d")).await;
+    assert_eq!(ran.stdout.text(), "40\n0\n65536\n");
+    let ran = run(&isolation(), job("head -c 9000 /dev/zero > big")).await;
+    assert_eq!(inside.path().join("big").metadata().unwrap().len(), 5000);
+    assert!(!ran.ended.success());
+    let ran = run(&isolation(), job("while :; do :; done")).await;
+    assert!(
+        matches!(ran.ended.exit, Exit::Signal(9 | 24)),
+        "{:?}",
+        ran.ended
+    );
+}
+
+#[tokio::test]
+async fn what_a_job_does_not_ask_for_is_not_required_for_it() {
+    let strict = [
+        Mechanism::NetworkNamespace,
+        Mechanism::PidsCgroup,
+        Mechanism::MemoryCgroup,
+    ]
+    .into_iter()
+    .fold(isolation(), Isolation::require);
+    let job = sh("true").network(Network::Open).limits(Limits::none());
+    assert!(run(&strict, job).await.ended.success());
+}
+
+#[tokio::test]
+async fn what_is_required_and_not_there_refuses_the_job() {
+    let isolation = isolation()
+        .without(Mechanism::Landlock)
+        .require(Mechanism::Landlock);
+    let error = isolation
+        .run(Job::new("/bin/true"), Keep::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, IsolateError::NotInForce(_)), "{error}");
+    // Not ignored: who requires something of the helper's wants the helper.
+    let isolation = Isolation::GroupOnly.require(Mechanism::Landlock);
+    let error = isolation
+        .run(Job::new("/bin/true"), Keep::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, IsolateError::NoHelper), "{error}");
+}
+
+// S1-96
+#[tokio::test]
+async fn one_gigabyte_is_not_to_be_had() {
+    let limits = Limits::default().memory(256 << 20);
+    let one = "python3 -c 'b = bytearray(1 << 30); print(len(b))'";
+    for isolation in [isolation(), isolation().without(Mechanism::MemoryCgroup)] {
+        let ran = run(&isolation, sh(one).limits(limits.clone())).await;
+        assert!(!ran.ended.success());
+        assert_eq!(ran.stdout.bytes, 0);
+    }
+}

@@ -1,0 +1,181 @@
+//! Ends of a job that only the kernel or a privileged host can bring about.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use test_support::{Missing, Ran};
+use tool_std::isolate::{Exit, IsolateError, Isolation, Job, Mechanism};
+
+use crate::mark::Mark;
+use crate::support::{isolation, needs, run, sh};
+
+/// A daemon in a session of its own, and a process beside it.
+fn daemon(mark: &Mark) -> String {
+    format!(
+        "setsid sh -c 'sleep {0} & exec sleep {0}' </dev/null >/dev/null 2>&1 &",
+        mark.seconds()
+    )
+}
+
+async fn killed_supervisor_takes_its_job_along(isolation: Isolation) {
+    let mark = Mark::new();
+    let script = format!("{} echo begun; sleep {}", daemon(&mark), mark.seconds());
+    let mut running = isolation.spawn(sh(script)).await.unwrap();
+    running.read(&mut [0; 64]).await.unwrap();
+    mark.wait_for(3);
+    let helper = running.id().unwrap().to_string();
+    Command::new("kill")
+        .args(["-KILL", &helper])
+        .status()
+        .unwrap();
+    let error = running.wait().await.unwrap_err();
+    assert!(matches!(error, IsolateError::Lost(_)), "{error}");
+    mark.wait_for(0);
+}
+
+// In a namespace the kernel ends the job.
+pub(crate) async fn a_supervisor_that_is_killed_takes_its_namespace_along_case() -> Ran {
+    needs(Mechanism::PidNamespace).await?;
+    killed_supervisor_takes_its_job_along(isolation().require(Mechanism::PidNamespace)).await;
+    Ok(())
+}
+
+// Without a namespace, the cgroup does.
+pub(crate) async fn a_supervisor_that_is_killed_takes_its_cgroup_along_case() -> Ran {
+    needs(Mechanism::CgroupKill).await?;
+    let cgroup = isolation().without(Mechanism::PidNamespace);
+    killed_supervisor_takes_its_job_along(cgroup.require(Mechanism::CgroupKill)).await;
+    Ok(())
+}
+
+pub(crate) async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_waits_or_not_case()
+-> Ran {
+    needs(Mechanism::PidNamespace).await?;
+    needs(Mechanism::PidsCgroup).await?;
+    for waits in [true, false] {
+        let mark = Mark::new();
+        let job = sh(format!("echo begun; exec sleep {}", mark.seconds()));
+        let mut running = isolation().spawn(job).await.unwrap();
+        running.read(&mut [0; 64]).await.unwrap();
+        mark.wait_for(1);
+        let name = cgroup_of(&mark).expect("the job is in a cgroup of its own");
+        assert!(has_cgroup(&name));
+        let helper = running.id().unwrap().to_string();
+        Command::new("kill")
+            .args(["-KILL", &helper])
+            .status()
+            .unwrap();
+        mark.wait_for(0);
+        while !is_zombie(&helper) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        if waits {
+            running.wait().await.unwrap_err();
+        }
+        drop(running);
+        let began = Instant::now();
+        while has_cgroup(&name) {
+            assert!(began.elapsed().as_secs() < 20, "{name} is left");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    Ok(())
+}
+
+/// Without privileges, and where `/proc` has something of the host's over it as in a container, the end of the first process ends the rest.
+pub(crate) fn a_host_without_privileges_leaves_no_cgroup_case() -> Ran {
+    let host = |program: &str, arguments: &[&str]| {
+        let without =
+            "mount -t tmpfs none /proc/fs && exec setpriv --bounding-set=-sys_admin \"$@\"";
+        Command::new("unshare")
+            .args(["-m", "sh", "-c", without, "sh", program])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .and_then(|host| Ok((host.id(), host.wait_with_output()?)))
+    };
+    if !host("true", &[]).is_ok_and(|(_, said)| said.status.success()) {
+        return Err(Missing::new(
+            "only root with mounts of its own can take these rights from a host",
+        ));
+    }
+    let mark = Mark::new();
+    let root = tempfile::tempdir().unwrap();
+    for _ in 0..5 {
+        let command = r#"{"command": ["setsid", "--fork", "sleep", "MARK"]}"#;
+        let command = command.replace("MARK", mark.seconds());
+        let (pid, said) = host(
+            env!("CARGO_BIN_EXE_std-host"),
+            &[root.path().to_str().unwrap(), &command],
+        )
+        .unwrap();
+        let said = String::from_utf8(said.stdout).unwrap();
+        assert!(said.contains("exited"), "{said}");
+        assert_eq!(mark.alive(), 0);
+        assert!(!has_cgroup(&format!("tool-std-{pid}-*")), "{said}");
+    }
+    Ok(())
+}
+
+/// Whether a process has ended and waits for its parent to hear so.
+fn is_zombie(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.contains(") Z ")
+}
+
+/// The name of the cgroups that were made for the job of one that sleeps for it.
+fn cgroup_of(mark: &Mark) -> Option<String> {
+    let wanted = format!("sleep\0{}\0", mark.seconds());
+    let mut all = std::fs::read_dir("/proc").unwrap().flatten();
+    let one = all.find(|process| {
+        std::fs::read(process.path().join("cmdline")).is_ok_and(|line| line == wanted.as_bytes())
+    })?;
+    let places = std::fs::read_to_string(one.path().join("cgroup")).ok()?;
+    let mut names = places.lines().filter_map(|line| line.rsplit('/').next());
+    names
+        .find(|name| name.starts_with("tool-std-"))
+        .map(String::from)
+}
+
+/// Whether any hierarchy has a cgroup of that name.
+fn has_cgroup(name: &str) -> bool {
+    let found = Command::new("find")
+        .args(["/sys/fs/cgroup", "-type", "d", "-name", name])
+        .output()
+        .unwrap();
+    !found.stdout.is_empty()
+}
+
+/// As on Ubuntu since 23.10: a namespace of users can be made, and then nobody can be anybody in it.
+pub(crate) fn a_namespace_that_is_half_made_is_done_without_case() -> Ran {
+    let host = |program: &str, arguments: &[&str]| {
+        let without =
+            "mount -o remount,bind,ro /proc && exec setpriv --bounding-set=-sys_admin \"$@\"";
+        Command::new("unshare")
+            .args(["-m", "sh", "-c", without, "sh", program])
+            .args(arguments)
+            .output()
+    };
+    if !host("true", &[]).is_ok_and(|said| said.status.success()) {
+        return Err(Missing::new(
+            "only root with mounts of its own can take these rights from a host",
+        ));
+    }
+    let root = tempfile::tempdir().unwrap();
+    let command = r#"{"command": ["readlink", "/proc/self/ns/pid"]}"#;
+    let said = host(
+        env!("CARGO_BIN_EXE_std-host"),
+        &[root.path().to_str().unwrap(), command],
+    );
+    let said = String::from_utf8(said.unwrap().stdout).unwrap();
+    let own = std::fs::read_link("/proc/self/ns/pid").unwrap();
+    assert!(said.contains(own.to_str().unwrap()), "{said}");
+    Ok(())
+}
+
+pub(crate) async fn this_binary_reads_no_more_than_a_job_may_case() -> Ran {
+    needs(Mechanism::Landlock).await?;
+    let ran = run(&isolation(), Job::this("tell")).await;
+    assert_eq!(ran.ended.exit, Exit::Code(0));
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! The end of conversations and instances where file modes bind the host.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use test_support::{Missing, Ran};
+use tool_std::workspace::Workspaces;
+
+/// Names the part of a case that runs as another user, in a process of its own.
+const CHILD: &str = "STD_TESTS_KERNEL_CHILD";
+
+/// Runs that part, where this process is one.
+pub(crate) fn child() -> bool {
+    let Some(name) = std::env::var_os(CHILD) else {
+        return false;
+    };
+    println!("child begins");
+    match name.to_str() {
+        Some("removes_what_is_read_only") => removes_what_is_read_only(),
+        Some("goes_past_what_is_stuck") => goes_past_what_is_stuck(),
+        other => panic!("no child {other:?}"),
+    }
+    true
+}
+
+/// Runs [`child`] as a user whom file modes bind.
+fn as_nobody(name: &str, root: &Path) -> Ran {
+    fs::set_permissions(root, fs::Permissions::from_mode(0o777)).unwrap();
+    let own = root.join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &own).unwrap();
+    let mut nobody = std::process::Command::new("setpriv");
+    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    nobody.arg(&own).env(CHILD, name);
+    nobody.env("ROOT", root.join("ws")).current_dir(root);
+    match nobody.output() {
+        Ok(said) if String::from_utf8_lossy(&said.stdout).contains("child begins") => {
+            assert!(said.status.success(), "{said:?}");
+            Ok(())
+        }
+        _ => Err(Missing::new(
+            "only root runs a program as another user, with `setpriv`",
+        )),
+    }
+}
+
+/// What a program may leave: folders that their owner may not write, list or enter, as Go's cache, and files in them.
+fn locked_tree(base: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let set = |path: PathBuf, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    fs::create_dir_all(base.join("go/mod/a@v1/b/c")).unwrap();
+    for file in ["go/mod/a@v1/go.mod", "go/mod/a@v1/b/c/x.go"] {
+        fs::write(base.join(file), "").unwrap();
+        set(base.join(file), 0o444);
+    }
+    for (folder, mode) in [
+        ("go/mod/a@v1/b/c", 0o000),
+        ("go/mod/a@v1/b", 0o555),
+        ("go/mod/a@v1", 0o311),
+        ("go/mod", 0o555),
+        ("go", 0o000),
+    ] {
+        set(base.join(folder), mode);
+    }
+    set(base.to_owned(), 0o500);
+}
+
+// S1-89, S1-90: also where modes bind the host
+pub(crate) fn what_a_program_made_read_only_goes_as_well_case() -> Ran {
+    let root = tempfile::tempdir().unwrap();
+    as_nobody("removes_what_is_read_only", root.path())?;
+    Ok(())
+}
+
+fn removes_what_is_read_only() {
+    let root = PathBuf::from(std::env::var_os("ROOT").unwrap());
+    let workspaces = Workspaces::new(&root);
+    for id in ["one", "two"] {
+        let workspace = workspaces.open("acme", id).unwrap();
+        workspace.dir().unwrap();
+        locked_tree(workspace.path());
+        assert!(
+            fs::read_dir(workspace.path().join("go")).is_err(),
+            "modes bind nobody here"
+        );
+    }
+    assert!(workspaces.delete_conversation("acme", "one").unwrap());
+    assert_eq!(
+        fs::read_dir(root.join("acme/conversations"))
+            .unwrap()
+            .count(),
+        1
+    );
+    assert!(workspaces.delete_instance("acme").unwrap());
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+}
+
+// S1-89: what cannot be removed keeps nothing else, least of all tokens
+pub(crate) fn the_end_of_an_instance_goes_past_what_cannot_be_removed_case() -> Ran {
+    let root = tempfile::tempdir().unwrap();
+    let base = root.path().join("ws/acme");
+    // What belongs to somebody else in a folder that is nobody's to empty.
+    let stuck = ["conversations/a/stuck/in", "conversations/b/stuck/in"];
+    for folder in stuck {
+        fs::create_dir_all(base.join(folder)).unwrap();
+        fs::write(base.join(folder).join("x"), "").unwrap();
+    }
+    for file in ["conversations/a/file", "conversations/z/file"] {
+        fs::create_dir_all(base.join(file).parent().unwrap()).unwrap();
+        fs::write(base.join(file), "").unwrap();
+    }
+    for id in ["a", "b"] {
+        fs::create_dir_all(base.join("git-state").join(id)).unwrap();
+        fs::write(base.join("git-state").join(id).join("token"), "t").unwrap();
+        fs::create_dir_all(base.join("conversation-ids")).unwrap();
+        fs::write(base.join("conversation-ids").join(id), id).unwrap();
+    }
+    let give = |path: &Path| {
+        let _ = std::os::unix::fs::lchown(path, Some(65534), Some(65534));
+    };
+    let mut all = vec![root.path().join("ws")];
+    while let Some(path) = all.pop() {
+        if stuck.iter().any(|stuck| path == base.join(stuck)) {
+            continue;
+        }
+        give(&path);
+        if path.is_dir() {
+            all.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        }
+    }
+    as_nobody("goes_past_what_is_stuck", root.path())?;
+    // Somebody who may tries again.
+    let workspaces = Workspaces::new(root.path().join("ws"));
+    assert!(workspaces.delete_instance("acme").unwrap());
+    assert_eq!(fs::read_dir(root.path().join("ws")).unwrap().count(), 0);
+    Ok(())
+}
+
+fn goes_past_what_is_stuck() {
+    let root = PathBuf::from(std::env::var_os("ROOT").unwrap());
+    let workspaces = Workspaces::new(&root);
+    let left = |below: &Path| -> Vec<String> {
+        let (mut all, mut files) = (vec![below.to_owned()], Vec::new());
+        while let Some(path) = all.pop() {
+            if path.is_dir() {
+                all.extend(
+                    fs::read_dir(&path)
+                        .unwrap()
+                        .map(|entry| entry.unwrap().path()),
+                );
+            } else {
+                files.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+            }
+        }
+        files.sort_unstable();
+        files
+    };
+    let told = workspaces.delete_conversation("acme", "a").unwrap_err();
+    assert!(told.to_string().contains("denied"), "{told}");
+    assert_eq!(left(&root), ["a", "b", "file", "token", "x", "x"]);
+    assert!(!root.join("acme/conversations/a").exists());
+    assert!(root.join("acme/git-state/b/token").exists());
+    let told = workspaces.delete_instance("acme").unwrap_err();
+    assert!(told.to_string().contains("denied"), "{told}");
+    assert!(!root.join("acme").exists());
+    assert_eq!(left(&root), ["x", "x"]);
+    assert!(workspaces.delete_instance("acme").is_err());
+}
