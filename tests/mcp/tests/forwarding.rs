@@ -16,8 +16,8 @@ fn rmcp() -> PathBuf {
     let [version] = versions[..] else {
         panic!("one rmcp: {versions:?}")
     };
-    let test = std::env::current_exe().unwrap();
-    let lists = std::fs::read_dir(test.parent().unwrap()).unwrap();
+    let binary = std::env::current_exe().unwrap();
+    let lists = std::fs::read_dir(binary.parent().unwrap()).unwrap();
     let lists = lists.map(|entry| entry.unwrap().path()).filter(|path| {
         let name = path.file_name().unwrap().to_string_lossy();
         name.starts_with("rmcp-") && name.ends_with(".d")
@@ -35,7 +35,7 @@ fn rmcp() -> PathBuf {
     }
     panic!(
         "no list of sources beside {} names `{wanted}`",
-        test.display()
+        binary.display()
     )
 }
 
