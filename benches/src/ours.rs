@@ -51,7 +51,7 @@ fn policy() -> SharedPolicy {
 #[must_use]
 pub fn gated(registry: &Registry) -> (Toolset, ToolContext) {
     let gate = Gate::builder().audit(Audit::best_effort(MemoryStore::default())).build();
-    let context = ToolContext::builder().workspace("acme").user("ann").agent("clerk").conversation("th-1").turn("t-1").build();
+    let context = ToolContext::builder().workspace("acme").user("ann").agent("clerk").conversation("th-1").build();
     let rules = Rules::default().policy(&policy()).deny(["delete_everything"]);
     (registry.toolset(&context, &rules).through(&gate), context)
 }

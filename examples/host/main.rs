@@ -7,7 +7,7 @@ use std::path::Path;
 use futures::future::{BoxFuture, ready};
 use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::redact::{RedactingMakeWriter, SharedRedactor, install_panic_hook};
-use tool_core::store::{AuditFilter, AuditSink, EffectLedger, Timestamp};
+use tool_core::store::{AuditFilter, AuditSink, EffectLedger, Scope, ThreadId, Timestamp};
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
 use tool_core::{Approvals, Audit, Gate, KeyRing, Reply, Rules, prelude::*};
 use tool_store::SqliteStore;
@@ -65,7 +65,7 @@ impl Host {
             .audit(Audit::required(store.clone()))
             .build();
         // Calls whose process has died become `ambiguous`, and wait for `Gate::resolve`.
-        store.sweep(Timestamp::now()).await?;
+        store.sweep(Scope::All, Timestamp::now()).await?;
         let policy = Policy::builder()
             .rule(
                 Rule::deny("keep-books")
@@ -91,7 +91,6 @@ impl Host {
             .workspace("acme")
             .user("ann")
             .conversation("thread-1")
-            .turn("t-1")
             .secret("rates_key", key)
             .with(Mailer)
             .build();
@@ -142,6 +141,8 @@ async fn main() -> Result<(), Error> {
     let file = folder.path().join("state.db");
     let host = Host::start(&file, key.clone()).await?;
     println!("{}", host.tools(&host.cx).explain("change_account"));
+    let ask = "Send invoice 7 and import the payments.";
+    host.turns.say(ask, &host.cx).await?;
     if let Outcome::Waiting(tickets) = host.drive().await? {
         for ticket in tickets {
             let why = ticket.reason.unwrap_or_default();
@@ -154,10 +155,12 @@ async fn main() -> Result<(), Error> {
     let host = Host::start(&file, key).await?;
     let tools = host.tools(&host.cx);
     let approvals = host.gate.approvals().ok_or("the gate has approvals")?;
-    for ticket in approvals.waiting("acme", "t-1.2").await? {
+    let thread = ThreadId::new("acme", "thread-1")?;
+    let acme = thread.workspace();
+    for ticket in approvals.waiting(&thread).await? {
         // Who answers is the host's to authenticate. Ann has asked, and four eyes are wanted.
         let own = approvals
-            .answer(&tools, &ticket.token, Reply::Approve, "ann", None)
+            .answer(acme, &tools, &ticket.token, Reply::Approve, "ann", None)
             .await;
         println!(
             "ann approves: {}",
@@ -166,6 +169,7 @@ async fn main() -> Result<(), Error> {
         );
         approvals
             .answer(
+                acme,
                 &tools,
                 &ticket.token,
                 Reply::Approve,
@@ -180,7 +184,11 @@ async fn main() -> Result<(), Error> {
     }
 
     println!("audit");
-    for row in host.store.export(&AuditFilter::default()).await? {
+    for row in host
+        .store
+        .export(Scope::Workspace(acme), &AuditFilter::default())
+        .await?
+    {
         let outcome = row.outcome.unwrap_or_default();
         let approver = row
             .approver

@@ -196,7 +196,7 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     let at = Timestamp::now();
     let spill = Spill {
         handle: handle(),
-        tenant: cx.tenant().to_owned(),
+        workspace: cx.own_workspace(),
         principal: cx.principal().to_owned(),
         text,
         at,
@@ -293,9 +293,9 @@ async fn part(ask: Ask, cx: &ToolContext) -> Result<More, ToolError> {
     let part = spills
         .store
         .read(
-            &ask.handle,
-            cx.tenant(),
+            &cx.own_workspace(),
             cx.principal(),
+            &ask.handle,
             ask.from,
             ask.most.min(MOST),
             Timestamp::now(),

@@ -13,6 +13,8 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
 use crate::output::{Citation, ModelOutput, Output};
 use crate::redact::{Clean, Redactor};
+#[cfg(feature = "host")]
+use crate::store::EffectRow;
 use crate::tool::VariableNeed;
 
 /// What a model asked for.
@@ -65,6 +67,12 @@ pub struct CallResult {
     pub(crate) duration: Duration,
     #[cfg(feature = "host")]
     pub(crate) tickets: Vec<Ticket>,
+    /// The ledger's row, where an earlier run of the call has not ended or ended unknown.
+    #[cfg(feature = "host")]
+    pub(crate) unsettled: Option<Box<EffectRow>>,
+    /// A store of the gate failed, so that it is not known whether the call ran before or was approved.
+    #[cfg(feature = "host")]
+    pub(crate) undecided: bool,
     pub(crate) replayed: bool,
     /// The id or the name holds a secret.
     pub(crate) secret_label: bool,
@@ -90,6 +98,10 @@ impl CallResult {
             duration: Duration::ZERO,
             #[cfg(feature = "host")]
             tickets: Vec::new(),
+            #[cfg(feature = "host")]
+            unsettled: None,
+            #[cfg(feature = "host")]
+            undecided: false,
             replayed: false,
         }
     }
@@ -222,7 +234,7 @@ impl fmt::Debug for CallResult {
             .field("duration", &self.duration);
         #[cfg(feature = "host")]
         shown.field("tickets", &self.tickets);
-        shown.field("replayed", &self.replayed).finish()
+        shown.field("replayed", &self.replayed).finish_non_exhaustive()
     }
 }
 

@@ -19,6 +19,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::output::Citation;
 use crate::redact::Redactor;
 use crate::schema::dialect::Dialect;
+use crate::store::{CallId, EarlierCall, Workspace};
 use crate::tool::ToolDef;
 use variables::Value;
 
@@ -83,10 +84,13 @@ pub(crate) struct Host {
     user: Option<String>,
     runtime_user: Option<String>,
     service_user: Option<String>,
-    workspace: Option<String>,
+    workspace: Option<Workspace>,
     session: Option<String>,
     conversation: Option<String>,
-    turn: Option<String>,
+    /// The identity of the call that is made next; a call without one is outside of a thread.
+    next: Option<CallId>,
+    /// What a version before 0.2 called that call.
+    earlier: Option<EarlierCall>,
     provider: Option<Dialect>,
     model_provider: Option<String>,
     cancellation: Option<CancellationToken>,
@@ -147,11 +151,32 @@ impl ToolContext {
         }
     }
 
-    /// The same caller in another turn: the next message of the model.
+    /// The same caller, for one call of the model: the one with this identity. Hosts with a loop of their own give it to
+    /// [`Toolset::call`](crate::Toolset::call), so that the gate knows the call when it is dispatched again;
+    /// [`Turns`](crate::turn::Turns) does so by itself.
+    ///
+    /// A call with the context of another call's identity is refused where it differs from that call, and a call whose identity belongs
+    /// to another workspace or conversation than the context is refused.
+    ///
+    /// ```
+    /// use tool_core::ToolContext;
+    /// use tool_core::store::{CallId, ThreadId};
+    ///
+    /// let cx = ToolContext::builder().workspace("acme").conversation("main").build();
+    /// let thread = ThreadId::new("acme", "main")?;
+    /// // The second call of the assistant's message that the host has stored as the fourth of the thread.
+    /// let cx = cx.for_call(CallId::in_thread(&thread, 4, 1));
+    /// # Ok::<(), tool_core::store::StoreError>(())
+    /// ```
     #[must_use]
-    pub fn with_turn(&self, turn: impl Into<String>) -> Self {
+    pub fn for_call(&self, call: CallId) -> Self {
+        self.for_call_of(call, None)
+    }
+
+    /// [`for_call`](Self::for_call), where there may be a row of the call that a version before 0.2 wrote.
+    pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
         let mut host = Host::clone(&self.host);
-        host.turn = Some(turn.into());
+        (host.next, host.earlier) = (Some(call), earlier);
         Self {
             host: Arc::new(host),
             ..self.clone()
@@ -200,7 +225,8 @@ impl ToolContext {
         self.host.cancellation.as_ref()
     }
 
-    /// The id of the call that is served; `None` outside of a call.
+    /// The model's own id of the call that is served; `None` outside of a call. Models repeat ids: what names a call among all calls of
+    /// the host is its [`identity`](Self::identity).
     pub fn call_id(&self) -> Option<&str> {
         self.call.as_ref().map(|scope| scope.call.id.as_str())
     }
@@ -277,6 +303,12 @@ impl ToolContext {
         {
             self.send_progress(json);
         }
+    }
+
+    /// Notes for the gate that the body has returned an output.
+    pub(crate) fn set_returned(&self) {
+        #[cfg(feature = "host")]
+        self.note_returned();
     }
 
     /// Whether somebody listens and was told.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tool_core::bounded::{Bounded, Spills, read_more};
 use tool_core::prelude::*;
 use tool_core::store::{
-    MemoryStore, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp,
+    MemoryStore, Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
 };
 use tool_core::{Effect, ErrorKind};
 
@@ -354,7 +354,7 @@ impl SpillStore for Broken {
 
     fn read<'a>(
         &'a self,
-        _: &'a str,
+        _: &'a Workspace,
         _: &'a str,
         _: &'a str,
         _: u64,
@@ -364,7 +364,7 @@ impl SpillStore for Broken {
         Box::pin(async { Err(StoreError::Unavailable("away".into())) })
     }
 
-    fn expire(&self, _: Timestamp) -> StoreFuture<'_, u64> {
+    fn expire<'a>(&'a self, _: Scope<'a>, _: Timestamp) -> StoreFuture<'a, u64> {
         Box::pin(async { Err(StoreError::Unavailable("away".into())) })
     }
 }

@@ -26,7 +26,7 @@ use tool_core::{
 fn who(cx: &ToolContext) -> Result<Value, ToolError> {
     Ok(json!({
         "agent": cx.agent(), "user": cx.user(), "runtime_user": cx.runtime_user(), "workspace": cx.workspace(),
-        "session": cx.session(), "conversation": cx.conversation(), "turn": cx.turn(), "call": cx.call_id(),
+        "session": cx.session(), "conversation": cx.conversation(), "call": cx.call_id(),
         "model_provider": cx.model_provider(),
     }))
 }
@@ -48,7 +48,6 @@ async fn each_caller_sees_its_own_ids() {
             .workspace("acme")
             .session("s-1")
             .conversation("c-1")
-            .turn("t-1")
             .model_provider("anthropic")
             .service_user("svc-acme")
     };
@@ -61,7 +60,7 @@ async fn each_caller_sees_its_own_ids() {
         first,
         json!({
             "agent": "scout", "user": "ann", "runtime_user": "svc-acme", "workspace": "acme", "session": "s-1",
-            "conversation": "c-1", "turn": "t-1", "call": "call_7", "model_provider": "anthropic",
+            "conversation": "c-1", "call": "call_7", "model_provider": "anthropic",
         })
     );
     assert_eq!(

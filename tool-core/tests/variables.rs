@@ -328,10 +328,7 @@ async fn a_missing_variable_asks() {
     let open = toolset![deploy];
     for tools in [open.clone(), open.through(&gate)] {
         let runs = Runs::default();
-        let cx = ToolContext::builder()
-            .turn("t-1")
-            .with(runs.clone())
-            .build();
+        let cx = ToolContext::builder().with(runs.clone()).build();
         let result = tools.call(call("deploy"), &cx).await;
         let error = result.error().unwrap();
         assert_eq!(error.kind(), ErrorKind::Pending);
@@ -356,7 +353,8 @@ async fn a_missing_variable_asks() {
         assert_eq!(runs.0.load(Ordering::SeqCst), 0);
     }
     let filter = tool_core::store::ApprovalFilter::default();
-    let asked = tool_core::store::ApprovalStore::list(&store, &filter).await;
+    let asked =
+        tool_core::store::ApprovalStore::list(&store, tool_core::store::Scope::All, &filter).await;
     assert_eq!(asked.unwrap(), [], "nobody was asked to approve");
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Client, soon};
 use tool_core::prelude::*;
-use tool_core::store::{EffectLedger as _, EffectState, MemoryStore};
+use tool_core::store::{EffectLedger as _, EffectState, MemoryStore, Scope};
 use tool_core::{Effect, Gate, host_value};
 use tool_mcp::{McpServer, StateKey, Waiting};
 
@@ -268,7 +268,11 @@ async fn an_effect_whose_run_is_gone_is_interrupted_and_ambiguous() {
     let asked = round(&mut client, call(), None).await;
     assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
     let states = || async {
-        let rows = fixture.store.list(None, None).await.unwrap_or_default();
+        let rows = fixture
+            .store
+            .list(Scope::All, None)
+            .await
+            .unwrap_or_default();
         rows.iter().map(|row| row.state).collect::<Vec<_>>()
     };
     soon(async {

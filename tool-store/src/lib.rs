@@ -4,7 +4,7 @@
 //! once.
 //!
 //! ```
-//! use tool_core::store::{AuditFilter, AuditRow, AuditSink};
+//! use tool_core::store::{AuditFilter, AuditRow, AuditSink, CallId, Scope, ThreadId, Timestamp};
 //! use tool_store::SqliteStore;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -12,11 +12,12 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("state.db");
 //! let store = SqliteStore::open(&path).await?;
-//! store.write(vec![AuditRow { id: "t1/c1".into(), tool: "send_mail".into(), ..AuditRow::default() }]).await?;
+//! let call = CallId::in_thread(&ThreadId::new("acme", "main")?, 4, 0);
+//! store.write(vec![AuditRow::new(call, "call_0", "send_mail", Timestamp::now())]).await?;
 //! store.close().await;
 //!
 //! let later = SqliteStore::open(&path).await?;
-//! assert_eq!(later.export(&AuditFilter::default()).await?.len(), 1);
+//! assert_eq!(later.export(Scope::All, &AuditFilter::default()).await?.len(), 1);
 //! # Ok(())
 //! # }
 //! ```

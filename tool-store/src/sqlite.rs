@@ -21,7 +21,7 @@ use std::future::Future;
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqlitePool};
 use sqlx::{QueryBuilder, Sqlite};
-use tool_core::store::{StoreError, StoreFuture};
+use tool_core::store::{Scope, StoreError, StoreFuture, Workspace};
 
 use failure::Failure;
 use writer::{Change, Turn, Writer};
@@ -68,11 +68,6 @@ impl SqliteStore {
         update(self.change().await?, query).await
     }
 
-    /// Runs one statement as [`update`](Self::update) does, before all that wait for an ordinary turn.
-    async fn update_first(&self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<u64, Fault> {
-        update(self.change_first().await?, query).await
-    }
-
     /// Brings what was removed out of the write-ahead log as well. Freed pages of the file are overwritten by `secure_delete`.
     async fn forget(&self) -> Result<(), Fault> {
         self.writer.run("PRAGMA wal_checkpoint(TRUNCATE)").await
@@ -113,6 +108,11 @@ impl From<StoreError> for Fault {
 /// A method's body as the future that its trait wants.
 fn step<'a, T: 'a>(body: impl Future<Output = Result<T, Fault>> + Send + 'a) -> StoreFuture<'a, T> {
     Box::pin(async move { body.await.map_err(StoreError::from) })
+}
+
+/// Narrows a query that ends in a condition to the rows of a scope.
+fn narrow_to_scope(query: &mut QueryBuilder<Sqlite>, scope: Scope<'_>) {
+    narrow(query, "workspace", scope.workspace().map(Workspace::as_str));
 }
 
 /// Narrows a query that ends in a condition to rows where a column has a value, where one is wanted.

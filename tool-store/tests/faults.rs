@@ -22,15 +22,24 @@ const FOLDER: &str = "TOOL_STORE_TEST_FOLDER";
 
 fn row(id: &str, bytes: usize) -> AuditRow {
     AuditRow {
-        id: id.to_owned(),
         arguments: "x".repeat(bytes),
-        ..AuditRow::default()
+        ..AuditRow::new(
+            CallId::earlier("acme", id),
+            "c1",
+            "send_mail",
+            Timestamp::default(),
+        )
     }
 }
 
 async fn ids(store: &SqliteStore) -> Vec<String> {
-    let rows = store.export(&AuditFilter::default()).await.unwrap();
-    rows.into_iter().map(|row| row.id).collect()
+    let rows = store
+        .export(Scope::All, &AuditFilter::default())
+        .await
+        .unwrap();
+    rows.iter()
+        .map(|row| row.identity.key().to_string())
+        .collect()
 }
 
 /// That a change failed in a way that can be tried again, and that the text says why.

@@ -19,7 +19,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use records::{at, audit, request, says};
+use records::{acme, at, audit, key_of, request, says, thread};
 use tempfile::TempDir;
 use tool_core::store::*;
 use tool_store::SqliteStore;
@@ -35,8 +35,12 @@ fn intent(key: &str, owner: &str) -> Intent {
     }
 }
 
-fn message(call: &str) -> NewMessage {
-    records::message("thread", Role::Tool, Some(call))
+/// The result of a call in one thread.
+fn message(message: u64, position: u32) -> NewMessage {
+    NewMessage {
+        answers: Some(CallPlace { message, position }),
+        ..records::message("thread", Role::Tool, None)
+    }
 }
 
 /// A child waits for a line, does its job, and says what it did, a line each.
@@ -57,7 +61,9 @@ async fn child() {
             let tasks: Vec<_> = (0..8)
                 .map(|_| {
                     let store = store.clone();
-                    tokio::spawn(async move { store.spend("a", "nonce", at(2)).await.unwrap() })
+                    tokio::spawn(
+                        async move { store.spend(&acme(), "a", "nonce", at(2)).await.unwrap() },
+                    )
                 })
                 .collect();
             for task in tasks {
@@ -67,7 +73,11 @@ async fn child() {
             }
         }
         "answer" => {
-            if store.answer("a", says(Verdict::Approve)).await.is_ok() {
+            if store
+                .answer(&acme(), "a", says(Verdict::Approve))
+                .await
+                .is_ok()
+            {
                 say("answered");
             }
         }
@@ -82,8 +92,9 @@ async fn child() {
         }
         "append" => {
             for n in 0..20 {
-                store.append(message(&format!("{me} {n}"))).await.unwrap();
-                if store.append(message(&format!("shared {n}"))).await.is_ok() {
+                let own = u64::from(std::process::id());
+                store.append(message(own, n)).await.unwrap();
+                if store.append(message(0, n)).await.is_ok() {
                     say(&format!("answered {n}"));
                 }
             }
@@ -190,9 +201,12 @@ async fn an_approval_is_spent_once_among_processes() {
     let (_folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
     store.open(request("a")).await.unwrap();
-    store.answer("a", says(Verdict::Approve)).await.unwrap();
+    store
+        .answer(&acme(), "a", says(Verdict::Approve))
+        .await
+        .unwrap();
     assert_eq!(at_once("spend", &file), ["spent"]);
-    assert!(!store.spend("a", "nonce", at(2)).await.unwrap());
+    assert!(!store.spend(&acme(), "a", "nonce", at(2)).await.unwrap());
 }
 
 // S2-13: an answer is single-use among processes.
@@ -222,7 +236,9 @@ async fn a_thread_is_one_among_processes() {
     expected.sort();
     assert_eq!(said, expected);
     let store = SqliteStore::open(&file).await.unwrap();
-    let messages = ThreadStore::read(&store, "thread", None).await.unwrap();
+    let messages = ThreadStore::read(&store, &thread("thread"), None)
+        .await
+        .unwrap();
     let places: Vec<u64> = messages.into_iter().map(|message| message.seq).collect();
     let all = u64::try_from(20 * PROCESSES + 20).unwrap();
     assert_eq!(places, (1..=all).collect::<Vec<_>>());
@@ -243,10 +259,16 @@ async fn a_killed_process_leaves_no_halves() {
         worker.child.wait().unwrap();
     }
     let store = SqliteStore::open(&file).await.unwrap();
-    let effects = EffectLedger::list(&store, None, None).await.unwrap();
-    let audited = store.export(&AuditFilter::default()).await.unwrap();
-    let mut begun: Vec<String> = effects.into_iter().map(|row| row.intent.key).collect();
-    let mut rows: Vec<String> = audited.into_iter().map(|row| row.id).collect();
+    let effects = EffectLedger::list(&store, Scope::All, None).await.unwrap();
+    let audited = store
+        .export(Scope::All, &AuditFilter::default())
+        .await
+        .unwrap();
+    let mut begun: Vec<String> = effects
+        .into_iter()
+        .map(|row| row.intent.identity.key().as_str().to_owned())
+        .collect();
+    let mut rows: Vec<String> = audited.iter().map(key_of).collect();
     begun.sort();
     rows.sort();
     assert_eq!(begun, rows);

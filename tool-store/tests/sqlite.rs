@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-use records::{at, audit, intent, message, request, spill};
+use records::{acme, at, audit, intent, key, key_of, message, request, spill, thread};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tempfile::TempDir;
@@ -44,7 +44,10 @@ async fn tamper(file: &Path, sql: &'static str) {
 
 /// All rows of the audit.
 async fn exported(store: &SqliteStore) -> Vec<AuditRow> {
-    store.export(&AuditFilter::default()).await.unwrap()
+    store
+        .export(Scope::All, &AuditFilter::default())
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -150,7 +153,7 @@ async fn what_cannot_be_read_back_names_row_and_column() {
     let store = SqliteStore::open(&file).await.unwrap();
     store.open(request("a")).await.unwrap();
     store.begin(intent("k"), Some(audit("r"))).await.unwrap();
-    let said = message("th", Role::Tool, Some("c"));
+    let said = message("th", Role::Tool, Some(0));
     store.append(said).await.unwrap();
     for (sql, names) in [
         (
@@ -186,16 +189,29 @@ async fn what_cannot_be_read_back_names_row_and_column() {
             ["audit", "`r`", "`notes`", "sequence"],
         ),
         (
+            "UPDATE audit SET notes = '[]', place = '{}'",
+            ["audit", "`r`", "`place`", "`{}`"],
+        ),
+        (
             "UPDATE message SET role = 'odd'",
             ["message", "`th`", "`role`", "`odd`"],
+        ),
+        (
+            "UPDATE message SET role = 'tool', call_position = -1",
+            ["message", "`th`", "`call_position`", "-1"],
         ),
     ] {
         tamper(&file, sql).await;
         let answer = match names[0] {
-            "approval" => ApprovalStore::get(&store, "a").await.map(drop),
-            "effect" => EffectLedger::get(&store, "k").await.map(drop),
-            "audit" => store.export(&AuditFilter::default()).await.map(drop),
-            _ => ThreadStore::read(&store, "th", None).await.map(drop),
+            "approval" => ApprovalStore::get(&store, &acme(), "a").await.map(drop),
+            "effect" => EffectLedger::get(&store, &key("k")).await.map(drop),
+            "audit" => store
+                .export(Scope::All, &AuditFilter::default())
+                .await
+                .map(drop),
+            _ => ThreadStore::read(&store, &thread("th"), None)
+                .await
+                .map(drop),
         };
         match answer {
             Err(StoreError::Corrupt(text)) => {
@@ -223,7 +239,7 @@ async fn an_intent_whose_audit_row_cannot_be_written_is_not_stored() {
         matches!(refused, Err(StoreError::Unavailable(_))),
         "{refused:?}"
     );
-    assert_eq!(EffectLedger::get(&store, "k").await.unwrap(), None);
+    assert_eq!(EffectLedger::get(&store, &key("k")).await.unwrap(), None);
     assert!(store.write(vec![audit("r")]).await.is_err());
     tamper(&file, "DROP TRIGGER full").await;
     assert_eq!(
@@ -293,10 +309,13 @@ async fn a_caller_may_go_away() {
             ended += usize::from(begun.await);
         }
         assert!(ended > 0 && ended < 300, "{ended} of 300 came to their end");
-        let effects = EffectLedger::list(&store, None, None).await.unwrap();
+        let effects = EffectLedger::list(&store, Scope::All, None).await.unwrap();
         let audited = exported(&store).await;
-        let mut begun: Vec<String> = effects.into_iter().map(|row| row.intent.key).collect();
-        let mut rows: Vec<String> = audited.into_iter().map(|row| row.id).collect();
+        let mut begun: Vec<String> = effects
+            .into_iter()
+            .map(|row| row.intent.identity.key().as_str().to_owned())
+            .collect();
+        let mut rows: Vec<String> = audited.iter().map(key_of).collect();
         begun.sort();
         rows.sort();
         assert_eq!(begun, rows);
@@ -340,9 +359,9 @@ async fn what_is_erased_is_in_no_file() {
     };
     store.append(said).await.unwrap();
     assert!(found() > 0);
-    assert_eq!(AuditSink::erase(&store, "acme", "ann").await.unwrap(), 1);
+    assert_eq!(AuditSink::erase(&store, &acme(), "ann").await.unwrap(), 1);
     assert!(found() > 0);
-    assert_eq!(ThreadStore::erase(&store, "th").await.unwrap(), 1);
+    assert_eq!(ThreadStore::erase(&store, &thread("th")).await.unwrap(), 1);
     assert_eq!(found(), 0);
     assert_eq!(exported(&store).await.len(), 1);
 }
@@ -366,6 +385,11 @@ async fn a_spills_text_goes_with_it() {
             .unwrap()
     };
     assert!(count().await > 1);
-    assert_eq!(SpillStore::expire(&store, at(1000)).await.unwrap(), 1);
+    assert_eq!(
+        SpillStore::expire(&store, Scope::All, at(1000))
+            .await
+            .unwrap(),
+        1
+    );
     assert_eq!(count().await, 0);
 }

@@ -91,8 +91,7 @@ impl Host {
         let cx = ToolContext::builder()
             .workspace("acme")
             .user("ann")
-            .conversation("th-1")
-            .turn("t-1");
+            .conversation("th-1");
         let heard = Log::default();
         let says = heard.clone();
         Self {
@@ -125,7 +124,8 @@ impl Host {
         why: Option<&str>,
     ) -> Result<(), ApprovalError> {
         let approvals = self.gate.approvals().unwrap();
-        let answered = approvals.answer(&self.tools, token, reply, "bob", why);
+        let workspace = self.cx.own_workspace();
+        let answered = approvals.answer(&workspace, &self.tools, token, reply, "bob", why);
         answered.await.map(drop)
     }
 }

@@ -122,11 +122,10 @@ impl Running<'_> {
 
     /// The user of a run writes something more.
     fn write(&self, run: usize) {
-        let run = &self.plan.runs[run];
-        let (who, turn) = (run.who.clone(), run.turn.clone());
+        let who = self.plan.runs[run].who.clone();
         self.serve(0, move |host| async move {
             let text = format!("more of {}", sentinel(&who.tenant, &who.conversation));
-            let _ = host.write(&who, &format!("{turn}+"), &text).await;
+            let _ = host.write(&who, &text).await;
         });
     }
 
@@ -176,7 +175,7 @@ impl Running<'_> {
         dropped_after: Option<u32>,
         deadline: Option<u64>,
     ) {
-        let (Some(run), Some(host)) = (self.plan.runs.get(index).cloned(), self.host(host)) else {
+        let (Some(_), Some(host)) = (self.plan.runs.get(index), self.host(host)) else {
             return;
         };
         let stop = CancellationToken::new();
@@ -187,7 +186,7 @@ impl Running<'_> {
         }
         let drive = Drive {
             index,
-            run,
+            runs: Arc::clone(&self.runs),
             stop,
             deadline,
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::facts::{Facts, Place};
+use crate::facts::{Facts, Place, Written};
 use crate::host::{ApprovalSeen, MessageSeen, Rows};
 use crate::plan::{AuditMode, Plan, Who};
 use crate::run::Running;
@@ -21,7 +21,7 @@ struct Slots {
 
 /// Effects that nobody can explain when everything has come to rest.
 pub(crate) async fn ambiguous(state: &Running<'_>) {
-    let rows = Rows::read(&state.shared, &state.whose()).await;
+    let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
     let facts = state.world.facts();
     if facts.deaths || facts.faults {
         return;
@@ -54,7 +54,7 @@ pub(crate) async fn ambiguous(state: &Running<'_>) {
 
 /// Looks at everything that is left when all runs are over.
 pub(crate) async fn check(state: &Running<'_>) {
-    let rows = Rows::read(&state.shared, &state.whose()).await;
+    let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
     let slots = slots(state.plan);
     texts(state, &rows);
     let mut places: Vec<&Place> = slots.keys().collect();
@@ -65,7 +65,7 @@ pub(crate) async fn check(state: &Running<'_>) {
     places.dedup();
     let none = Slots::default();
     let mut found = Vec::new();
-    let done = ended(state);
+    let done = state.progress().done.clone();
     for place in places {
         let at = At {
             place,
@@ -88,32 +88,16 @@ pub(crate) async fn check(state: &Running<'_>) {
     }
 }
 
-/// Tenant, conversation and turn of the runs that are over.
-fn ended(state: &Running<'_>) -> BTreeSet<(String, String, String)> {
-    let progress = state.progress();
-    let runs = progress.done.iter().map(|run| &state.plan.runs[*run]);
-    let names = runs.map(|run| {
-        let who = &run.who;
-        (
-            who.tenant.clone(),
-            who.conversation.clone(),
-            run.turn.clone(),
-        )
-    });
-    names.collect()
-}
-
 /// What the models have written, and what follows from it.
 fn slots(plan: &Plan) -> BTreeMap<Place, Slots> {
     let mut slots: BTreeMap<Place, Slots> = BTreeMap::new();
-    for run in &plan.runs {
-        for (at, message) in run.script.iter().enumerate() {
+    for (index, run) in plan.runs.iter().enumerate() {
+        for (message, step) in run.script.iter().zip(1..) {
             for call in &message.calls {
                 let place = |tool: &str| Place {
                     tenant: run.who.tenant.clone(),
                     conversation: run.who.conversation.clone(),
-                    turn: run.turn.clone(),
-                    step: u32::try_from(at + 1).unwrap_or(u32::MAX),
+                    message: Some(Written { run: index, step }),
                     tool: tool.to_owned(),
                 };
                 let mark = mark(&call.arguments);
@@ -253,7 +237,11 @@ impl At<'_> {
             let unsure = ["interrupted", "cancelled", "timed_out", "panicked"];
             let unsure = self
                 .told()
-                .filter(|told| told.error.as_deref().is_some_and(|of| unsure.contains(&of)))
+                .filter(|told| {
+                    // A body that took effect and whose output was lost: the text says so.
+                    told.text.starts_with("the tool ran and took effect")
+                        || told.error.as_deref().is_some_and(|of| unsure.contains(&of))
+                })
                 .count();
             let calls = self.slots.calls.len();
             let untold = calls.saturating_sub(self.told().count()) + self.slots.nested.len();
@@ -330,18 +318,14 @@ impl At<'_> {
     }
 
     /// What a person has agreed to is done by the time that the run is over.
-    fn agreed(&self, done: &BTreeSet<(String, String, String)>, found: &mut Found) {
+    fn agreed(&self, done: &BTreeSet<usize>, found: &mut Found) {
         let place = self.place;
-        let run = (
-            place.tenant.clone(),
-            place.conversation.clone(),
-            place.turn.clone(),
-        );
+        let run = place.message.map_or(usize::MAX, |of| of.run);
+        // Any request of the conversation may have been the one that drove the run.
         let mut disturbed = self.facts.disturbed.iter();
         let disturbed = disturbed.any(|index| {
             self.plan.runs.get(*index).is_some_and(|run| {
-                (&run.who.tenant, &run.who.conversation, &run.turn)
-                    == (&place.tenant, &place.conversation, &place.turn)
+                (&run.who.tenant, &run.who.conversation) == (&place.tenant, &place.conversation)
             })
         });
         let excused = disturbed || self.facts.faults || self.facts.switched.contains(self.tool());
@@ -350,7 +334,9 @@ impl At<'_> {
         }
         let rows = self.rows.approvals.iter();
         let granted = rows.filter(|row| row.place == *place && row.granted.is_some());
-        let (granted, begun) = (granted.count(), self.begins().count());
+        // A call is asked about again where the policy has changed since, so it may have several approvals.
+        let calls = self.slots.calls.len() + self.slots.nested.len();
+        let (granted, begun) = (granted.count().min(calls), self.begins().count());
         if granted > begun {
             let what = format!("{place}: {granted} calls were approved and {begun} ran");
             found.push(("approved_not_run", what));
@@ -413,27 +399,26 @@ fn messages(state: &Running<'_>, rows: &Rows, found: &mut Found) {
         let run = &state.plan.runs[index];
         let thread = rows.threads.iter().find(|(who, _)| *who == run.who);
         let Some((_, thread)) = thread else { continue };
-        for (at, message) in run.script.iter().enumerate() {
-            let step = u32::try_from(at + 1).unwrap_or(u32::MAX);
-            let own = |of: &&MessageSeen| of.place.turn == run.turn && of.place.step == step;
+        // A user's message that was never stored is not answered.
+        let begun = thread.iter().any(|of| of.begins == Some(index));
+        for (message, step) in run.script.iter().zip(1..) {
+            let place = Written { run: index, step };
+            let own = |of: &&MessageSeen| of.place.message == Some(place);
             let said = thread.iter().filter(|of| of.role == "assistant");
             let said = said.filter(own).count();
             if said > 1 {
-                let what = format!(
-                    "{} {} message {step} is stored {said} times",
-                    run.who, run.turn
-                );
+                let what = format!("{} {place} is stored {said} times", run.who);
                 found.push(("message_twice", what));
+            }
+            if begun && done.contains(&index) && said == 0 {
+                let what = format!("{} {place} was never written", run.who);
+                found.push(("unanswered", what));
             }
             let told = thread.iter().filter(|of| of.role == "tool");
             let told = told.filter(own).count();
             if done.contains(&index) && said == 1 && told != message.calls.len() {
-                let what = format!(
-                    "{} {} message {step}: {} calls, {told} results",
-                    run.who,
-                    run.turn,
-                    message.calls.len()
-                );
+                let calls = message.calls.len();
+                let what = format!("{} {place}: {calls} calls, {told} results", run.who);
                 found.push(("result_missing", what));
             }
         }

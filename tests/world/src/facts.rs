@@ -14,22 +14,55 @@ pub struct Place {
     pub tenant: String,
     /// The conversation.
     pub conversation: String,
-    /// The run within the conversation.
-    pub turn: String,
-    /// The assistant's message within the run; the first is 1.
-    pub step: u32,
+    /// The run that the model wrote the message for, and which of its messages it is. `None` where no message of a model is known.
+    pub message: Option<Written>,
     /// The tool.
     pub tool: String,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} in {}/{} {} message {}",
-            self.tool, self.tenant, self.conversation, self.turn, self.step
-        )
+        write!(f, "{} in {}/{} ", self.tool, self.tenant, self.conversation)?;
+        match self.message {
+            Some(message) => message.fmt(f),
+            None => f.write_str("outside of a message"),
+        }
     }
+}
+
+/// A message that a model writes for a run. It is the text of that message, so that the thread itself tells which message it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Written {
+    /// Index of the run.
+    pub run: usize,
+    /// Which of the run's messages; the first is 1.
+    pub step: u32,
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "run {} message {}", self.run, self.step)
+    }
+}
+
+impl Written {
+    /// The message with this text.
+    pub fn read(text: &str) -> Option<Self> {
+        let (run, step) = text.strip_prefix("run ")?.split_once(" message ")?;
+        let (run, step) = (run.parse().ok()?, step.parse().ok()?);
+        Some(Self { run, step })
+    }
+}
+
+/// What the user of a run says first.
+pub fn hello(who: &Who, run: usize) -> String {
+    let own = sentinel(&who.tenant, &who.conversation);
+    format!("hello from {own}, run {run}")
+}
+
+/// The run that a user's text begins.
+pub fn greeted(text: &str) -> Option<usize> {
+    text.rsplit_once(", run ")?.1.parse().ok()
 }
 
 /// One run of a body.
@@ -65,6 +98,8 @@ pub struct Violation {
 pub struct Facts {
     /// Runs of bodies.
     pub begins: Vec<Begin>,
+    /// Messages of models, by workspace, conversation and sequence number, as they were stored.
+    pub messages: BTreeMap<(String, String, u64), Written>,
     /// Places that operators have let run again, and how often.
     pub reruns: BTreeMap<Place, usize>,
     /// Calls of tools that were told that they succeeded.
@@ -109,6 +144,27 @@ impl World {
             what: what.into(),
         };
         self.facts().violations.insert(violation);
+    }
+
+    /// The place of a call: the message of the model is looked up by its sequence number in the thread.
+    pub fn place(
+        &self,
+        tenant: &str,
+        conversation: &str,
+        message: Option<u64>,
+        tool: &str,
+    ) -> Place {
+        let (tenant, conversation) = (tenant.to_owned(), conversation.to_owned());
+        let message = message.and_then(|seq| {
+            let at = (tenant.clone(), conversation.clone(), seq);
+            self.facts().messages.get(&at).copied()
+        });
+        Place {
+            tenant,
+            conversation,
+            message,
+            tool: tool.to_owned(),
+        }
     }
 
     /// Looks at a text that leaves a host for somebody of a conversation: a model, a client, a row.

@@ -31,7 +31,7 @@ pub fn plan(seed: u64) -> Plan {
     }
 }
 
-/// Users, conversations and runs whose names collide wherever hosts let them.
+/// Users and conversations whose names collide wherever hosts let them.
 fn runs(random: &mut Random) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for _ in 0..=random.below(3) {
@@ -47,12 +47,8 @@ fn runs(random: &mut Random) -> Vec<Run> {
                 .map_or_else(|| user.to_owned(), |run| run.who.user.clone()),
             conversation: conversation.to_owned(),
         };
-        let before = runs
-            .iter()
-            .filter(|run| run.who.tenant == who.tenant && run.who.conversation == who.conversation);
-        let turn = format!("t-{}", before.count() + 1);
         let script = (0..=random.below(2)).map(|_| message(random)).collect();
-        runs.push(Run { who, turn, script });
+        runs.push(Run { who, script });
     }
     runs
 }
@@ -271,12 +267,10 @@ fn store_fault(random: &mut Random, host: usize) -> What {
     }
 }
 
-/// The same plan with names that no other conversation, run or call has: what still fires then does not come from identity.
+/// The same plan with names that no other conversation or call has: what still fires then does not come from identity.
 pub fn with_unique_names(mut plan: Plan) -> Plan {
     for run in &mut plan.runs {
-        let place = format!("{}-{}", run.who.tenant, run.who.conversation);
-        run.turn = format!("{place}-{}", run.turn);
-        run.who.conversation = place;
+        run.who.conversation = format!("{}-{}", run.who.tenant, run.who.conversation);
         for (step, message) in run.script.iter_mut().enumerate() {
             for (at, call) in message.calls.iter_mut().enumerate() {
                 call.id = format!("call-{step}-{at}");

@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::json;
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::store::{
-    ApprovalFilter, ApprovalStatus, EffectLedger as _, EffectState, NewMessage, Resolution, Role,
-    ThreadStore as _, Timestamp,
+    ApprovalFilter, ApprovalStatus, EffectLedger as _, EffectState, Resolution, Scope, ThreadId,
+    Timestamp, Workspace,
 };
 use tool_core::turn::{Outcome, TurnError, Turns};
 use tool_core::{
@@ -59,10 +59,18 @@ pub(crate) enum End {
 
 /// A request to drive a run.
 pub(crate) struct Drive {
+    /// Index of the run.
     pub(crate) index: usize,
-    pub(crate) run: Run,
+    /// All runs of the plan.
+    pub(crate) runs: Arc<[Run]>,
     pub(crate) stop: CancellationToken,
     pub(crate) deadline: Option<u64>,
+}
+
+impl Drive {
+    pub(crate) fn who(&self) -> &Who {
+        &self.runs[self.index].who
+    }
 }
 
 fn policy_without(denied: &BTreeSet<String>) -> Result<Policy, String> {
@@ -147,25 +155,18 @@ impl Host {
         self.registry.toolset(cx, &rules).through(&self.gate)
     }
 
-    fn cx(&self, who: &Who, turn: &str, stop: &CancellationToken) -> ToolContext {
-        self.cx_until(who, turn, stop, None)
+    fn cx(&self, who: &Who, stop: &CancellationToken) -> ToolContext {
+        self.cx_until(who, stop, None)
     }
 
-    fn cx_until(
-        &self,
-        who: &Who,
-        turn: &str,
-        stop: &CancellationToken,
-        deadline: Option<u64>,
-    ) -> ToolContext {
+    fn cx_until(&self, who: &Who, stop: &CancellationToken, deadline: Option<u64>) -> ToolContext {
         let [service, file, provider] = secrets(&who.tenant);
         let builder = || {
             let mut builder = ToolContext::builder()
                 .workspace(&*who.tenant)
                 .user(&*who.user)
-                .agent(format!("agent of {}", who.conversation))
+                .agent("assistant")
                 .conversation(&*who.conversation)
-                .turn(turn)
                 .secret("service_key", SecretString::from(service.clone()))
                 .secret("file_key", SecretString::from(file.clone()))
                 .api_key("openai", SecretString::from(provider.clone()))
@@ -182,30 +183,25 @@ impl Host {
     }
 
     /// Stores what the user says.
-    pub(crate) async fn write(&self, who: &Who, turn: &str, text: &str) -> Result<(), String> {
-        let message = NewMessage {
-            thread: who.conversation.clone(),
-            turn: turn.to_owned(),
-            role: Role::User,
-            call: None,
-            content: json!(text).to_string(),
-            at: Timestamp::now(),
-        };
-        let stored = self.store.append(message).await;
+    pub(crate) async fn write(&self, who: &Who, text: &str) -> Result<(), String> {
+        let cx = self.cx(who, &CancellationToken::new());
+        let stored = Turns::new(self.store.clone()).say(text, &cx).await;
         stored.map(drop).map_err(|error| error.to_string())
     }
 
     /// Drives a run until it ends or has to wait.
     pub(crate) async fn drive(&self, drive: Drive) -> End {
+        let who = drive.who().clone();
         let Drive {
             index,
-            run,
+            runs,
             stop,
             deadline,
         } = drive;
-        let cx = self.cx_until(&run.who, &run.turn, &stop, deadline);
-        let (world, who) = (self.world().clone(), run.who.clone());
+        let cx = self.cx_until(&who, &stop, deadline);
+        let world = self.world().clone();
         let (progress_world, progress_who) = (world.clone(), who.clone());
+        let line = format!("{who} run {index}");
         let turns = Turns::new(self.store.clone())
             .parallel(self.parallel)
             .observe(move |result| {
@@ -217,7 +213,7 @@ impl Host {
             });
         let mut model = Script {
             index,
-            run: run.clone(),
+            runs,
             stop: stop.clone(),
             process: Arc::clone(&self.process),
         };
@@ -238,8 +234,7 @@ impl Host {
             Err(TurnError::Draining) => End::Draining,
             Err(error) => End::Failed(error.to_string()),
         };
-        self.process
-            .note(&format!("{} {}: {end:?}", run.who, run.turn));
+        self.process.note(&format!("{line}: {end:?}"));
         end
     }
 
@@ -248,24 +243,26 @@ impl Host {
         let Some(approvals) = self.gate.approvals() else {
             return;
         };
-        for step in 1..=run.script.len() {
-            let turn = format!("{}.{step}", run.turn);
-            let Ok(tickets) = approvals.waiting(&run.who.tenant, &turn).await else {
+        let Ok(thread) = ThreadId::new(&*run.who.tenant, &*run.who.conversation) else {
+            return;
+        };
+        let tickets = approvals.waiting(&thread).await.unwrap_or_default();
+        if tickets.is_empty() {
+            return;
+        }
+        let rows = approvals.list(Scope::All, &ApprovalFilter::default()).await;
+        let rows = rows.unwrap_or_default();
+        for ticket in tickets {
+            self.world().seen(&run.who, "a question", &ticket.arguments);
+            let Some(row) = rows.iter().find(|row| row.request.id == ticket.id) else {
                 continue;
             };
-            for ticket in tickets {
-                self.world().seen(&run.who, "a question", &ticket.arguments);
-                let filter = ApprovalFilter {
-                    tenant: Some(run.who.tenant.clone()),
-                    ..ApprovalFilter::default()
-                };
-                let rows = approvals.list(&filter).await.unwrap_or_default();
-                let row = rows.iter().find(|row| row.request.id == ticket.id);
-                let thread = row.and_then(|row| row.request.thread.clone());
-                if thread.as_deref() != Some(&run.who.conversation) {
-                    let what = format!("{} is shown a question of {thread:?}", run.who);
-                    self.world().violated("foreign_question", what);
-                }
+            let request = &row.request;
+            let of = (request.identity.workspace().as_str(), &request.thread);
+            let own = (&*run.who.tenant, &Some(run.who.conversation.clone()));
+            if of != own {
+                let what = format!("{} is shown a question of {of:?}", run.who);
+                self.world().violated("foreign_question", what);
             }
         }
     }
@@ -275,16 +272,17 @@ impl Host {
         let Some(approvals) = self.gate.approvals() else {
             return 0;
         };
+        let workspace = Workspace::new(tenant);
         let filter = ApprovalFilter {
-            tenant: Some(tenant.to_owned()),
             status: Some(ApprovalStatus::Pending),
             ..ApprovalFilter::default()
         };
-        let rows = approvals.list(&filter).await.unwrap_or_default();
+        let rows = approvals.list(Scope::Workspace(&workspace), &filter).await;
+        let rows = rows.unwrap_or_default();
         let tools = self.registry.open();
         let mut answered = 0;
         for row in rows {
-            let Ok(ticket) = approvals.ticket_of(&row.request.id).await else {
+            let Ok(ticket) = approvals.ticket_of(&workspace, &row.request.id).await else {
                 continue;
             };
             let mut counted = 0;
@@ -295,7 +293,8 @@ impl Host {
                     Say::Edit => Reply::Edit(edited(&ticket.arguments)),
                 };
                 let token = &ticket.token;
-                let done = approvals.answer(&tools, token, reply, "olga", None).await;
+                let done = approvals.answer(&workspace, &tools, token, reply, "olga", None);
+                let done = done.await;
                 if done.is_err() {
                     continue;
                 }
@@ -314,18 +313,19 @@ impl Host {
         let Some(approvals) = self.gate.approvals() else {
             return;
         };
+        let workspace = Workspace::new(&*token_of.who.tenant);
         let filter = ApprovalFilter {
-            tenant: Some(token_of.who.tenant.clone()),
             thread: Some(token_of.who.conversation.clone()),
             ..ApprovalFilter::default()
         };
-        let rows = approvals.list(&filter).await.unwrap_or_default();
+        let rows = approvals.list(Scope::Workspace(&workspace), &filter).await;
+        let rows = rows.unwrap_or_default();
         for row in rows {
-            let Ok(ticket) = approvals.ticket_of(&row.request.id).await else {
+            let Ok(ticket) = approvals.ticket_of(&workspace, &row.request.id).await else {
                 continue;
             };
             let stop = CancellationToken::new();
-            let cx = self.cx(&by.who, &format!("{}.1", by.turn), &stop);
+            let cx = self.cx(&by.who, &stop);
             let tools = self.tools(&cx);
             let result = tools.resume(&ticket.token, &cx).await;
             let text = result.envelope();
@@ -336,19 +336,19 @@ impl Host {
 
     /// Settles ambiguous effects: by what the receiver knows, or by letting them run again.
     pub(crate) async fn resolve(&self, rerun: bool) -> usize {
-        let _ = self.store.sweep(Timestamp::now()).await;
-        let rows = self.store.list(None, None).await.unwrap_or_default();
+        let _ = self.store.sweep(Scope::All, Timestamp::now()).await;
+        let rows = self.store.list(Scope::All, None).await.unwrap_or_default();
         let succeeded = rows
             .iter()
             .filter(|row| row.state == EffectState::Succeeded);
-        let mut known: Vec<Place> = succeeded.map(place_of).collect();
+        let mut known: Vec<Place> = succeeded.map(|row| place_of(self.world(), row)).collect();
         let mut settled = 0;
         for row in rows {
             if row.state != EffectState::Ambiguous {
                 continue;
             }
-            let intent = &row.intent;
-            let place = place_of(&row);
+            let key = row.intent.identity.key();
+            let place = place_of(self.world(), &row);
             let rerun = rerun || tools::is_relay(&place.tool);
             let arrived = {
                 let facts = self.world().facts();
@@ -372,7 +372,7 @@ impl Host {
                     .entry(place.clone())
                     .or_default() += 1;
             }
-            let done = self.gate.resolve(&intent.key, resolution, "olga").await;
+            let done = self.gate.resolve(&key, resolution, "olga").await;
             if done.is_ok() {
                 settled += 1;
                 if arrived && !rerun {

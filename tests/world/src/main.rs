@@ -36,6 +36,9 @@ enum Command {
         /// Looks only for this invariant.
         #[arg(long)]
         only: Option<String>,
+        /// Leaves out runs in which this invariant fires too.
+        #[arg(long)]
+        without: Vec<String>,
         /// Shrinks what is kept.
         #[arg(long)]
         shrink: bool,
@@ -45,7 +48,7 @@ enum Command {
         /// Takes the invariants that may fire from the open plans in this folder.
         #[arg(long)]
         plans: Option<PathBuf>,
-        /// Gives conversations, runs and calls names that never collide.
+        /// Gives conversations and calls names that never collide.
         #[arg(long)]
         unique_names: bool,
         /// Runs on so many threads.
@@ -56,9 +59,9 @@ enum Command {
     Replay {
         /// The plan.
         file: PathBuf,
-        /// The store that hosts share.
-        #[arg(long, value_enum, default_value_t)]
-        store: Kind,
+        /// The store that hosts share; the one that the plan needs, where none is given.
+        #[arg(long, value_enum)]
+        store: Option<Kind>,
         /// Prints only what does not hold.
         #[arg(long)]
         quiet: bool,
@@ -73,9 +76,9 @@ enum Command {
         /// A text that it has to say.
         #[arg(long, default_value = "")]
         matching: String,
-        /// The store that hosts share.
-        #[arg(long, value_enum, default_value_t)]
-        store: Kind,
+        /// The store that hosts share; the one that the plan needs, where none is given.
+        #[arg(long, value_enum)]
+        store: Option<Kind>,
     },
     /// Prints the hash of the trace of each seed.
     Hashes {
@@ -87,7 +90,7 @@ enum Command {
     Plan {
         /// The seed.
         seed: u64,
-        /// Gives conversations, runs and calls names that never collide.
+        /// Gives conversations and calls names that never collide.
         #[arg(long)]
         unique_names: bool,
     },
@@ -129,6 +132,7 @@ fn obey(command: Command) -> Result<bool, String> {
             keep,
             matching,
             only,
+            without,
             shrink,
             mut known,
             plans,
@@ -148,12 +152,14 @@ fn obey(command: Command) -> Result<bool, String> {
                 plan,
                 matching,
                 only,
+                without,
             };
             let found = search.seeds(&seeds, threads)?;
             search.report(&found, keep.as_deref(), shrink, &known)
         }
         Command::Replay { file, store, quiet } => {
-            let report = run(&read(&file)?, store.into())?;
+            let plan = read(&file)?;
+            let report = run(&plan, store_of(&plan, store))?;
             if !quiet {
                 report.lines.iter().for_each(|line| println!("{line}"));
             }
@@ -167,14 +173,15 @@ fn obey(command: Command) -> Result<bool, String> {
             store,
         } => {
             let plan = read(&file)?;
-            let first = run(&plan, store.into())?;
+            let store = store_of(&plan, store);
+            let first = run(&plan, store)?;
             let own = plan.expect.as_ref().map(|expect| expect.invariant.clone());
             let first = first.violations.first().map(|of| of.invariant.to_owned());
             let invariant = invariant.or(own).or(first);
             let invariant = invariant.ok_or("no invariant fires, there is nothing to shrink to")?;
-            let short = shrink(&plan, &invariant, &matching, store.into());
+            let short = shrink(&plan, &invariant, &matching, store);
             std::fs::write(&file, short.to_json()).map_err(|error| error.to_string())?;
-            print(&run(&short, store.into())?);
+            print(&run(&short, store)?);
             Ok(true)
         }
         Command::Hashes { seeds } => {
@@ -194,6 +201,12 @@ fn obey(command: Command) -> Result<bool, String> {
             Ok(true)
         }
     }
+}
+
+/// The store that was asked for, or the one that a kept plan needs.
+fn store_of(plan: &Plan, asked: Option<Kind>) -> StoreKind {
+    let needed = plan.expect.as_ref().map(|expect| expect.store);
+    asked.map_or(needed.unwrap_or_default(), StoreKind::from)
 }
 
 fn read(file: &Path) -> Result<Plan, String> {
@@ -218,6 +231,7 @@ struct Search {
     plan: fn(u64) -> Plan,
     matching: String,
     only: Option<String>,
+    without: Vec<String>,
 }
 
 impl Search {
@@ -260,6 +274,9 @@ impl Search {
         let mut found = Found::new();
         for seed in seeds {
             let report = run(&(self.plan)(seed), self.kind)?;
+            if self.without.iter().any(|name| report.fires(name)) {
+                continue;
+            }
             for name in report.names() {
                 let mut said = report.violations.iter().filter(|of| of.invariant == name);
                 let said = said.find(|of| of.what.contains(&self.matching));
@@ -283,10 +300,10 @@ impl Search {
         shorten: bool,
         known: &[String],
     ) -> Result<bool, String> {
-        let mut fine = true;
+        let mut is_clean = true;
         for (name, (times, seed, what)) in found {
             let is_known = known.contains(name);
-            fine &= is_known;
+            is_clean &= is_known;
             let word = if is_known { "known" } else { "NEW" };
             println!("{word:>5} {name}: {times} seeds, first {seed}: {what}");
             let Some(folder) = keep.filter(|_| !is_known) else {
@@ -301,7 +318,7 @@ impl Search {
             std::fs::write(&file, plan.to_json()).map_err(|error| error.to_string())?;
             println!("      kept as {}", file.display());
         }
-        Ok(fine)
+        Ok(is_clean)
     }
 }
 

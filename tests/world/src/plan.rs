@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::StoreKind;
+
 /// A whole run: who asks for what, what the models write, what operators do and what goes wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -38,6 +40,9 @@ pub struct Expect {
     /// Other invariants that fire because of the same finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
+    /// The store that the fault needs.
+    #[serde(default, skip_serializing_if = "StoreKind::is_memory")]
+    pub store: StoreKind,
     /// The seed that the plan came from; none where a person wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -144,8 +149,6 @@ impl fmt::Display for Who {
 pub struct Run {
     /// Who asks.
     pub who: Who,
-    /// The run's name within the conversation.
-    pub turn: String,
     /// The model's messages; after the last one it says that it is done.
     pub script: Vec<Message>,
 }

@@ -4,25 +4,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tool_core::CancellationToken;
 
 use crate::executor::Executor;
-use crate::facts::{Violation, World, sentinel};
+use crate::facts::{Violation, World, hello};
 use crate::host::{Drive, End, Host, hidden};
-use crate::plan::{Plan, Who};
+use crate::plan::{Plan, Run, Who};
 use crate::process::{Machine, Process, ProcessEnv};
 use crate::store::Shared;
 use crate::{check, settle};
 
 /// Which store the hosts share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StoreKind {
     /// In memory.
     #[default]
     Memory,
     /// SQLite.
     Sqlite,
+}
+
+impl StoreKind {
+    /// Whether it is the store in memory.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
+    pub(crate) fn is_memory(&self) -> bool {
+        *self == Self::Memory
+    }
 }
 
 /// What came of a run.
@@ -111,6 +124,7 @@ pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
 /// A run under way.
 pub(crate) struct Running<'a> {
     pub(crate) plan: &'a Plan,
+    pub(crate) runs: Arc<[Run]>,
     pub(crate) shared: Shared,
     pub(crate) executor: Executor,
     pub(crate) world: World,
@@ -138,6 +152,18 @@ pub(crate) struct Progress {
     pub(crate) last: BTreeMap<usize, End>,
 }
 
+/// The first request of a run, until the user's message is stored. A later request stores it where this one could not.
+struct Asking(Arc<Mutex<Progress>>, usize, bool);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if !self.2 {
+            let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.asked.remove(&self.1);
+        }
+    }
+}
+
 /// Counts a drive as under way while it lives.
 struct Active(Arc<Mutex<Progress>>, usize);
 
@@ -160,6 +186,7 @@ impl<'a> Running<'a> {
         let hosts = plan.settings.hosts.clamp(1, 4);
         let mut state = Self {
             plan,
+            runs: plan.runs.as_slice().into(),
             shared: shared.clone(),
             executor: executor.clone(),
             world: world.clone(),
@@ -267,14 +294,19 @@ impl<'a> Running<'a> {
             progress.asked.insert(index)
         };
         let active = Active(Arc::clone(&progress), index);
+        let asking = first.then(|| Asking(Arc::clone(&progress), index, false));
         self.spawn(host, polls, async move {
             let _active = active;
-            if first {
-                let who = &drive.run.who;
-                let text = format!("hello from {}", sentinel(&who.tenant, &who.conversation));
-                let _ = task.write(who, &drive.run.turn, &text).await;
+            let mut written = Ok(());
+            if let Some(mut asking) = asking {
+                let who = drive.who();
+                written = task.write(who, &hello(who, index)).await;
+                asking.2 = written.is_ok();
             }
-            let end = task.drive(drive).await;
+            let end = match written {
+                Ok(()) => task.drive(drive).await,
+                Err(error) => End::Failed(error),
+            };
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             if end == End::Done {
                 progress.done.insert(index);

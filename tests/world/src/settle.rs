@@ -57,12 +57,9 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
             .map(|(run, end)| (*run, end.clone()))
             .collect()
     };
-    for (run, end) in stuck {
-        let run = &state.plan.runs[run];
-        let what = format!(
-            "{} {} never ends, the last time: {end:?}",
-            run.who, run.turn
-        );
+    for (index, end) in stuck {
+        let run = &state.plan.runs[index];
+        let what = format!("{} run {index} never ends, the last time: {end:?}", run.who);
         state.world.violated("stuck", what);
     }
 }
@@ -92,7 +89,7 @@ async fn drive(state: &Running<'_>, index: usize) {
     let (sender, done) = futures::channel::oneshot::channel();
     let drive = Drive {
         index,
-        run: state.plan.runs[index].clone(),
+        runs: std::sync::Arc::clone(&state.runs),
         stop: CancellationToken::new(),
         deadline: None,
     };

@@ -6,13 +6,15 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tool_core::store::{
     Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
-    AuditSink, Begun, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent, MemoryStore,
-    Message, NewMessage, Resolution, Spill, SpillPart, SpillStore, Store, StoreError, StoreFuture,
-    ThreadStore, Timestamp,
+    AuditSink, Begun, CallKey, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent,
+    MemoryStore, Message, NewMessage, Resolution, Role, Scope, Spill, SpillPart, SpillStore, Store,
+    StoreError, StoreFuture, ThreadId, ThreadStore, Timestamp, Workspace,
 };
+use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
 
 use crate::executor::yield_now;
+use crate::facts::Written;
 use crate::plan::Fault;
 use crate::process::Process;
 
@@ -143,58 +145,92 @@ impl ApprovalStore for HostStore {
         })
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Option<ApprovalRow>> {
-        let id = id.to_owned();
+    fn get<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<ApprovalRow>> {
+        let (workspace, id) = (workspace.clone(), id.to_owned());
         self.op("approval.get", |store| {
-            Box::pin(async move { ApprovalStore::get(&*store, &id).await })
+            Box::pin(async move { ApprovalStore::get(&*store, &workspace, &id).await })
         })
     }
 
-    fn answer<'a>(&'a self, id: &'a str, answer: Answer) -> StoreFuture<'a, ApprovalRow> {
-        let id = id.to_owned();
+    fn answer<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        answer: Answer,
+    ) -> StoreFuture<'a, ApprovalRow> {
+        let (workspace, id) = (workspace.clone(), id.to_owned());
         self.op("approval.answer", |store| {
-            Box::pin(async move { store.answer(&id, answer).await })
+            Box::pin(async move { store.answer(&workspace, &id, answer).await })
         })
     }
 
-    fn spend<'a>(&'a self, id: &'a str, nonce: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
-        let (id, nonce) = (id.to_owned(), nonce.to_owned());
+    fn spend<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        nonce: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        let (workspace, id, nonce) = (workspace.clone(), id.to_owned(), nonce.to_owned());
         self.op("approval.spend", move |store| {
-            Box::pin(async move { store.spend(&id, &nonce, now).await })
+            Box::pin(async move { store.spend(&workspace, &id, &nonce, now).await })
         })
     }
 
-    fn withdraw<'a>(&'a self, id: &'a str) -> StoreFuture<'a, bool> {
-        let id = id.to_owned();
+    fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool> {
+        let (workspace, id) = (workspace.clone(), id.to_owned());
         self.op("approval.withdraw", |store| {
-            Box::pin(async move { store.withdraw(&id).await })
+            Box::pin(async move { store.withdraw(&workspace, &id).await })
         })
     }
 
-    fn assign<'a>(&'a self, id: &'a str, assignee: Option<String>) -> StoreFuture<'a, ApprovalRow> {
-        let id = id.to_owned();
+    fn assign<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        assignee: Option<String>,
+    ) -> StoreFuture<'a, ApprovalRow> {
+        let (workspace, id) = (workspace.clone(), id.to_owned());
         self.op("approval.assign", |store| {
-            Box::pin(async move { store.assign(&id, assignee).await })
+            Box::pin(async move { store.assign(&workspace, &id, assignee).await })
         })
     }
 
-    fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> StoreFuture<'a, Vec<ApprovalRow>> {
-        let filter = filter.clone();
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ApprovalFilter,
+    ) -> StoreFuture<'a, Vec<ApprovalRow>> {
+        let (only, filter) = (scope.workspace().cloned(), filter.clone());
         self.op("approval.list", |store| {
-            Box::pin(async move { ApprovalStore::list(&*store, &filter).await })
+            Box::pin(
+                async move { ApprovalStore::list(&*store, scope_of(only.as_ref()), &filter).await },
+            )
         })
     }
 
-    fn deny_all<'a>(&'a self, filter: &'a ApprovalFilter, answer: Answer) -> StoreFuture<'a, u64> {
-        let filter = filter.clone();
+    fn deny_all<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a ApprovalFilter,
+        answer: Answer,
+    ) -> StoreFuture<'a, u64> {
+        let (workspace, filter) = (workspace.clone(), filter.clone());
         self.op("approval.deny_all", |store| {
-            Box::pin(async move { store.deny_all(&filter, answer).await })
+            Box::pin(async move { store.deny_all(&workspace, &filter, answer).await })
         })
     }
 
-    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
+        let only = scope.workspace().cloned();
         self.op("approval.expire", move |store| {
-            Box::pin(async move { ApprovalStore::expire(&*store, now).await })
+            Box::pin(
+                async move { ApprovalStore::expire(&*store, scope_of(only.as_ref()), now).await },
+            )
         })
     }
 }
@@ -212,25 +248,30 @@ impl EffectLedger for HostStore {
 
     fn renew<'a>(
         &'a self,
-        key: &'a str,
+        key: &'a CallKey,
         owner: &'a str,
         until: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        let (key, owner) = (key.to_owned(), owner.to_owned());
+        let (key, owner) = (key.clone(), owner.to_owned());
         self.op("ledger.renew", move |store| {
             Box::pin(async move { store.renew(&key, &owner, until).await })
         })
     }
 
-    fn end<'a>(&'a self, key: &'a str, owner: &'a str, end: EffectEnd) -> StoreFuture<'a, Ended> {
-        let (key, owner) = (key.to_owned(), owner.to_owned());
+    fn end<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        end: EffectEnd,
+    ) -> StoreFuture<'a, Ended> {
+        let (key, owner) = (key.clone(), owner.to_owned());
         self.op("ledger.end", |store| {
             Box::pin(async move { store.end(&key, &owner, end).await })
         })
     }
 
-    fn get<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<EffectRow>> {
-        let key = key.to_owned();
+    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
+        let key = key.clone();
         self.op("ledger.get", |store| {
             Box::pin(async move { EffectLedger::get(&*store, &key).await })
         })
@@ -238,31 +279,34 @@ impl EffectLedger for HostStore {
 
     fn resolve<'a>(
         &'a self,
-        key: &'a str,
+        key: &'a CallKey,
         resolution: Resolution,
         operator: &'a str,
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow> {
-        let (key, operator) = (key.to_owned(), operator.to_owned());
+        let (key, operator) = (key.clone(), operator.to_owned());
         self.op("ledger.resolve", move |store| {
             Box::pin(async move { store.resolve(&key, resolution, &operator, now).await })
         })
     }
 
-    fn sweep(&self, now: Timestamp) -> StoreFuture<'_, Vec<EffectRow>> {
+    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
+        let only = scope.workspace().cloned();
         self.op("ledger.sweep", move |store| {
-            Box::pin(async move { store.sweep(now).await })
+            Box::pin(async move { store.sweep(scope_of(only.as_ref()), now).await })
         })
     }
 
     fn list<'a>(
         &'a self,
-        tenant: Option<&'a str>,
+        scope: Scope<'a>,
         state: Option<EffectState>,
     ) -> StoreFuture<'a, Vec<EffectRow>> {
-        let tenant = tenant.map(str::to_owned);
+        let only = scope.workspace().cloned();
         self.op("ledger.list", move |store| {
-            Box::pin(async move { EffectLedger::list(&*store, tenant.as_deref(), state).await })
+            Box::pin(
+                async move { EffectLedger::list(&*store, scope_of(only.as_ref()), state).await },
+            )
         })
     }
 }
@@ -274,47 +318,81 @@ impl AuditSink for HostStore {
         })
     }
 
-    fn export<'a>(&'a self, filter: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
-        let filter = filter.clone();
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>> {
+        let (only, filter) = (scope.workspace().cloned(), filter.clone());
         self.op("audit.export", |store| {
-            Box::pin(async move { store.export(&filter).await })
+            Box::pin(async move { store.export(scope_of(only.as_ref()), &filter).await })
         })
     }
 
-    fn erase<'a>(&'a self, tenant: &'a str, principal: &'a str) -> StoreFuture<'a, u64> {
-        let (tenant, principal) = (tenant.to_owned(), principal.to_owned());
+    fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
+        let (workspace, principal) = (workspace.clone(), principal.to_owned());
         self.op("audit.erase", |store| {
-            Box::pin(async move { AuditSink::erase(&*store, &tenant, &principal).await })
+            Box::pin(async move { AuditSink::erase(&*store, &workspace, &principal).await })
         })
     }
 
-    fn retain(&self, since: Timestamp) -> StoreFuture<'_, u64> {
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        let only = scope.workspace().cloned();
         self.op("audit.retain", move |store| {
-            Box::pin(async move { store.retain(since).await })
+            Box::pin(async move { store.retain(scope_of(only.as_ref()), since).await })
         })
     }
 }
 
 impl ThreadStore for HostStore {
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
+        let world = self.process.world.clone();
         self.op("thread.append", |store| {
-            Box::pin(async move { store.append(message).await })
+            Box::pin(async move {
+                let (thread, written) = (message.thread.clone(), written(&message));
+                let seq = store.append(message).await?;
+                if let Some(written) = written {
+                    let at = (
+                        thread.workspace().as_str().to_owned(),
+                        thread.conversation().to_owned(),
+                        seq,
+                    );
+                    world.facts().messages.insert(at, written);
+                }
+                Ok(seq)
+            })
         })
     }
 
-    fn read<'a>(&'a self, thread: &'a str, after: Option<u64>) -> StoreFuture<'a, Vec<Message>> {
-        let thread = thread.to_owned();
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        let thread = thread.clone();
         self.op("thread.read", move |store| {
             Box::pin(async move { ThreadStore::read(&*store, &thread, after).await })
         })
     }
 
-    fn erase<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, u64> {
-        let thread = thread.to_owned();
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        let thread = thread.clone();
         self.op("thread.erase", |store| {
             Box::pin(async move { ThreadStore::erase(&*store, &thread).await })
         })
     }
+}
+
+/// Which message of a model a new message is.
+fn written(message: &NewMessage) -> Option<Written> {
+    let said = (message.role == Role::Assistant).then_some(&message.content)?;
+    let said: ModelMessage = serde_json::from_str(said).ok()?;
+    Written::read(&said.text)
+}
+
+/// One workspace, or all of them.
+fn scope_of(only: Option<&Workspace>) -> Scope<'_> {
+    only.map_or(Scope::All, Scope::Workspace)
 }
 
 impl SpillStore for HostStore {
@@ -326,25 +404,26 @@ impl SpillStore for HostStore {
 
     fn read<'a>(
         &'a self,
-        handle: &'a str,
-        tenant: &'a str,
+        workspace: &'a Workspace,
         principal: &'a str,
+        handle: &'a str,
         from: u64,
         most: u64,
         now: Timestamp,
     ) -> StoreFuture<'a, Option<SpillPart>> {
-        let (handle, tenant) = (handle.to_owned(), tenant.to_owned());
-        let principal = principal.to_owned();
+        let (workspace, principal) = (workspace.clone(), principal.to_owned());
+        let handle = handle.to_owned();
         self.op("spill.read", move |store| {
             Box::pin(async move {
-                SpillStore::read(&*store, &handle, &tenant, &principal, from, most, now).await
+                SpillStore::read(&*store, &workspace, &principal, &handle, from, most, now).await
             })
         })
     }
 
-    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
+        let only = scope.workspace().cloned();
         self.op("spill.expire", move |store| {
-            Box::pin(async move { SpillStore::expire(&*store, now).await })
+            Box::pin(async move { SpillStore::expire(&*store, scope_of(only.as_ref()), now).await })
         })
     }
 }

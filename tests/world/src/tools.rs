@@ -6,12 +6,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tool_core::policy::SharedPolicy;
 use tool_core::prelude::*;
+use tool_core::store::CallId;
 use tool_core::{
     ApiKeys, Citation, Disables, DynamicTool, Effect, ExposeSecret, RegistryBuilder, SecretString,
     Uses, host_value,
 };
 
-use crate::facts::{Begin, Place, hex, sentinel};
+use crate::facts::{Begin, Place, World, hex, sentinel};
 use crate::process::Process;
 
 /// What reaches the receiver outside of the host. Tools that hold it have effects.
@@ -28,26 +29,15 @@ host_value!(Phone, Effect::WRITE.union(Effect::EXTERNAL));
 pub(crate) struct Library;
 host_value!(Library, Effect::READ);
 
-/// Where the running call stands.
-pub(crate) fn place_of(cx: &ToolContext, tool: &str) -> Place {
-    place(
+/// The place of the running call. Workspace and conversation are the caller's own, whatever the identity of the call says.
+fn place_of(world: &World, cx: &ToolContext, tool: &str) -> Place {
+    let identity = cx.identity().and_then(CallId::place);
+    world.place(
         cx.workspace().unwrap_or_default(),
         cx.conversation().unwrap_or_default(),
-        cx.turn().unwrap_or_default(),
+        identity.map(|at| at.message),
         tool,
     )
-}
-
-/// A place by the name that the SDK gives to an assistant's message: `{run}.{step}`.
-pub(crate) fn place(tenant: &str, conversation: &str, turn: &str, tool: &str) -> Place {
-    let (run, step) = turn.rsplit_once('.').unwrap_or((turn, "0"));
-    Place {
-        tenant: tenant.to_owned(),
-        conversation: conversation.to_owned(),
-        turn: run.to_owned(),
-        step: step.parse().unwrap_or(0),
-        tool: tool.to_owned(),
-    }
 }
 
 fn own_sentinel(cx: &ToolContext) -> String {
@@ -67,7 +57,7 @@ impl Phone {
     fn begin(&self, cx: &ToolContext, mark: &str, note: &str) -> Running<'_> {
         let tool = cx.tool_name().unwrap_or_default().to_owned();
         let tenant = cx.workspace().unwrap_or_default();
-        let place = place_of(cx, &tool);
+        let place = place_of(&self.process.world, cx, &tool);
         let denied = self.policy.current().rules().iter().any(|rule| {
             rule.verdict() == tool_core::policy::PolicyVerdict::Deny && rule.name() == tool
         });

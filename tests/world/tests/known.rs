@@ -37,7 +37,7 @@ fn check(file: &Path, plan: &Plan, open: &BTreeSet<String>) -> Result<(), String
         .expect
         .as_ref()
         .ok_or_else(|| format!("{name} says no finding"))?;
-    let report = run(plan, StoreKind::Memory)?;
+    let report = run(plan, expect.store)?;
     let is_seen = report.fires(&expect.invariant);
     match expect.state {
         State::Open if !is_seen => Err(format!(

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::form;
 use crate::call::{CallResult, ToolCall};
-use crate::context::ToolContext;
+use crate::context::{CallScope, ToolContext};
 use crate::error::ToolError;
 use crate::gate::hash::{contract, sha256};
 use crate::gate::policy::DecisionId;
 use crate::redact::Redactor;
-use crate::store::{AuditRow, Timestamp};
+use crate::store::{AuditRow, CallId, Timestamp};
 
 /// How a call ended.
 #[derive(Clone, Debug)]
@@ -100,10 +100,8 @@ impl Draft {
 fn mask(row: &mut AuditRow, redactor: &Redactor) {
     let AuditRow {
         // Names that the host gave, or hashes: a mask would make them useless for finding rows.
-        id: _,
-        turn: _,
+        identity: _,
         thread: _,
-        tenant: _,
         principal: _,
         runtime_user: _,
         agent: _,
@@ -147,36 +145,30 @@ fn mask(row: &mut AuditRow, redactor: &Redactor) {
 
 /// The row of a call of which nothing is known but who made it, with its arguments as they may be stored.
 pub(crate) fn arrived(
-    id: String,
-    turn: Option<&str>,
+    identity: CallId,
     call: &ToolCall,
     cx: &ToolContext,
     started: Timestamp,
     arguments: String,
 ) -> Draft {
     Draft(AuditRow {
-        id,
-        call: call.id.clone(),
-        turn: turn.map(str::to_owned),
         thread: cx.conversation().map(str::to_owned),
-        tenant: cx.workspace().map(str::to_owned),
         principal: cx.user().map(str::to_owned),
         runtime_user: cx.runtime_user().map(str::to_owned),
         agent: cx.agent().map(str::to_owned),
         session: cx.session().map(str::to_owned),
-        tool: call.name.clone(),
         arguments,
         original_hash: sha256(&[&call.arguments]),
-        started,
-        attempt: 1,
-        ..AuditRow::default()
+        ..AuditRow::new(identity, &*call.id, &*call.name, started)
     })
 }
 
 /// A call whose row is made when it is written.
 pub(crate) struct Late {
-    /// The context of the call.
+    /// The context of the call, and its scope and identity.
     pub(crate) cx: ToolContext,
+    pub(crate) scope: Arc<CallScope>,
+    pub(crate) identity: CallId,
     /// What the tool read, where it is not what the model wrote.
     pub(crate) used: Option<String>,
     pub(crate) verdicts: Verdicts,
@@ -187,23 +179,13 @@ pub(crate) struct Late {
 impl Late {
     /// The row of the call; made again, it is the same.
     pub(crate) fn row(&self) -> AuditRow {
-        let (cx, verdicts) = (&self.cx, &self.verdicts);
-        let Some(scope) = cx.scope() else {
-            return AuditRow::default();
-        };
+        let (cx, verdicts, scope) = (&self.cx, &self.verdicts, &self.scope);
         let used = self.used.as_deref();
         let used_text = used.unwrap_or(&scope.call.arguments);
         let redactor = cx.redactor();
         // A preview is cut, and a part of a secret is not found: the arguments are masked first.
         let form = form::form(scope.def.input(), &redactor.redact_json(used_text));
-        let Draft(mut row) = arrived(
-            cx.idempotency_key().unwrap_or_default().to_owned(),
-            cx.turn(),
-            &scope.call,
-            cx,
-            self.started,
-            form,
-        );
+        let Draft(mut row) = arrived(self.identity.clone(), &scope.call, cx, self.started, form);
         row.contract = Some(str::to_owned(&contract(&scope.def)));
         row.effect = scope.def.effect().bits();
         row.used_hash = used.map(|text| sha256(&[text]));

@@ -14,6 +14,7 @@ use super::services::{
 use super::variables::{Resolved, Value};
 use super::{Host, InstanceSlug, ResolveInstance, ToolContext, TraceContext};
 use crate::schema::dialect::Dialect;
+use crate::store::Workspace;
 use crate::toolset::Toolset;
 
 /// A point in time, for [`ToolContextBuilder::deadline`].
@@ -80,7 +81,7 @@ impl ToolContextBuilder {
 
     /// The workspace: the slug of the instance.
     pub fn workspace(mut self, workspace: impl Into<String>) -> Self {
-        self.0.workspace = Some(workspace.into());
+        self.0.workspace = Some(Workspace::new(workspace.into()));
         self
     }
 
@@ -93,12 +94,6 @@ impl ToolContextBuilder {
     /// The conversation.
     pub fn conversation(mut self, conversation: impl Into<String>) -> Self {
         self.0.conversation = Some(conversation.into());
-        self
-    }
-
-    /// The turn. Without one, calls cannot be recognised when a turn is resumed.
-    pub fn turn(mut self, turn: impl Into<String>) -> Self {
-        self.0.turn = Some(turn.into());
         self
     }
 

@@ -2,6 +2,7 @@
 
 use super::ToolContext;
 use crate::schema::dialect::Dialect;
+use crate::store::{ThreadId, Workspace};
 
 impl ToolContext {
     /// The agent that asks.
@@ -26,7 +27,7 @@ impl ToolContext {
 
     /// The workspace: the slug of the instance.
     pub fn workspace(&self) -> Option<&str> {
-        self.host.workspace.as_deref()
+        self.host.workspace.as_ref().map(Workspace::as_str)
     }
 
     /// The session.
@@ -37,15 +38,6 @@ impl ToolContext {
     /// The conversation.
     pub fn conversation(&self) -> Option<&str> {
         self.host.conversation.as_deref()
-    }
-
-    /// The turn: one message of the model and the calls in it. The same again when the turn is resumed.
-    pub fn turn(&self) -> Option<&str> {
-        #[cfg(feature = "host")]
-        if let Some(turn) = self.turn_of_call() {
-            return Some(turn);
-        }
-        self.host.turn.as_deref()
     }
 
     /// Name of the AI provider that the instance uses, for tools that call a model themselves.
@@ -68,9 +60,13 @@ impl ToolContext {
         self.user().unwrap_or_default()
     }
 
-    /// The turn as stores name it: empty where the host named none.
-    #[cfg(feature = "host")]
-    pub(crate) fn turn_name(&self) -> &str {
-        self.turn().unwrap_or_default()
+    /// The workspace whose records this caller reads and writes: [`Workspace::single`] where the host named none.
+    pub fn own_workspace(&self) -> Workspace {
+        self.host.workspace.clone().unwrap_or_default()
+    }
+
+    /// The thread of the conversation. `None` where the host named no conversation.
+    pub fn thread(&self) -> Option<ThreadId> {
+        ThreadId::new(self.own_workspace(), self.conversation()?).ok()
     }
 }

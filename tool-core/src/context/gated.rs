@@ -1,35 +1,35 @@
 //! What a gate adds to a call.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::ToolContext;
 use crate::call::{ToolCall, ToolEvent};
-use crate::error::ToolError;
+use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::gate::approval::Ticket;
-use crate::gate::hash::{random_id, sha256};
-use crate::store::{ApprovalRequest, AuditNote};
+use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall};
 
 /// Most notes that one call may leave.
 const NOTES: usize = 100;
 
 /// What a gate adds to a call.
 pub(crate) struct Gated {
-    /// The turn, where it is not the context's.
-    turn: Option<Box<str>>,
-    /// The call within its turn, where that is not its id: that of the call which made it stands before it.
-    path: Option<Box<str>>,
+    identity: CallId,
+    /// What a version before 0.2 called the call.
+    earlier: Option<EarlierCall>,
+    /// The model's own id of the call that has made this one.
     parent: Option<Box<str>>,
-    key: OnceLock<String>,
     /// The gate that the call has come to; calls that it makes pass it, too.
     gate: Option<Gate>,
     stop: CancellationToken,
     /// The body was polled, and has not returned.
     inside: AtomicBool,
+    /// The body has returned an output: what fails later does not undo it.
+    returned: AtomicBool,
     children: AtomicU32,
     notes: Mutex<Vec<AuditNote>>,
     /// Approvals that calls of this call wait for.
@@ -38,6 +38,8 @@ pub(crate) struct Gated {
 
 impl Gated {
     /// For a call, or for one that is resumed by its approval.
+    ///
+    /// Fails where the context's identity belongs to another workspace or conversation, and where the system gives no random bytes.
     pub(crate) fn open(
         cx: &ToolContext,
         call: &ToolCall,
@@ -47,37 +49,39 @@ impl Gated {
             .call
             .as_ref()
             .and_then(|scope| Some((scope.gated.as_deref()?, &scope.call)));
-        let boxed = |text: &str| Some(Box::from(text));
-        let (turn, path, parent) = match (resumed, outer) {
-            (Some(request), _) => (
-                boxed(&request.turn),
-                boxed(&request.call),
-                request.parent.as_deref().map(Box::from),
-            ),
-            (None, Some((outer, made_by))) => {
-                // Counted, so that a body that is run again makes the same calls under the same names.
-                let at = outer.children.fetch_add(1, Ordering::Relaxed);
-                let parent = outer.path(made_by);
-                (
-                    outer.turn.clone(),
-                    boxed(&format!("{parent}/{at}:{}", call.id)),
-                    boxed(parent),
-                )
+        let mut parent = None;
+        let mut earlier = None;
+        let identity = match (resumed, outer, &cx.host.next) {
+            (Some(request), ..) => {
+                parent = request.parent.as_deref().map(Box::from);
+                request.identity.clone()
             }
-            // Ids of calls repeat from turn to turn, so a call without a turn is one of its own.
-            (None, None) if cx.host.turn.is_none() => (boxed(&random_id()?), None, None),
-            (None, None) => (None, None, None),
+            (None, Some((outer, made_by)), _) => {
+                parent = Some(Box::from(made_by.id.as_str()));
+                // Counted, so that a body that is run again makes the same calls under the same identities.
+                let number = outer.children.fetch_add(1, Ordering::Relaxed);
+                let outer_call = outer.earlier.as_ref();
+                earlier = outer_call.map(|outer| outer.nested(number, &call.id));
+                outer.identity.nested(number)
+            }
+            (None, None, Some(next)) => {
+                earlier.clone_from(&cx.host.earlier);
+                cx.owns(next)?;
+                next.clone()
+            }
+            (None, None, None) => CallId::alone(cx.own_workspace())
+                .map_err(|error| ToolError::foreign(error).operator("the call has no identity"))?,
         };
         Ok(Self {
-            turn,
-            path,
+            identity,
+            earlier,
             parent,
-            key: OnceLock::new(),
             gate: None,
             stop: cx
                 .cancellation()
                 .map_or_else(CancellationToken::new, CancellationToken::child_token),
             inside: AtomicBool::new(false),
+            returned: AtomicBool::new(false),
             children: AtomicU32::new(0),
             notes: Mutex::default(),
             asked: Mutex::default(),
@@ -90,22 +94,9 @@ impl Gated {
         self
     }
 
-    /// The turn of a call that is made in this context.
-    pub(crate) fn turn<'a>(&'a self, cx: &'a ToolContext) -> &'a str {
-        self.turn
-            .as_deref()
-            .or(cx.host.turn.as_deref())
-            .unwrap_or_default()
-    }
-
-    fn path<'a>(&'a self, call: &'a ToolCall) -> &'a str {
-        self.path.as_deref().unwrap_or(&call.id)
-    }
-
-    /// Names the call among all calls of the host.
-    pub(crate) fn key(&self, cx: &ToolContext, call: &ToolCall) -> &str {
-        self.key
-            .get_or_init(|| sha256(&[cx.tenant(), self.turn(cx), self.path(call)]))
+    /// The identity of the call.
+    pub(crate) fn identity(&self) -> &CallId {
+        &self.identity
     }
 }
 
@@ -114,11 +105,35 @@ impl ToolContext {
         self.call.as_ref()?.gated.as_deref()
     }
 
-    /// Names this call among all calls of the host, the same whenever it is tried again: pass it to services that take an idempotency
-    /// key. `None` outside of a call and where the host has no [`Gate`](crate::Gate).
-    pub fn idempotency_key(&self) -> Option<&str> {
-        let scope = self.call.as_ref()?;
-        Some(scope.gated.as_deref()?.key(self, &scope.call))
+    /// The identity of this call among all calls of the host, the same whenever the call is dispatched again. `None` outside of a call
+    /// and where the host has no [`Gate`](crate::Gate).
+    pub fn identity(&self) -> Option<&CallId> {
+        self.gated().map(Gated::identity)
+    }
+
+    /// The key of this call's [`identity`](Self::identity): pass it to services that take an idempotency key. `None` where there is no
+    /// identity.
+    pub fn idempotency_key(&self) -> Option<CallKey> {
+        self.identity().map(CallId::key)
+    }
+
+    /// The key that a version before 0.2 gave to this call.
+    pub(crate) fn earlier_key(&self) -> Option<CallKey> {
+        let earlier = self.gated()?.earlier.as_ref()?;
+        Some(earlier.key(&self.own_workspace()))
+    }
+
+    /// Refuses an identity of another workspace or conversation.
+    fn owns(&self, identity: &CallId) -> Result<(), ToolError> {
+        let conversation = identity.conversation();
+        let own = identity.workspace().as_str() == self.tenant()
+            && conversation.is_none_or(|own| Some(own) == self.conversation());
+        if own {
+            return Ok(());
+        }
+        Err(ToolError::of(ErrorKind::Denied, "the call does not belong to this conversation").operator(
+            "the identity given to `ToolContext::for_call` is of another workspace or conversation than the context",
+        ))
     }
 
     /// Leaves a note in the audit row of this call, which names tool, caller and conversation already. Secrets are masked in it;
@@ -153,25 +168,12 @@ impl ToolContext {
         })
     }
 
-    pub(crate) fn turn_of_call(&self) -> Option<&str> {
-        self.gated()?.turn.as_deref()
-    }
-
     /// The gate that the running call has come to.
     pub(crate) fn outer_gate(&self) -> Option<&Gate> {
         self.gated()?.gate.as_ref()
     }
 
-    /// The call within its turn.
-    pub(crate) fn call_path(&self) -> String {
-        let path = self
-            .call
-            .as_ref()
-            .and_then(|scope| Some(scope.gated.as_deref()?.path(&scope.call)));
-        path.unwrap_or_default().to_owned()
-    }
-
-    /// The call that has made this one.
+    /// The model's own id of the call that has made this one.
     pub(crate) fn parent_call(&self) -> Option<&str> {
         self.gated()?.parent.as_deref()
     }
@@ -213,6 +215,18 @@ impl ToolContext {
     pub(crate) fn set_inside(&self, inside: bool) {
         if let Some(gated) = self.gated() {
             gated.inside.store(inside, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the body has returned an output, whatever failed after it.
+    pub(crate) fn has_returned(&self) -> bool {
+        self.gated()
+            .is_some_and(|gated| gated.returned.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn note_returned(&self) {
+        if let Some(gated) = self.gated() {
+            gated.returned.store(true, Ordering::Relaxed);
         }
     }
 

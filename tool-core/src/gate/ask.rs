@@ -5,7 +5,7 @@ use super::hash::contract;
 use super::{Gate, Judged, Says, canonical};
 use crate::error::{ErrorKind, ToolError};
 use crate::run::Prepared;
-use crate::store::{ApprovalFilter, ApprovalKind, ApprovalRequest, StoreError, Timestamp};
+use crate::store::{ApprovalFilter, ApprovalKind, ApprovalRequest, Scope, StoreError, Timestamp};
 
 /// What became of the question.
 pub(crate) enum Asked {
@@ -36,6 +36,14 @@ fn failed(error: &StoreError) -> ToolError {
     .operator(format!("the approval store failed: {error}"))
 }
 
+/// The error of an approval store that panicked.
+pub(crate) fn panicked(payload: &(dyn std::any::Any + Send)) -> ToolError {
+    let text = crate::run::panic_text(payload);
+    failed(&StoreError::Unavailable(
+        format!("it panicked: {text}").into(),
+    ))
+}
+
 pub(crate) fn denied(reason: Option<&str>) -> ToolError {
     let text = match reason {
         Some(reason) => format!("a person has denied the call: {reason}"),
@@ -56,7 +64,7 @@ pub(crate) async fn pass(
         if let (Some(grant), Some(approvals)) = (grant, gate.approvals()) {
             approvals
                 .store()
-                .withdraw(&grant.request().id)
+                .withdraw(grant.request().identity.workspace(), &grant.request().id)
                 .await
                 .map_err(|error| failed(&error))?;
         }
@@ -85,7 +93,7 @@ pub(crate) async fn pass(
         };
         return match earlier(approvals, prepared, judged, now).await? {
             Some(Loaded::Asked(asked)) => {
-                let ticket = approvals.ticket_of(&asked.request().id).await;
+                let ticket = approvals.ticket(asked.request());
                 let ticket = ticket.map_err(|error| {
                     ToolError::foreign(error).operator("a ticket could not be issued")
                 })?;
@@ -113,7 +121,7 @@ pub(crate) async fn pass(
         // What was approved was approved under other rules.
         approvals
             .store()
-            .withdraw(&grant.request().id)
+            .withdraw(grant.request().identity.workspace(), &grant.request().id)
             .await
             .map_err(|error| failed(&error))?;
         return ask(approvals, prepared, judged, now).await;
@@ -151,6 +159,7 @@ async fn spend(
     now: Timestamp,
 ) -> Result<Asked, ToolError> {
     let id = grant.request().id.clone();
+    let workspace = grant.request().identity.workspace().clone();
     let spent = grant.spend(approvals.store(), now).await;
     if let Some(spent) = spent.map_err(|error| failed(&error))? {
         return Ok(Asked::Approved {
@@ -158,8 +167,8 @@ async fn spend(
             approver: spent.approver().to_owned(),
         });
     }
-    // Somebody else has used it, or has ended it.
-    let row = approvals.store().get(&id).await;
+    // Another task has used it, or has ended it.
+    let row = approvals.store().get(&workspace, &id).await;
     match row.and_then(|row| row.map(|row| Loaded::read(row, now)).transpose()) {
         Ok(Some(Loaded::Spent(spent))) => Ok(used(gate, &spent, now)),
         Ok(_) => Err(ToolError::of(
@@ -176,7 +185,7 @@ fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
         .ok_or_else(|| ToolError::new("the arguments are nested too deep to be approved"))
 }
 
-/// The approval of an earlier dispatch of the very same call: same turn, id, arguments, contract and policy.
+/// The approval of an earlier dispatch of the very same call: the same identity, caller, agent, arguments, contract and policy.
 async fn earlier(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -184,28 +193,31 @@ async fn earlier(
     now: Timestamp,
 ) -> Result<Option<Loaded>, ToolError> {
     let cx = prepared.context();
-    let filter = ApprovalFilter {
-        tenant: Some(cx.tenant().to_owned()),
-        principal: Some(cx.principal().to_owned()),
-        turn: Some(cx.turn_name().to_owned()),
-        tool: Some(prepared.tool().name().to_owned()),
-        kind: Some(ApprovalKind::Call),
-        ..ApprovalFilter::default()
-    };
-    let (call, contract, arguments) = (
-        cx.call_path(),
-        contract(prepared.tool()),
-        arguments(prepared)?,
-    );
-    let rows = approvals
-        .store()
-        .list(&filter)
-        .await
-        .map_err(|error| failed(&error))?;
+    let workspace = cx.own_workspace();
+    let (contract, arguments) = (contract(prepared.tool()), arguments(prepared)?);
+    let keys = [cx.idempotency_key(), cx.earlier_key()];
+    let mut rows = Vec::new();
+    for key in keys.into_iter().flatten() {
+        let filter = ApprovalFilter {
+            principal: Some(cx.principal().to_owned()),
+            tool: Some(prepared.tool().name().to_owned()),
+            kind: Some(ApprovalKind::Call),
+            key: Some(key.as_str().to_owned()),
+            // Versions before 0.2 gave calls of two conversations one key.
+            thread: cx.conversation().map(str::to_owned),
+            ..ApprovalFilter::default()
+        };
+        let scope = Scope::Workspace(&workspace);
+        let found = approvals.store().list(scope, &filter).await;
+        rows = found.map_err(|error| failed(&error))?;
+        if !rows.is_empty() {
+            break;
+        }
+    }
     // The last one counts: an earlier one was withdrawn or has expired.
     let own = rows.into_iter().rev().find(|row| {
         let request = &row.request;
-        request.call == call
+        request.agent.as_deref() == cx.agent()
             && *request.contract == *contract
             && request.arguments == arguments
             && *request.policy == *judged.policy
@@ -223,9 +235,13 @@ async fn ask(
     now: Timestamp,
 ) -> Result<Asked, ToolError> {
     let cx = prepared.context();
-    let asked = approvals.question(ApprovalKind::Call, arguments(prepared)?, cx, now)?;
+    let identity = cx
+        .identity()
+        .cloned()
+        .ok_or_else(|| ToolError::new("the call has no identity, so nobody can approve it"))?;
+    let asked = approvals.question(ApprovalKind::Call, identity, arguments(prepared)?, cx, now)?;
     let request = ApprovalRequest {
-        call: cx.call_path(),
+        call: prepared.call().id.clone(),
         tool: prepared.tool().name().to_owned(),
         contract: contract(prepared.tool()).to_string(),
         policy: judged.policy.to_string(),

@@ -14,7 +14,7 @@ use crate::error::ToolError;
 use crate::limits::Limits;
 use crate::run::hooks::{Hooks, Permitted, Ran};
 use crate::run::stored;
-use crate::store::{EffectLedger, EffectRow, Resolution, Timestamp};
+use crate::store::{CallKey, EffectLedger, EffectRow, Resolution, Timestamp};
 use crate::sync::Door;
 
 /// How long a running call holds its row in the ledger without a sign of life.
@@ -38,7 +38,7 @@ const LEASE: Duration = Duration::from_secs(30);
 ///     .ledger(store.clone())
 ///     .audit(Audit::best_effort(store))
 ///     .build();
-/// let cx = ToolContext::builder().user("ann").turn("t-1").build();
+/// let cx = ToolContext::builder().user("ann").build();
 /// let tools = Registry::linked()?.toolset(&cx, &Rules::default()).through(&gate);
 /// # let _ = tools;
 /// # Ok(())
@@ -262,13 +262,13 @@ impl Gate {
         self.0.retry
     }
 
-    /// Says what became of an effect that the ledger calls ambiguous, by its idempotency key; `operator` is named in the row.
+    /// Says what became of an effect that the ledger calls ambiguous, by the key of its call; `operator` is named in the row.
     ///
     /// `Succeeded` takes the output as JSON text, `Failed` the words that the model reads; a later dispatch of the same call answers
     /// with them. `Rerun` lets it run once more.
     pub async fn resolve(
         &self,
-        key: &str,
+        key: &CallKey,
         resolution: Resolution,
         operator: &str,
     ) -> Result<EffectRow, ToolError> {

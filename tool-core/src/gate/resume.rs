@@ -10,7 +10,7 @@ use crate::store::{ApprovalKind, Timestamp};
 use crate::toolset::Toolset;
 
 fn invalid() -> ToolError {
-    ToolError::of(ErrorKind::Denied, "this is no valid approval")
+    ToolError::of(ErrorKind::Denied, "the approval token is invalid")
 }
 
 /// The call that a token stands for, if its approval was given to this very caller; otherwise the result that says why not.
@@ -39,24 +39,32 @@ pub(crate) async fn grant<'t>(
         })
     })?;
     let request = &row.request;
-    let own = cx.principal() == request.principal
-        && cx.tenant() == request.tenant
-        && request.kind == ApprovalKind::Call;
-    if !own {
+    let differs = [
+        ("principal", cx.principal() != request.principal),
+        (
+            "workspace",
+            cx.tenant() != request.identity.workspace().as_str(),
+        ),
+        (
+            "conversation",
+            cx.conversation() != request.thread.as_deref(),
+        ),
+        ("agent", cx.agent() != request.agent.as_deref()),
+        ("kind of approval", request.kind != ApprovalKind::Call),
+    ];
+    if let Some((what, _)) = differs.into_iter().find(|(_, differs)| *differs) {
         tracing::warn!(
             approval = request.id,
-            "an approval was used by somebody whom it was not given to"
+            "an approval token was presented by a different {what}"
         );
-        return Err(nobody(invalid()));
+        let why = format!("the approval was given for a different {what}");
+        return Err(nobody(invalid().operator(why)));
     }
-    // The id after those of the calls that made it.
-    let id = request.call.rsplit(':').next().unwrap_or_default();
-    let id = if request.parent.is_some() {
-        id
-    } else {
-        &request.call
-    };
-    let call = ToolCall::new(id, request.tool.clone(), request.arguments.clone());
+    let call = ToolCall::new(
+        request.call.as_str(),
+        request.tool.clone(),
+        request.arguments.clone(),
+    );
     let refused = |error| Box::new(CallResult::refused_by(&cx.redactor(), call.clone(), error));
     let now = Timestamp::now();
     let loaded = Loaded::read(row, now);
@@ -64,7 +72,7 @@ pub(crate) async fn grant<'t>(
         refused(ToolError::foreign(error).operator("the approval's row cannot be read"))
     })? {
         Loaded::Asked(asked) => {
-            let ticket = approvals.ticket_of(&asked.request().id).await;
+            let ticket = approvals.ticket(asked.request());
             let ticket = ticket.map_err(|error| refused(ToolError::foreign(error)))?;
             let mut result = refused(ask::pending(&ticket));
             result.tickets.push(ticket);
@@ -101,7 +109,10 @@ async fn same<'t>(
         .is_none_or(|(_, def)| *contract(def) == *request.contract);
     if !same {
         if let Some(approvals) = gate.approvals()
-            && let Err(error) = approvals.store().withdraw(&request.id).await
+            && let Err(error) = approvals
+                .store()
+                .withdraw(request.identity.workspace(), &request.id)
+                .await
         {
             tracing::error!(%error, "an approval of a tool that has changed could not be withdrawn");
         }

@@ -1,7 +1,11 @@
 //! The runs of a call: hooks around each, and a pause between them.
 
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt as _;
 use tower::ServiceExt as _;
 
+use super::guard;
 use super::hooks::{Permitted, Ran};
 use super::prepared::{Prepared, begin};
 use crate::context::ToolContext;
@@ -41,15 +45,23 @@ pub(super) async fn attempts(
         };
         let outcome = match gate.hooks() {
             None => innermost(permitted).await.outcome,
-            Some(hooks) => match hooks.clone().oneshot(permitted).await {
-                Ok(Ran { outcome, .. }) => outcome,
-                Err(error) => Err(ToolError::foreign(error).operator("a hook has ended the call")),
-            },
+            Some(hooks) => {
+                // Boxed, so that calls without hooks do not carry the room for them.
+                let run = AssertUnwindSafe(Box::pin(hooks.clone().oneshot(permitted)));
+                match run.catch_unwind().await {
+                    Ok(Ok(Ran { outcome, .. })) => outcome,
+                    Ok(Err(error)) => {
+                        Err(ToolError::foreign(error).operator("a hook has ended the call"))
+                    }
+                    Err(payload) => Err(hook_panicked(&*payload)),
+                }
+            }
         };
         let Err(error) = &outcome else {
             return (outcome, attempt);
         };
-        if attempt >= most || error.kind() != ErrorKind::Failed || !cx.runs_again() {
+        let again = error.kind() == ErrorKind::Failed && !cx.has_returned();
+        if attempt >= most || !again || !cx.runs_again() {
             return (outcome, attempt);
         }
         let pause = error.wait().unwrap_or(wait);
@@ -60,6 +72,15 @@ pub(super) async fn attempts(
         tokio::time::sleep(pause).await;
         wait = wait.saturating_mul(2);
     }
+}
+
+/// The error of a panic in a hook. The text of the panic is for the operator.
+fn hook_panicked(payload: &(dyn std::any::Any + Send)) -> ToolError {
+    ToolError::of(
+        ErrorKind::Failed,
+        "a part of the host around the tool failed",
+    )
+    .operator(format!("a hook panicked: {}", guard::panic_text(payload)))
 }
 
 /// The run itself, inside every hook.

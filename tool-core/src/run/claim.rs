@@ -4,54 +4,85 @@ use std::future::Future;
 
 use futures::future::{Either, select};
 
-use super::{Prepared, record, stored};
+use super::{Prepared, guard, record, stored};
 use crate::call::CallResult;
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, canonical, hash};
 use crate::store::{
-    AuditRow, Begun, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution, StoreError,
-    Timestamp,
+    AuditRow, Begun, CallKey, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution,
+    StoreError, Timestamp,
 };
 
 /// This process holds the row of a call.
 pub(super) struct Claim {
     ledger: Ledger,
-    key: String,
+    key: CallKey,
     /// This run, so that the end of an earlier run of the call cannot be taken for this one's.
     owner: String,
+}
+
+/// Where a dropped call was.
+#[derive(Clone, Copy)]
+pub(super) enum Cut {
+    /// The body had not begun, or had returned an error.
+    Before,
+    Within,
+    /// The body had returned an output.
+    After,
+}
+
+impl Cut {
+    pub(super) fn of(cx: &ToolContext) -> Self {
+        if cx.has_returned() {
+            Self::After
+        } else if cx.is_inside() {
+            Self::Within
+        } else {
+            Self::Before
+        }
+    }
 }
 
 pub(super) enum Claimed {
     /// It runs now, and nowhere else.
     New(Claim),
-    /// The call ran before; its stored result.
-    Before(String),
+    /// The call ran before.
+    Before(Before),
+    /// The identity belongs to a call that differs from this one.
+    Foreign(ToolError),
 }
 
-/// The error of an effect of which nobody knows whether it happened.
-fn unknown_effect() -> ToolError {
-    ToolError::of(
-        ErrorKind::Interrupted,
-        "an earlier run of this call was interrupted and may have taken effect; it is not repeated, an operator has to look at it",
-    )
+/// What an earlier run of a call has left.
+pub(super) enum Before {
+    /// Its stored result.
+    Stored(String),
+    /// A row whose outcome is not known, or not yet.
+    Unsettled(Box<EffectRow>),
 }
 
-/// What a row of an earlier run gives: its result, or why there is none.
-fn before(row: EffectRow) -> Result<String, ToolError> {
-    match row.state {
-        EffectState::Succeeded | EffectState::Failed => row.result.ok_or_else(unknown_effect),
-        EffectState::Running => Err(ToolError::of(
-            ErrorKind::Interrupted,
-            "this call is running already, its result comes from there",
-        )),
-        EffectState::Ambiguous => Err(unknown_effect()),
+/// The error of a call whose earlier run has no known outcome.
+pub(super) fn interrupted(row: &EffectRow) -> ToolError {
+    let text = match row.state {
+        EffectState::Running => "this call is running already, its result comes from there",
+        EffectState::Succeeded | EffectState::Failed | EffectState::Ambiguous => {
+            "an earlier run of this call was interrupted and may have taken effect; it is not repeated, an operator has to look at it"
+        }
+    };
+    ToolError::of(ErrorKind::Interrupted, text)
+}
+
+/// What the row of an earlier run gives.
+fn before(mut row: EffectRow) -> Before {
+    match (row.state, row.result.take()) {
+        (EffectState::Succeeded | EffectState::Failed, Some(result)) => Before::Stored(result),
+        _ => Before::Unsettled(Box::new(row)),
     }
 }
 
-/// The stored result of a call whose approval was used already.
-pub(super) async fn replayed(gate: &Gate, key: &str) -> Result<String, ToolError> {
+/// What has come of a call whose approval was used already.
+pub(super) async fn replayed(gate: &Gate, key: &CallKey) -> Result<Before, ToolError> {
     let used = || {
         ToolError::of(
             ErrorKind::Denied,
@@ -59,8 +90,9 @@ pub(super) async fn replayed(gate: &Gate, key: &str) -> Result<String, ToolError
         )
     };
     let ledger = gate.ledger().ok_or_else(used)?;
-    let row = ledger.store.get(key).await.map_err(unavailable)?;
-    before(row.ok_or_else(used)?)
+    let row = guard::store_step(|| ledger.store.get(key)).await;
+    let row = row.map_err(|error| unavailable(&error))?;
+    Ok(before(row.ok_or_else(used)?))
 }
 
 /// Writes the intent, with the audit's row where that is required.
@@ -70,18 +102,22 @@ pub(super) async fn claim(
     audit: Option<AuditRow>,
 ) -> Result<Claimed, ToolError> {
     let (cx, scope) = (&prepared.cx, &prepared.scope);
-    let key = cx.idempotency_key().unwrap_or_default().to_owned();
+    let identity = cx
+        .identity()
+        .cloned()
+        .ok_or_else(|| ToolError::new("the call has no identity"))?;
+    let key = identity.key();
     let now = Timestamp::now();
     let owner = ledger.run();
     let arguments = canonical::canonical(prepared.arguments());
     let intent = Intent {
-        key: key.clone(),
+        identity,
+        earlier: cx.earlier_key(),
         call: scope.call.id.clone(),
-        turn: cx.turn_name().to_owned(),
+        agent: cx.agent().map(str::to_owned),
         thread: cx.conversation().map(str::to_owned),
         tool: scope.def.name().to_owned(),
         contract: hash::contract(&scope.def).to_string(),
-        tenant: cx.tenant().to_owned(),
         principal: cx.principal().to_owned(),
         arguments_hash: hash::sha256(&[arguments
             .as_deref()
@@ -90,30 +126,25 @@ pub(super) async fn claim(
         at: now,
         lease_until: now.plus(ledger.lease),
     };
-    match ledger
-        .store
-        .begin(intent, audit)
-        .await
-        .map_err(unavailable)?
-    {
-        Begun::New => Ok(Claimed::New(Claim {
+    match guard::store_step(|| ledger.store.begin(intent, audit)).await {
+        Ok(Begun::New) => Ok(Claimed::New(Claim {
             ledger: ledger.clone(),
             key,
             owner,
         })),
-        Begun::Replay(row) => before(row).map(Claimed::Before),
+        Ok(Begun::Replay(row)) => Ok(Claimed::Before(before(row))),
+        Err(StoreError::Conflict(why)) => {
+            let text = "the call was begun before with another tool, other arguments or another caller, so it was not run";
+            Ok(Claimed::Foreign(
+                ToolError::of(ErrorKind::Denied, text).operator(why),
+            ))
+        }
+        Err(error) => Err(unavailable(&error)),
     }
 }
 
-fn unavailable(error: StoreError) -> ToolError {
-    match error {
-        StoreError::Conflict(why) => ToolError::of(
-            ErrorKind::Denied,
-            "another call of this turn has the same id, give each call an id of its own",
-        )
-        .operator(why),
-        error => record::unwritten(format!("the effect ledger failed: {error}")),
-    }
+fn unavailable(error: &StoreError) -> ToolError {
+    record::unwritten(format!("the effect ledger failed: {error}"))
 }
 
 impl Claim {
@@ -126,19 +157,20 @@ impl Claim {
                 Either::Left((ended, _)) => return ended,
                 Either::Right(((), _)) => {
                     let until = Timestamp::now().plus(self.ledger.lease);
-                    let renewed = self.ledger.store.renew(&self.key, &self.owner, until);
+                    let renew = || self.ledger.store.renew(&self.key, &self.owner, until);
+                    let renewed = std::pin::pin!(guard::store_step(renew));
                     // The run must not wait for a slow store.
                     match select(run.as_mut(), renewed).await {
                         Either::Left((ended, _)) => return ended,
                         Either::Right((Ok(true), _)) => {}
                         Either::Right((Ok(false), _)) => {
                             tracing::warn!(
-                                key = self.key,
+                                key = self.key.as_str(),
                                 "the ledger no longer counts this call as running, its end will be late"
                             );
                         }
                         Either::Right((Err(error), _)) => {
-                            tracing::warn!(%error, key = self.key, "the lease of a running call could not be renewed");
+                            tracing::warn!(%error, key = self.key.as_str(), "the lease of a running call could not be renewed");
                         }
                     }
                 }
@@ -148,12 +180,14 @@ impl Claim {
 
     /// Writes what came of the run.
     ///
-    /// A body that was cut after it began may have taken effect: that is ambiguous, never failed. One that only waits for a nested
+    /// A body that has returned an output has taken effect, whatever failed after it. A body that was cut after it began may have taken
+    /// effect: that is ambiguous, never failed. One that only waits for a nested
     /// call's approval may run again if it says that it is idempotent, or that it does nothing but by calls.
     pub(super) async fn end(self, result: &CallResult, cx: &ToolContext) {
         let kind = result.error().map(ToolError::kind);
         let state = match kind {
             None => EffectState::Succeeded,
+            Some(_) if cx.has_returned() => EffectState::Succeeded,
             Some(_) if cx.is_inside() => EffectState::Ambiguous,
             // What it did before it asked for the nested call is done.
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
@@ -165,24 +199,30 @@ impl Claim {
                 .is_some_and(|scope| scope.def.hints().idempotent || scope.def.only_calls());
         self.write(state, stored::write(result)).await;
         if again {
-            let rerun =
-                self.ledger
-                    .store
-                    .resolve(&self.key, Resolution::Rerun, "gate", Timestamp::now());
-            if let Err(error) = rerun.await {
-                tracing::error!(%error, key = self.key, "a call that waits for a nested approval could not be freed to run again");
+            let rerun = || {
+                let ledger = &self.ledger.store;
+                ledger.resolve(&self.key, Resolution::Rerun, "gate", Timestamp::now())
+            };
+            if let Err(error) = guard::store_step(rerun).await {
+                tracing::error!(%error, key = self.key.as_str(), "a call that waits for a nested approval could not be freed to run again");
             }
         }
     }
 
     /// Writes that the run was dropped.
-    pub(super) async fn dropped(self, inside: bool) {
-        let state = if inside {
-            EffectState::Ambiguous
-        } else {
-            EffectState::Failed
+    pub(super) async fn dropped(self, cut: Cut) {
+        let (state, text) = match cut {
+            Cut::Before => (EffectState::Failed, "the call was dropped before its end"),
+            Cut::Within => (
+                EffectState::Ambiguous,
+                "the call was dropped before its end",
+            ),
+            Cut::After => (
+                EffectState::Succeeded,
+                "the tool ran and took effect, but its result was lost, because the caller went away",
+            ),
         };
-        let error = ToolError::of(ErrorKind::Cancelled, "the call was dropped before its end");
+        let error = ToolError::of(ErrorKind::Cancelled, text);
         let result = CallResult::refused(crate::call::ToolCall::new("", "", ""), error);
         self.write(state, stored::write(&result)).await;
     }
@@ -193,15 +233,16 @@ impl Claim {
             result,
             at: Timestamp::now(),
         };
-        match self.ledger.store.end(&self.key, &self.owner, end).await {
+        let ended = || self.ledger.store.end(&self.key, &self.owner, end);
+        match guard::store_step(ended).await {
             Ok(Ended::InTime) => {}
             Ok(Ended::Late) => tracing::warn!(
-                key = self.key,
+                key = self.key.as_str(),
                 "a call ended after its lease had lapsed, the ledger notes it as late"
             ),
             // The lease lapses, and the row becomes ambiguous.
             Err(error) => {
-                tracing::error!(%error, key = self.key, "the end of a call could not be written into the effect ledger");
+                tracing::error!(%error, key = self.key.as_str(), "the end of a call could not be written into the effect ledger");
             }
         }
     }

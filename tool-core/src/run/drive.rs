@@ -42,12 +42,18 @@ pub(super) fn finished<T: Serialize>(
 /// The one output. A stream is not read past it.
 pub(super) async fn settle<T>(returned: Returned<T>, cx: &ToolContext) -> Result<T, ToolError> {
     let mut steps = match returned {
-        Returned::Value(output) => return Ok(output),
+        Returned::Value(output) => {
+            cx.set_returned();
+            return Ok(output);
+        }
         Returned::Stream(steps) => steps,
     };
     while let Some(step) = steps.next().await {
         match step? {
-            Step::Final(output) => return Ok(output),
+            Step::Final(output) => {
+                cx.set_returned();
+                return Ok(output);
+            }
             Step::Progress(json) => {
                 if cx.send_progress(json) {
                     // Lets the reader take it before the next step, so that a stream that never waits does not pile up.

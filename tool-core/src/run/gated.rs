@@ -1,14 +1,17 @@
 //! A call through a host's gate: judged, approved, written down, run once, and remembered.
 
 use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
+use futures::FutureExt as _;
 use futures::future::{Either, select};
 
 use super::attempts::attempts;
-use super::claim::{self, Claim, Claimed};
+use super::claim::{self, Before, Claim, Claimed, Cut};
 use super::prepared::{admit, begin};
 use super::record::{self, refuse};
 use super::{Prepared, Progress, closed, enter, stored, telemetry};
@@ -20,7 +23,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::{Grant, Ticket};
 use crate::gate::ask::{self, Asked};
 use crate::gate::{self, Gate, Says};
-use crate::store::{AuditRow, Timestamp};
+use crate::store::{AuditRow, CallId, Timestamp};
 use crate::tool::{Finished, Job, ToolDef};
 use crate::toolset::Toolset;
 
@@ -114,12 +117,44 @@ pub(super) async fn call(
 enum Passed {
     /// It ran.
     Ran(Result<Finished, ToolError>),
-    /// It ran before; this came of it.
-    Stored(String),
+    /// It ran before.
+    Before(Before),
+    /// Its identity belongs to a call that differs from it.
+    Foreign(ToolError),
+    /// A store failed, so that nobody knows whether it ran before or was approved.
+    Undecided(ToolError),
     /// It needs a person.
     Asked(Box<Ticket>),
     /// A person has approved it with other arguments.
     Edited(Box<Grant>),
+}
+
+/// The error of a gate whose store failed leaves the call open; any other error is its end.
+fn undecided(error: ToolError) -> Result<Passed, ToolError> {
+    match error.kind() {
+        ErrorKind::Unavailable => Ok(Passed::Undecided(error)),
+        _ => Err(error),
+    }
+}
+
+/// Refuses a call that may not run any more. Nothing of it has run.
+fn still_allowed(toolset: &Toolset, prepared: &Prepared) -> Result<(), ToolError> {
+    let switched_off = toolset.dispatch(&prepared.call().name).is_err();
+    if switched_off || gate::judge(toolset, prepared).says == Says::Deny {
+        let text = "the call is not allowed any more, so it was not run";
+        return Err(ToolError::of(ErrorKind::Denied, text)
+            .operator("it was switched off or denied while the call was recorded"));
+    }
+    Ok(())
+}
+
+/// The error of a call whose body has returned an output that could not be handed on.
+fn took_effect(error: &ToolError) -> ToolError {
+    let text = format!(
+        "the tool ran and took effect, so do not call it again for the same purpose; its output cannot be shown: {}",
+        error.model_text()
+    );
+    ToolError::of(error.kind(), text).operator(error.operator_text())
 }
 
 impl Flight<'_> {
@@ -166,7 +201,14 @@ impl Flight<'_> {
         };
         let asked = match grant {
             None if judged.says == Says::Allow => Asked::Not,
-            grant => Box::pin(ask::pass(gate, prepared, &judged, grant)).await?,
+            grant => {
+                let asked = AssertUnwindSafe(Box::pin(ask::pass(gate, prepared, &judged, grant)));
+                let asked = asked.catch_unwind().await;
+                match asked.unwrap_or_else(|payload| Err(ask::panicked(&*payload))) {
+                    Ok(asked) => asked,
+                    Err(error) => return undecided(error),
+                }
+            }
         };
         let mut approved = false;
         match asked {
@@ -177,9 +219,11 @@ impl Flight<'_> {
             }
             Asked::Used { id } => {
                 self.verdicts.approval = Some(id);
-                return claim::replayed(gate, cx.idempotency_key().unwrap_or_default())
-                    .await
-                    .map(Passed::Stored);
+                let key = cx
+                    .idempotency_key()
+                    .ok_or_else(|| ToolError::new("the call has no identity"))?;
+                let replayed = claim::replayed(gate, &key).await;
+                return replayed.map(Passed::Before).or_else(undecided);
             }
             Asked::Waits(ticket) => return Ok(Passed::Asked(ticket)),
             Asked::Edited(grant) => return Ok(Passed::Edited(grant)),
@@ -188,12 +232,18 @@ impl Flight<'_> {
         let read_only = def.hints().read_only;
         if let Some(ledger) = gate.ledger().filter(|_| approved || !read_only) {
             let row = self.required_row();
-            match Box::pin(claim::claim(ledger, prepared, row)).await? {
-                Claimed::New(claim) => self.claim = Some(claim),
-                Claimed::Before(stored) => return Ok(Passed::Stored(stored)),
+            match Box::pin(claim::claim(ledger, prepared, row)).await {
+                Ok(Claimed::New(claim)) => self.claim = Some(claim),
+                Ok(Claimed::Before(before)) => return Ok(Passed::Before(before)),
+                Ok(Claimed::Foreign(error)) => return Ok(Passed::Foreign(error)),
+                Err(error) => return undecided(error),
             }
         } else if let (Audit::Required(sink), Some(row)) = (gate.audit(), self.required_row()) {
             record::required(sink, row).await?;
+        }
+        // Whatever was switched off or denied while the row was written.
+        if self.claim.is_some() {
+            still_allowed(toolset, prepared)?;
         }
         cx.tell_started();
         // Built here and passed on by reference: a future that is moved from fn to fn is kept once for each.
@@ -235,6 +285,8 @@ impl Flight<'_> {
         let prepared = self.prepared()?;
         Some(Late {
             cx: prepared.cx.clone(),
+            scope: Arc::clone(&prepared.scope),
+            identity: prepared.cx.identity().cloned()?,
             used: prepared.corrected.clone(),
             verdicts: self.verdicts.clone(),
             started: self.started,
@@ -271,7 +323,8 @@ impl Flight<'_> {
                 ToolError::new("the call is over"),
             );
         };
-        let cx = prepared.cx.clone();
+        let (cx, scope) = (prepared.cx.clone(), Arc::clone(&prepared.scope));
+        let mut identity = cx.identity().cloned();
         let used = prepared.corrected.clone();
         // Held until everything is in it.
         let span = prepared.span.clone();
@@ -281,7 +334,7 @@ impl Flight<'_> {
             telemetry::arguments(&span, prepared.arguments(), &cx);
         }
         let mut result = match passed {
-            Ok(Passed::Stored(text)) => {
+            Ok(Passed::Before(Before::Stored(text))) => {
                 let (outcome, citations) = stored::read(&text);
                 let mut result = prepared.result(outcome);
                 result.citations = cx.redactor().clean(citations);
@@ -289,6 +342,21 @@ impl Flight<'_> {
                 span.record("tool_core.replayed", true);
                 // Its row is written already.
                 return result;
+            }
+            Ok(Passed::Before(Before::Unsettled(row))) => {
+                let mut result = prepared.result(Err(claim::interrupted(&row)));
+                result.unsettled = Some(row);
+                result
+            }
+            Ok(Passed::Foreign(error)) => {
+                // The row of this identity is the other call's.
+                identity = CallId::alone(cx.own_workspace()).ok();
+                prepared.result(Err(super::redacted(error, &cx)))
+            }
+            Ok(Passed::Undecided(error)) => {
+                let mut result = prepared.result(Err(super::redacted(error, &cx)));
+                result.undecided = true;
+                result
             }
             Ok(Passed::Ran(outcome)) => closed(toolset, prepared, outcome).await,
             Ok(Passed::Edited(_)) => prepared.result(Err(ToolError::of(
@@ -306,6 +374,13 @@ impl Flight<'_> {
             }
             Err(error) => prepared.result(Err(super::redacted(error, &cx))),
         };
+        if self.claim.is_some()
+            && cx.has_returned()
+            && let Some(error) = result.error()
+        {
+            let error = took_effect(error);
+            result.outcome = cx.redactor().clean(Err(error));
+        }
         if content && let Some(output) = result.output() {
             telemetry::result(&span, output.get());
         }
@@ -315,8 +390,13 @@ impl Flight<'_> {
             Box::pin(claim.end(&result, &cx)).await;
         }
         let end = End::of(&result, env::elapsed(self.since));
+        let Some(identity) = identity else {
+            return result;
+        };
         let late = Late {
             cx,
+            scope,
+            identity,
             used,
             verdicts: std::mem::take(&mut self.verdicts),
             started: self.started,
@@ -346,17 +426,17 @@ impl Drop for Flight<'_> {
         let (Some(late), claim) = (self.late(Some(end)), self.claim.take()) else {
             return;
         };
-        let inside = late.cx.is_inside();
+        let cut = Cut::of(&late.cx);
         if let Audit::BestEffort(buffer) = self.gate.audit() {
             buffer.push(Entry::Late(Box::new(late)));
             if let Some(claim) = claim {
-                env::spawn(claim.dropped(inside));
+                env::spawn(claim.dropped(cut));
             }
         } else {
             let audit = self.gate.audit().clone();
             env::spawn(async move {
                 if let Some(claim) = claim {
-                    claim.dropped(inside).await;
+                    claim.dropped(cut).await;
                 }
                 if let Audit::Required(sink) = audit {
                     record::ended(&sink, late).await;

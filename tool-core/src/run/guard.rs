@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+#[cfg(feature = "host")]
+use std::panic::catch_unwind;
 use std::sync::atomic::Ordering;
 
 use futures::FutureExt;
@@ -11,6 +13,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
+#[cfg(feature = "host")]
+use crate::store::{StoreError, StoreFuture};
 
 /// How a run ended, if not by itself.
 enum Cut {
@@ -78,13 +82,38 @@ fn cut_error(cut: &Cut, cx: &ToolContext) -> ToolError {
     }
 }
 
-/// The error of a panic. What it says is for the operator: it may hold anything.
-pub(super) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
-    let said = payload
+/// The text of a panic.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    payload
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("something that is no text");
+        .unwrap_or("the payload is not a text")
+}
+
+/// A step of a store. A panic in it is an error of the store.
+///
+/// The store is asked at once, so that the future holds no more than the store's own.
+#[cfg(feature = "host")]
+pub(super) fn store_step<'a, T: 'a>(
+    step: impl FnOnce() -> StoreFuture<'a, T>,
+) -> impl Future<Output = Result<T, StoreError>> + Send {
+    let step = catch_unwind(AssertUnwindSafe(step));
+    async move {
+        let done = match step {
+            Ok(step) => AssertUnwindSafe(step).catch_unwind().await,
+            Err(payload) => Err(payload),
+        };
+        done.unwrap_or_else(|payload| {
+            let text = format!("it panicked: {}", panic_text(&*payload));
+            Err(StoreError::Unavailable(text.into()))
+        })
+    }
+}
+
+/// The error of a panic. What it says is for the operator: it may hold anything.
+pub(super) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
+    let said = panic_text(payload);
     ToolError::of(
         ErrorKind::Panicked,
         "the tool failed by a fault of its own, the same call will fail again",

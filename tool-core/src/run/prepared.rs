@@ -140,6 +140,10 @@ impl Prepared {
             duration,
             #[cfg(feature = "host")]
             tickets: Vec::new(),
+            #[cfg(feature = "host")]
+            unsettled: None,
+            #[cfg(feature = "host")]
+            undecided: false,
             replayed: false,
         }
     }

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::telemetry;
+use super::{guard, telemetry};
 use crate::audit::{Audit, End, Entry, Late, arrived, blind};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{Gate, Layer};
-use crate::store::{AuditRow, AuditSink, Timestamp};
+use crate::store::{AuditRow, AuditSink, CallId, Timestamp};
 
 /// Writes the row that has to be there before the body runs.
 pub(super) async fn required(sink: &Arc<dyn AuditSink>, row: AuditRow) -> Result<(), ToolError> {
-    sink.write(vec![row]).await.map_err(|error| {
+    let written = guard::store_step(|| sink.write(vec![row])).await;
+    written.map_err(|error| {
         unwritten(format!(
             "the audit is required and its row could not be written: {error}"
         ))
@@ -33,7 +34,7 @@ pub(super) fn unwritten(why: String) -> ToolError {
 pub(super) async fn ended(sink: &Arc<dyn AuditSink>, late: Late) {
     let row = late.row();
     let call = row.call.clone();
-    if let Err(error) = sink.write(vec![row]).await {
+    if let Err(error) = guard::store_step(|| sink.write(vec![row])).await {
         tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
     }
 }
@@ -51,12 +52,20 @@ pub(super) async fn refuse(
     let error = super::redacted(error, cx);
     telemetry::refused(&call, &error, cx);
     if !gate.audit().is_off() {
-        let id = gated.map_or_else(String::new, |gated| gated.key(cx, &call).to_owned());
-        let turn = gated.map(|gated| gated.turn(cx));
-        // Its tool is not there, or its arguments do not fit: they may hold anything.
+        let Some(identity) = gated.map(Gated::identity).cloned().or_else(|| {
+            // A call of a wrong identity is recorded under a fresh one.
+            CallId::alone(cx.own_workspace()).ok()
+        }) else {
+            tracing::error!(
+                call = call.id,
+                "a refused call has no identity, so it is not in the audit"
+            );
+            return CallResult::refused(call, error);
+        };
+        // No schema applies to these arguments, so only their shape is stored.
         let form = blind(&call.arguments);
         let end = End::failed(&error, Duration::ZERO);
-        let row = arrived(id, turn, &call, cx, started, form)
+        let row = arrived(identity, &call, cx, started, form)
             .layer(layer.map(Layer::as_str))
             .end(&end)
             .row(&cx.redactor());
@@ -65,7 +74,7 @@ pub(super) async fn refuse(
             Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(row))),
             Audit::Required(sink) => {
                 let call = row.call.clone();
-                if let Err(error) = sink.write(vec![row]).await {
+                if let Err(error) = guard::store_step(|| sink.write(vec![row])).await {
                     tracing::error!(%error, call, "a refused call could not be written into the audit");
                 }
             }

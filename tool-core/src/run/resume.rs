@@ -44,7 +44,7 @@ pub(crate) async fn is_begun(
     let (Some(ledger), Ok(gated)) = (gate.effects(), Gated::open(cx, call, Some(request))) else {
         return true;
     };
-    !matches!(ledger.get(gated.key(cx, call)).await, Ok(None))
+    !matches!(ledger.get(&gated.identity().key()).await, Ok(None))
 }
 
 /// The result of a call whose approval was used already.
@@ -55,17 +55,21 @@ pub(crate) async fn replay(
     request: &ApprovalRequest,
 ) -> CallResult {
     let stored = match Gated::open(cx, &call, Some(request)) {
-        Ok(gated) => claim::replayed(gate, gated.key(cx, &call)).await,
+        Ok(gated) => claim::replayed(gate, &gated.identity().key()).await,
         Err(error) => Err(error),
     };
     let redactor = cx.redactor();
     let mut result = CallResult::refused_by(&redactor, call, ToolError::new(""));
     match stored {
-        Ok(text) => {
+        Ok(claim::Before::Stored(text)) => {
             let (outcome, citations) = stored::read(&text);
             result.outcome = redactor.clean(outcome);
             result.citations = redactor.clean(citations);
             result.replayed = true;
+        }
+        Ok(claim::Before::Unsettled(row)) => {
+            result.outcome = redactor.clean(Err(claim::interrupted(&row)));
+            result.unsettled = Some(row);
         }
         Err(error) => result.outcome = redactor.clean(Err(error)),
     }

@@ -14,9 +14,10 @@ use super::{StoreError, Timestamp};
 ///
 /// let now = Timestamp::now();
 /// let text = |text: &str| text.to_owned();
+/// let main = ThreadId::new("acme", "main")?;
 /// let mut row = ApprovalRow::new(ApprovalRequest {
-///     id: text("a1"), kind: ApprovalKind::Call, thread: None, turn: text("t1"), call: text("c1"), tool: text("send_mail"),
-///     tenant: text("acme"), principal: text("ann"), agent: None, contract: text("9f2c"), arguments: text(r#"{"to":"bob"}"#),
+///     id: text("a1"), kind: ApprovalKind::Call, identity: CallId::in_thread(&main, 4, 0), thread: Some(text("main")), call: text("call_0"),
+///     tool: text("send_mail"), principal: text("ann"), agent: None, contract: text("9f2c"), arguments: text(r#"{"to":"bob"}"#),
 ///     policy: text("v1"), decision: text("d1"), four_eyes: true, reason: None, nonce: text("n1"),
 ///     created: now, expires: now.plus(Duration::from_secs(3600)), parent: None,
 /// });
@@ -53,7 +54,8 @@ impl ApprovalRow {
     /// A step of [`ApprovalStore::answer`](super::ApprovalStore::answer), and of [`deny_all`](super::ApprovalStore::deny_all) for each
     /// request that it means.
     ///
-    /// Conflict where the request is not pending, where it wants four eyes and the approver is the requester, and where `answer.at` is
+    /// Conflict where the request is not pending, where the approver has no name, where the request wants four eyes and the approver is
+    /// the requester, and where `answer.at` is
     /// not before its expiry: then it is [`Expired`](ApprovalStatus::Expired) now, which is to be stored although it is an error.
     pub fn answer(&mut self, answer: Answer) -> Result<(), StoreError> {
         self.pending()?;
@@ -61,6 +63,12 @@ impl ApprovalRow {
             return self.pending();
         }
         let request = &self.request;
+        if answer.approver.is_empty() {
+            return Err(StoreError::Conflict(format!(
+                "approval `{}` was answered by an approver without a name, give the name of the user who answers",
+                request.id
+            )));
+        }
         if request.four_eyes && request.principal == answer.approver {
             return Err(StoreError::Conflict(format!(
                 "approval `{}` wants four eyes, let somebody other than its requester answer",
@@ -138,9 +146,14 @@ impl ApprovalStatus {
 }
 
 impl Answer {
-    /// Refuses what [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all) does not take: Conflict unless it denies.
+    /// Refuses what [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all) does not take: Conflict unless it denies, and where the
+    /// approver has no name.
     pub fn only_denies(&self) -> Result<(), StoreError> {
         match self.verdict {
+            Verdict::Deny if self.approver.is_empty() => Err(StoreError::Conflict(
+                "approvals were denied by an approver without a name, give the name of the user who denies them"
+                    .to_owned(),
+            )),
             Verdict::Deny => Ok(()),
             Verdict::Approve | Verdict::Edit(_) => Err(StoreError::Conflict(
                 "`deny_all` only denies, answer approvals one by one".to_owned(),

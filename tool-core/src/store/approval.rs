@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreFuture, Timestamp, words};
+use super::{CallId, Scope, StoreFuture, Timestamp, Workspace, words};
 
 /// What is to be approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,16 +23,14 @@ pub struct ApprovalRequest {
     pub id: String,
     /// A call or a plan.
     pub kind: ApprovalKind,
-    /// The thread that the turn belongs to.
+    /// The identity of the call; a plan has one of its own. It names the requester's workspace.
+    pub identity: CallId,
+    /// The conversation that the request belongs to.
     pub thread: Option<String>,
-    /// The turn that asked.
-    pub turn: String,
-    /// The call's id within its turn.
+    /// The model's own id of the call.
     pub call: String,
     /// The tool's name.
     pub tool: String,
-    /// The requester's workspace.
-    pub tenant: String,
     /// The requesting user.
     pub principal: String,
     /// The agent that acts for the requester.
@@ -55,7 +53,7 @@ pub struct ApprovalRequest {
     pub created: Timestamp,
     /// From then on it can be neither answered nor spent.
     pub expires: Timestamp,
-    /// The outer call's id, for a call that a tool makes.
+    /// The model's own id of the outer call, for a call that a tool makes.
     pub parent: Option<String>,
 }
 
@@ -134,17 +132,15 @@ pub struct ApprovalRow {
 /// Which requests are meant: those that agree with every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalFilter {
-    /// Requests of this workspace.
-    pub tenant: Option<String>,
     /// Requests by this user.
     pub principal: Option<String>,
     /// Requests assigned to this person.
     pub assignee: Option<String>,
     /// Requests for this tool.
     pub tool: Option<String>,
-    /// Requests of this turn.
-    pub turn: Option<String>,
-    /// Requests of this thread.
+    /// The requests of the call with this [key](CallId::key).
+    pub key: Option<String>,
+    /// Requests of this conversation.
     pub thread: Option<String>,
     /// Requests that stand here.
     pub status: Option<ApprovalStatus>,
@@ -163,12 +159,14 @@ impl ApprovalFilter {
         let is = |wanted: &Option<String>, found: Option<&String>| {
             wanted.as_ref().is_none_or(|wanted| Some(wanted) == found)
         };
-        is(&self.tenant, Some(&request.tenant))
-            && is(&self.principal, Some(&request.principal))
+        is(&self.principal, Some(&request.principal))
             && is(&self.assignee, row.assignee.as_ref())
             && is(&self.tool, Some(&request.tool))
-            && is(&self.turn, Some(&request.turn))
             && is(&self.thread, request.thread.as_ref())
+            && self
+                .key
+                .as_deref()
+                .is_none_or(|key| request.identity.key().as_str() == key)
             && self.status.is_none_or(|status| status == row.status)
             && self.kind.is_none_or(|kind| kind == request.kind)
             && self.after.as_ref().is_none_or(|(created, id)| {
@@ -188,18 +186,21 @@ impl ApprovalFilter {
 /// let store = MemoryStore::default();
 /// let now = Timestamp::now();
 /// let text = |text: &str| text.to_owned();
+/// let main = ThreadId::new("acme", "main")?;
 /// store.open(ApprovalRequest {
-///     id: text("a1"), kind: ApprovalKind::Call, thread: None, turn: text("t1"), call: text("c1"), tool: text("send_mail"),
-///     tenant: text("acme"), principal: text("ann"), agent: None, contract: text("9f2c"), arguments: text(r#"{"to":"bob"}"#),
+///     id: text("a1"), kind: ApprovalKind::Call, identity: CallId::in_thread(&main, 4, 0), thread: Some(text("main")), call: text("call_0"),
+///     tool: text("send_mail"), principal: text("ann"), agent: None, contract: text("9f2c"), arguments: text(r#"{"to":"bob"}"#),
 ///     policy: text("v1"), decision: text("d1"), four_eyes: true, reason: None, nonce: text("n1"),
 ///     created: now, expires: now.plus(Duration::from_secs(3600)), parent: None,
 /// }).await?;
 ///
 /// let yes = |approver: &str| Answer { verdict: Verdict::Approve, approver: approver.to_owned(), reason: None, at: now };
-/// assert!(matches!(store.answer("a1", yes("ann")).await, Err(StoreError::Conflict(_)))); // her own request
-/// assert_eq!(store.answer("a1", yes("eve")).await?.status, ApprovalStatus::Approved);
-/// assert!(store.spend("a1", "n1", now).await?);
-/// assert!(!store.spend("a1", "n1", now).await?); // once only
+/// let acme = main.workspace();
+/// assert!(matches!(store.answer(acme, "a1", yes("ann")).await, Err(StoreError::Conflict(_)))); // her own request
+/// assert_eq!(store.answer(acme, "a1", yes("eve")).await?.status, ApprovalStatus::Approved);
+/// assert!(!store.spend(&"globex".into(), "a1", "n1", now).await?); // in no other workspace
+/// assert!(store.spend(acme, "a1", "n1", now).await?);
+/// assert!(!store.spend(acme, "a1", "n1", now).await?); // once only
 /// # Ok(())
 /// # }
 /// ```
@@ -210,37 +211,67 @@ pub trait ApprovalStore: Send + Sync + 'static {
     /// Stores a request, pending. Conflict where the id exists.
     fn open(&self, request: ApprovalRequest) -> StoreFuture<'_, ()>;
 
-    /// The row of an id, if there is one.
-    fn get<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Option<ApprovalRow>>;
+    /// The row of an id in a workspace, if there is one. No method finds a row of another workspace by its id.
+    fn get<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<ApprovalRow>>;
 
     /// Records the answer to a pending request, and returns the row: approved for [`Verdict::Approve`] and [`Verdict::Edit`], denied
     /// for [`Verdict::Deny`].
     ///
     /// Missing for an unknown id. Conflict where the request is not pending (the message names its status), where `answer.at` is not
-    /// before its expiry (it becomes [`Expired`](ApprovalStatus::Expired)), and where it wants four eyes and the approver is the
-    /// requester.
-    fn answer<'a>(&'a self, id: &'a str, answer: Answer) -> StoreFuture<'a, ApprovalRow>;
+    /// before its expiry (it becomes [`Expired`](ApprovalStatus::Expired)), where the approver has no name, and where it wants four eyes
+    /// and the approver is the requester.
+    fn answer<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        answer: Answer,
+    ) -> StoreFuture<'a, ApprovalRow>;
 
     /// Uses an approval up. True exactly once, over all tasks and processes: where it is approved, the nonce agrees, and `now` is
     /// before its expiry. False otherwise, and nothing changes.
-    fn spend<'a>(&'a self, id: &'a str, nonce: &'a str, now: Timestamp) -> StoreFuture<'a, bool>;
+    fn spend<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        nonce: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool>;
 
     /// Takes a pending or approved request back. False where there is none.
-    fn withdraw<'a>(&'a self, id: &'a str) -> StoreFuture<'a, bool>;
+    fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool>;
 
     /// Says who is to answer a pending request, or that nobody in particular is, and returns the row. Missing for an unknown id,
     /// Conflict where it is not pending.
-    fn assign<'a>(&'a self, id: &'a str, assignee: Option<String>) -> StoreFuture<'a, ApprovalRow>;
+    fn assign<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        assignee: Option<String>,
+    ) -> StoreFuture<'a, ApprovalRow>;
 
-    /// The rows that a filter means, by `created`, then `id`.
-    fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> StoreFuture<'a, Vec<ApprovalRow>>;
+    /// The rows of a scope that a filter means, by `created`, then `id`.
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ApprovalFilter,
+    ) -> StoreFuture<'a, Vec<ApprovalRow>>;
 
-    /// Denies every pending request that the filter means, in one transaction, and returns how many.
+    /// Denies every pending request of a workspace that the filter means, in one transaction, and returns how many.
     ///
     /// Each is held to the terms of [`answer`](Self::answer): one whose time has passed becomes expired instead, and one that wants
-    /// four eyes stays pending where the approver is its requester. Conflict where the verdict is not [`Verdict::Deny`].
-    fn deny_all<'a>(&'a self, filter: &'a ApprovalFilter, answer: Answer) -> StoreFuture<'a, u64>;
+    /// four eyes stays pending where the approver is its requester. Conflict where the verdict is not [`Verdict::Deny`], and
+    /// where the approver has no name.
+    fn deny_all<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a ApprovalFilter,
+        answer: Answer,
+    ) -> StoreFuture<'a, u64>;
 
-    /// Turns every pending or approved request whose time has passed to expired, and returns how many.
-    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64>;
+    /// Turns every pending or approved request of a scope whose time has passed to expired, and returns how many.
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64>;
 }

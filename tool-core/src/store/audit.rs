@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreFuture, Timestamp};
+use super::{CallId, Scope, StoreFuture, Timestamp, Workspace};
 
 /// Something that a tool or a hook wants remembered about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,18 +14,14 @@ pub struct AuditNote {
 }
 
 /// What is remembered of one call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
-    /// Names the row: unique to the call among all calls of the host.
-    pub id: String,
-    /// The call's id within its turn.
+    /// The identity of the call, which names its workspace. A call has one row.
+    pub identity: CallId,
+    /// The model's own id of the call.
     pub call: String,
-    /// The turn.
-    pub turn: Option<String>,
-    /// The thread.
+    /// The conversation.
     pub thread: Option<String>,
-    /// The workspace.
-    pub tenant: Option<String>,
     /// The requesting user.
     pub principal: Option<String>,
     /// The user whose rights the tool ran with, where that is another.
@@ -74,16 +70,69 @@ pub struct AuditRow {
     pub notes: Vec<AuditNote>,
 }
 
+impl AuditRow {
+    /// The row of a call of which nothing else is known.
+    pub fn new(
+        identity: CallId,
+        call: impl Into<String>,
+        tool: impl Into<String>,
+        started: Timestamp,
+    ) -> Self {
+        Self {
+            thread: identity.conversation().map(str::to_owned),
+            identity,
+            call: call.into(),
+            principal: None,
+            runtime_user: None,
+            agent: None,
+            session: None,
+            tool: tool.into(),
+            contract: None,
+            effect: 0,
+            layer: None,
+            decision: None,
+            policy: None,
+            approval: None,
+            approver: None,
+            outcome: None,
+            error: None,
+            arguments: String::new(),
+            original_hash: String::new(),
+            used_hash: None,
+            output: None,
+            output_bytes: None,
+            attempt: 1,
+            started,
+            duration_us: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The outcomes with which a call is still open: it waits, or an earlier run of it has no known end. The call may be dispatched
+    /// again.
+    pub const OPEN: &'static [&'static str] = &["pending", "unavailable", "interrupted"];
+
+    /// Whether the row has its final outcome, and is never replaced: it has an outcome that is not one of [`OPEN`](Self::OPEN).
+    pub fn is_final(&self) -> bool {
+        self.outcome
+            .as_deref()
+            .is_some_and(|outcome| !Self::OPEN.contains(&outcome))
+    }
+
+    /// Where the row stands in the order of exports: `started`, then key.
+    pub fn place(&self) -> (Timestamp, super::CallKey) {
+        (self.started, self.identity.key())
+    }
+}
+
 /// Which rows are meant: those that agree with every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditFilter {
-    /// Calls of this workspace.
-    pub tenant: Option<String>,
     /// Calls for this user.
     pub principal: Option<String>,
     /// Calls of this tool.
     pub tool: Option<String>,
-    /// Calls of this id.
+    /// Calls to which the model gave this id.
     pub call: Option<String>,
     /// Calls that arrived then or later.
     pub since: Option<Timestamp>,
@@ -99,8 +148,7 @@ impl AuditFilter {
         let is = |wanted: &Option<String>, found: Option<&String>| {
             wanted.as_ref().is_none_or(|wanted| Some(wanted) == found)
         };
-        is(&self.tenant, row.tenant.as_ref())
-            && is(&self.principal, row.principal.as_ref())
+        is(&self.principal, row.principal.as_ref())
             && is(&self.tool, Some(&row.tool))
             && is(&self.call, Some(&row.call))
             && self.since.is_none_or(|since| row.started >= since)
@@ -116,24 +164,32 @@ impl AuditFilter {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {
 /// let store = MemoryStore::default();
-/// let running = AuditRow { id: "t1/c1".into(), call: "c1".into(), tool: "send_mail".into(), ..AuditRow::default() };
+/// let acme = Workspace::new("acme");
+/// let identity = CallId::in_thread(&ThreadId::new(&acme, "main")?, 4, 0);
+/// let running = AuditRow::new(identity, "call_0", "send_mail", Timestamp::now());
 /// let ended = AuditRow { outcome: Some("ok".into()), duration_us: Some(310), ..running.clone() };
-/// store.write(vec![running]).await?;
+/// store.write(vec![running.clone()]).await?;
 /// store.write(vec![ended.clone()]).await?;
-/// assert_eq!(store.export(&AuditFilter::default()).await?, [ended]); // a call has one row
+/// store.write(vec![running]).await?; // too late: the row has its outcome
+/// assert_eq!(store.export(Scope::Workspace(&acme), &AuditFilter::default()).await?, [ended]); // a call has one row
 /// # Ok(())
 /// # }
 /// ```
 pub trait AuditSink: Send + Sync + 'static {
-    /// Stores rows, all or none. A row whose id is there replaces it, so a call has one row; of two with one id the last stays.
+    /// Stores rows, all or none. A call has one row: a row replaces the one of the same identity, unless that has its
+    /// [final](AuditRow::is_final) outcome. Then the new row is dropped.
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()>;
 
-    /// The rows that a filter means, by `started`, then `id`.
-    fn export<'a>(&'a self, filter: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>>;
+    /// The rows of a scope that a filter means, by `started`, then key.
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>>;
 
     /// Removes every row of one user in one workspace, and returns how many.
-    fn erase<'a>(&'a self, tenant: &'a str, principal: &'a str) -> StoreFuture<'a, u64>;
+    fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64>;
 
-    /// Removes every row of a call that arrived before `since`, and returns how many.
-    fn retain(&self, since: Timestamp) -> StoreFuture<'_, u64>;
+    /// Removes every row of a scope whose call arrived before `since`, and returns how many.
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64>;
 }

@@ -1,7 +1,7 @@
 //! The rules of the effect ledger.
 
 use super::ledger::{Begun, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution};
-use super::{StoreError, Timestamp};
+use super::{CallKey, StoreError, Timestamp};
 
 /// An effect as a store keeps it: what [`EffectLedger`](super::EffectLedger) promises about one key, without a store.
 ///
@@ -14,9 +14,10 @@ use super::{StoreError, Timestamp};
 ///
 /// let now = Timestamp::now();
 /// let text = |text: &str| text.to_owned();
+/// let identity = CallId::in_thread(&ThreadId::new("acme", "main")?, 4, 0);
 /// let intent = Intent {
-///     key: text("k1"), call: text("c1"), turn: text("t1"), thread: None, tool: text("send_mail"), contract: text("9f2c"),
-///     tenant: text("acme"), principal: text("ann"), arguments_hash: text("77aa"), owner: text("run-1"),
+///     identity: identity.clone(), earlier: None, call: text("call_0"), thread: Some(text("main")), agent: None,
+///     tool: text("send_mail"), contract: text("9f2c"), principal: text("ann"), arguments_hash: text("77aa"), owner: text("run-1"),
 ///     at: now, lease_until: now.plus(Duration::from_secs(30)),
 /// };
 /// // Nothing is stored under the key yet.
@@ -28,7 +29,7 @@ use super::{StoreError, Timestamp};
 /// assert!(matches!(begun, Begun::Replay(row) if row.state == EffectState::Running));
 /// assert_eq!(changed, None);
 ///
-/// let mut claim = stored.ok_or_else(|| EffectClaim::missing("k1"))?;
+/// let mut claim = stored.ok_or_else(|| EffectClaim::missing(&identity.key()))?;
 /// let end = EffectEnd { state: EffectState::Succeeded, result: Some(text("7")), at: now };
 /// assert_eq!(claim.end("run-1", end)?, Ended::InTime);
 /// # Ok::<(), StoreError>(())
@@ -42,14 +43,16 @@ pub struct EffectClaim {
 }
 
 impl EffectClaim {
-    /// A step of [`EffectLedger::begin`](super::EffectLedger::begin). Takes what is stored under the intent's key, gives what to answer
-    /// and the claim to store under the key instead; none where that stays as it is. The audit row belongs to [`Begun::New`] alone.
+    /// A step of [`EffectLedger::begin`](super::EffectLedger::begin). Takes what is stored under the intent's key, or else under its
+    /// earlier key, gives what to answer and the claim to store instead, under the key of its own identity; none where that stays as it
+    /// is. The audit row belongs to [`Begun::New`] alone. Where the claim to store has a key other than the stored one, it replaces that.
     ///
     /// Conflict where the key belongs to another effect.
     pub fn begin(
         stored: Option<Self>,
         intent: Intent,
     ) -> Result<(Begun, Option<Self>), StoreError> {
+        let stored = stored.filter(|claim| claim.is_of(&intent));
         let mut attempt = 1;
         let mut resolved_by = None;
         if let Some(mut claim) = stored {
@@ -74,9 +77,16 @@ impl EffectClaim {
         Ok((Begun::New, Some(Self { row, released })))
     }
 
+    /// Whether the claim can be of the intent's call: it has the same identity, or was found by an earlier key in the same conversation.
+    /// Versions before 0.2 gave calls of two conversations one key, so a store leaves any other claim where it is.
+    pub fn is_of(&self, intent: &Intent) -> bool {
+        let found = &self.row.intent;
+        found.identity == intent.identity || found.thread == intent.thread
+    }
+
     /// The error for a key under which nothing is stored.
     #[must_use]
-    pub fn missing(key: &str) -> StoreError {
+    pub fn missing(key: &CallKey) -> StoreError {
         StoreError::Missing(format!("no effect `{key}`"))
     }
 
@@ -115,7 +125,7 @@ impl EffectClaim {
     /// Conflict where the owner is another, where the row has succeeded or failed already, and for an end that says `Running`.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
-        let key = &row.intent.key;
+        let key = row.intent.identity.key();
         if end.state == EffectState::Running {
             return Err(StoreError::Conflict(
                 "`running` is no end, say how the body ended".to_owned(),
@@ -153,7 +163,7 @@ impl EffectClaim {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         if self.released {
-            return Err(Self::missing(&self.row.intent.key));
+            return Err(Self::missing(&self.row.intent.identity.key()));
         }
         // One that has not lapsed is not ambiguous and stays what it is.
         self.lapse(now);
@@ -161,7 +171,8 @@ impl EffectClaim {
         if row.state != EffectState::Ambiguous {
             return Err(StoreError::Conflict(format!(
                 "effect `{}` is {}, not ambiguous",
-                row.intent.key, row.state
+                row.intent.identity.key(),
+                row.state
             )));
         }
         row.resolved_by = Some(operator.to_owned());
@@ -180,24 +191,32 @@ impl EffectClaim {
 
 impl EffectRow {
     /// Where the row stands in the order of lists: `at`, then key.
-    pub fn place(&self) -> (Timestamp, &str) {
-        (self.intent.at, &self.intent.key)
+    pub fn place(&self) -> (Timestamp, CallKey) {
+        (self.intent.at, self.intent.identity.key())
     }
 }
 
 /// A key stands for one effect: nobody gets the stored result of another's.
 fn same_effect(stored: &Intent, intent: &Intent) -> Result<(), StoreError> {
+    // Versions before 0.2 stored no agent, and hashed the call's id into the key.
+    let earlier = stored.identity.is_earlier();
+    let agent = stored.agent != intent.agent && !(earlier && stored.agent.is_none());
     let other = [
+        ("agent", agent),
+        ("call id", !earlier && stored.call != intent.call),
         ("tool", stored.tool != intent.tool),
         ("arguments", stored.arguments_hash != intent.arguments_hash),
-        ("tenant", stored.tenant != intent.tenant),
+        (
+            "workspace",
+            stored.identity.workspace() != intent.identity.workspace(),
+        ),
         ("principal", stored.principal != intent.principal),
     ];
     match other.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
         Some((what, _)) => Err(StoreError::Conflict(format!(
             "effect `{}` was begun with another {what}, take another key for another effect",
-            intent.key
+            intent.identity.key()
         ))),
     }
 }

@@ -3,25 +3,25 @@
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditRow;
-use super::{StoreFuture, Timestamp, words};
+use super::{CallId, CallKey, Scope, StoreError, StoreFuture, Timestamp, words};
 
 /// That a tool with effects is about to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
-    /// The idempotency key: names the effect, and is handed to the tool.
-    pub key: String,
-    /// The call's id within its turn.
+    /// The identity of the call, and so of the effect; its key is the idempotency key that the tool is given.
+    pub identity: CallId,
+    /// The key that a version before 0.2 gave to the same call, where there may be a row of such a version. It is of the same workspace.
+    pub earlier: Option<CallKey>,
+    /// The model's own id of the call.
     pub call: String,
-    /// The turn.
-    pub turn: String,
-    /// The thread.
+    /// The conversation.
     pub thread: Option<String>,
+    /// The agent that asks.
+    pub agent: Option<String>,
     /// The tool's name.
     pub tool: String,
     /// Hash of the tool's contract.
     pub contract: String,
-    /// The workspace.
-    pub tenant: String,
     /// The requesting user.
     pub principal: String,
     /// Hash of the canonical arguments.
@@ -32,6 +32,21 @@ pub struct Intent {
     pub at: Timestamp,
     /// From then on others may hold the owner for dead; [`EffectLedger::renew`] moves it.
     pub lease_until: Timestamp,
+}
+
+impl Intent {
+    /// Refuses what [`EffectLedger::begin`] does not take whatever is stored: Conflict where the earlier key is of another workspace.
+    pub fn check(&self) -> Result<(), StoreError> {
+        match &self.earlier {
+            Some(earlier) if earlier.workspace() != self.identity.workspace() => {
+                Err(StoreError::Conflict(format!(
+                    "effect `{}` has an earlier key of another workspace, give the key of its own workspace",
+                    self.identity.key()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Where an effect stands.
@@ -130,9 +145,10 @@ pub enum Resolution {
 /// let store = MemoryStore::default();
 /// let now = Timestamp::now();
 /// let text = |text: &str| text.to_owned();
+/// let identity = CallId::in_thread(&ThreadId::new("acme", "main")?, 4, 0);
 /// let intent = Intent {
-///     key: text("k1"), call: text("c1"), turn: text("t1"), thread: None, tool: text("send_mail"), contract: text("9f2c"),
-///     tenant: text("acme"), principal: text("ann"), arguments_hash: text("77aa"), owner: text("run-1"),
+///     identity: identity.clone(), earlier: None, call: text("call_0"), thread: Some(text("main")), agent: None,
+///     tool: text("send_mail"), contract: text("9f2c"), principal: text("ann"), arguments_hash: text("77aa"), owner: text("run-1"),
 ///     at: now, lease_until: now.plus(Duration::from_secs(30)),
 /// };
 /// assert_eq!(store.begin(intent.clone(), None).await?, Begun::New);
@@ -142,7 +158,7 @@ pub enum Resolution {
 /// let Begun::Replay(row) = store.begin(again.clone(), None).await? else { unreachable!() };
 /// assert_eq!(row.state, EffectState::Ambiguous);
 ///
-/// store.resolve("k1", Resolution::Rerun, "olga", again.at).await?;
+/// store.resolve(&identity.key(), Resolution::Rerun, "olga", again.at).await?;
 /// assert_eq!(store.begin(again, None).await?, Begun::New);
 /// # Ok(())
 /// # }
@@ -151,25 +167,41 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Whether what is stored survives the process and is shared with others that open the same store.
     fn is_durable(&self) -> bool;
 
-    /// Claims a key. [`Begun::New`] stores the intent and the audit row in one transaction; a row that is there already is returned
-    /// instead, and then the audit row is not written. A running row whose lease is over at `intent.at` becomes ambiguous first.
+    /// Claims the key of an intent's identity. [`Begun::New`] stores the intent and the audit row in one transaction; a row that is there
+    /// already is returned instead, and then the audit row is not written. A running row whose lease is over at `intent.at` becomes ambiguous first.
     ///
-    /// Conflict where the key belongs to another tool, other arguments, another tenant or another principal: nothing is stored.
+    /// Where there is no row of the key, the row of `intent.earlier` is looked for, and treated as if it had the key. The row of a rerun
+    /// replaces it.
+    ///
+    /// Every method that takes a key finds the row with that key, or else the row that was begun with it as `intent.earlier` (of several,
+    /// the first by `at`, then key). So a call is not begun under both of its keys.
+    ///
+    /// Conflict where the key belongs to another agent, call id, tool, other arguments or another principal, and for what
+    /// [`Intent::check`] refuses: nothing is stored.
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
 
     /// Moves the lease of a running row to `until`, never back. False where the row is not running or not this owner's.
-    fn renew<'a>(&'a self, key: &'a str, owner: &'a str, until: Timestamp)
-    -> StoreFuture<'a, bool>;
+    fn renew<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        until: Timestamp,
+    ) -> StoreFuture<'a, bool>;
 
     /// Records how the body ended. An ambiguous row becomes what a late end says, also where it was released for a rerun that nobody
     /// has begun.
     ///
     /// Missing for an unknown key. Conflict where the owner is another, where the row has succeeded or failed already, and for an end
     /// that says `Running`.
-    fn end<'a>(&'a self, key: &'a str, owner: &'a str, end: EffectEnd) -> StoreFuture<'a, Ended>;
+    fn end<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        end: EffectEnd,
+    ) -> StoreFuture<'a, Ended>;
 
     /// The row of a key; none where it is unknown or released for a rerun.
-    fn get<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<EffectRow>>;
+    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>>;
 
     /// Settles an ambiguous row by an operator's word, and returns it. A running row whose lease is over at `now` counts as ambiguous.
     ///
@@ -179,19 +211,19 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Missing for an unknown or released key, Conflict where the row is not ambiguous.
     fn resolve<'a>(
         &'a self,
-        key: &'a str,
+        key: &'a CallKey,
         resolution: Resolution,
         operator: &'a str,
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow>;
 
-    /// Turns every running row whose lease is over at `now` to ambiguous, and returns those rows, by `at`, then key.
-    fn sweep(&self, now: Timestamp) -> StoreFuture<'_, Vec<EffectRow>>;
+    /// Turns every running row of a scope whose lease is over at `now` to ambiguous, and returns those rows, by `at`, then key.
+    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>>;
 
-    /// The rows of a tenant and in a state, or of all, by `at`, then key.
+    /// The rows of a scope, in a state or in all, by `at`, then key.
     fn list<'a>(
         &'a self,
-        tenant: Option<&'a str>,
+        scope: Scope<'a>,
         state: Option<EffectState>,
     ) -> StoreFuture<'a, Vec<EffectRow>>;
 }

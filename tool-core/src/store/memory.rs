@@ -1,8 +1,11 @@
 //! Everything in memory, behind one lock.
 
+#[cfg(feature = "host")]
 mod approval;
+#[cfg(feature = "host")]
 mod audit;
 mod catalogue;
+#[cfg(feature = "host")]
 mod ledger;
 mod spill;
 mod thread;
@@ -29,8 +32,11 @@ pub struct MemoryStore(Arc<Mutex<Tables>>);
 
 #[derive(Default)]
 struct Tables {
+    #[cfg(feature = "host")]
     approvals: approval::Approvals,
+    #[cfg(feature = "host")]
     ledger: ledger::Ledger,
+    #[cfg(feature = "host")]
     audit: audit::Audit,
     threads: thread::Threads,
     spills: spill::Spills,
@@ -59,6 +65,7 @@ impl fmt::Debug for MemoryStore {
 }
 
 /// The first rows, as many as a filter wants.
+#[cfg(feature = "host")]
 fn limited(limit: Option<u32>) -> usize {
     limit.map_or(usize::MAX, |limit| {
         usize::try_from(limit).unwrap_or(usize::MAX)

@@ -13,13 +13,22 @@
 //! [`is_durable`](ApprovalStore::is_durable), among many processes. Time is always handed in, so that a store has no clock of its
 //! own and a test needs none.
 //!
+//! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
+//! [`CallKey`], which name their workspace, or a [`Scope`].
+//!
 //! A future does nothing before it is polled. One that is dropped half way either changed nothing or did all that its method says.
 
+#[cfg(feature = "host")]
 mod answer;
+#[cfg(feature = "host")]
 mod approval;
+#[cfg(feature = "host")]
 mod audit;
 mod catalogue;
+#[cfg(feature = "host")]
 mod claim;
+mod identity;
+#[cfg(feature = "host")]
 mod ledger;
 mod memory;
 mod spill;
@@ -30,13 +39,19 @@ use std::error::Error;
 
 use futures::future::BoxFuture;
 
+#[cfg(feature = "host")]
 pub use approval::{
     Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
     ApprovalStore, Verdict,
 };
+#[cfg(feature = "host")]
 pub use audit::{AuditFilter, AuditNote, AuditRow, AuditSink};
 pub use catalogue::{Catalogue, CatalogueChanges, CatalogueEntry};
+#[cfg(feature = "host")]
 pub use claim::EffectClaim;
+pub(crate) use identity::EarlierCall;
+pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};
+#[cfg(feature = "host")]
 pub use ledger::{
     Begun, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
 };
@@ -75,8 +90,10 @@ pub enum StoreError {
 /// let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
 /// # let _ = store;
 /// ```
+#[cfg(feature = "host")]
 pub trait Store: ApprovalStore + EffectLedger + AuditSink + ThreadStore + SpillStore {}
 
+#[cfg(feature = "host")]
 impl<T: ApprovalStore + EffectLedger + AuditSink + ThreadStore + SpillStore> Store for T {}
 
 /// Gives an enum of plain variants the words that stores write for it.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, StoreFuture, Timestamp};
+use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 
 /// A text that is kept for its reader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,7 +10,7 @@ pub struct Spill {
     /// Names it; unique in the store.
     pub handle: String,
     /// The workspace that may read it.
-    pub tenant: String,
+    pub workspace: Workspace,
     /// The user who may read it.
     pub principal: String,
     /// The whole text.
@@ -83,13 +83,13 @@ impl SpillPart {
 /// let store = MemoryStore::default();
 /// let now = Timestamp::now();
 /// store.put(Spill {
-///     handle: "s1".into(), tenant: "acme".into(), principal: "ann".into(), text: "grün".into(),
+///     handle: "s1".into(), workspace: "acme".into(), principal: "ann".into(), text: "grün".into(),
 ///     at: now, expires: now.plus(Duration::from_secs(600)),
 /// }).await?;
 ///
-/// let part = SpillStore::read(&store, "s1", "acme", "ann", 0, 3, now).await?.unwrap();
+/// let part = SpillStore::read(&store, &"acme".into(), "ann", "s1", 0, 3, now).await?.unwrap();
 /// assert_eq!((part.text.as_str(), part.total), ("gr", 5)); // no half character
-/// assert!(SpillStore::read(&store, "s1", "acme", "bob", 0, 3, now).await?.is_none());
+/// assert!(SpillStore::read(&store, &"acme".into(), "bob", "s1", 0, 3, now).await?.is_none());
 /// # Ok(())
 /// # }
 /// ```
@@ -101,18 +101,18 @@ pub trait SpillStore: Send + Sync + 'static {
     /// whole character; where `most` is less than that takes, it is one character, so that a reader always gets on. Past the end it is
     /// empty.
     ///
-    /// None where there is no such handle, where it belongs to another tenant or principal, and where it has expired by `now`: a
+    /// None where there is no such handle, where it belongs to another workspace or principal, and where it has expired by `now`: a
     /// reader cannot tell these apart.
     fn read<'a>(
         &'a self,
-        handle: &'a str,
-        tenant: &'a str,
+        workspace: &'a Workspace,
         principal: &'a str,
+        handle: &'a str,
         from: u64,
         most: u64,
         now: Timestamp,
     ) -> StoreFuture<'a, Option<SpillPart>>;
 
-    /// Removes every text that has expired by `now`, and returns how many.
-    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64>;
+    /// Removes every text of a scope that has expired by `now`, and returns how many.
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64>;
 }

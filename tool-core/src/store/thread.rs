@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, StoreFuture, Timestamp, words};
+use super::{CallPlace, StoreError, StoreFuture, ThreadId, Timestamp, words};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,16 +19,14 @@ pub enum Role {
 words!(Role { User = "user", Assistant = "assistant", Tool = "tool", });
 
 /// A message to be stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMessage {
     /// The thread.
-    pub thread: String,
-    /// The turn that it belongs to.
-    pub turn: String,
+    pub thread: ThreadId,
     /// Who speaks.
     pub role: Role,
-    /// The call that a tool's message answers.
-    pub call: Option<String>,
+    /// The call that a tool's message answers; `None` for other messages.
+    pub answers: Option<CallPlace>,
     /// What is said, as JSON.
     pub content: String,
     /// When.
@@ -36,18 +34,18 @@ pub struct NewMessage {
 }
 
 /// A message as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its place in the thread; the first is 1, and none is left out.
+    /// Its sequence number in the thread. Numbers grow by 1, and none is given twice, also after the thread was erased.
     pub seq: u64,
     /// The thread.
-    pub thread: String,
-    /// The turn that it belongs to.
-    pub turn: String,
+    pub thread: ThreadId,
     /// Who speaks.
     pub role: Role,
     /// The call that a tool's message answers.
-    pub call: Option<String>,
+    pub answers: Option<CallPlace>,
+    /// The host's name of the turn, in messages that versions before 0.2 wrote.
+    pub turn: Option<String>,
     /// What is said, as JSON.
     pub content: String,
     /// When.
@@ -55,42 +53,49 @@ pub struct Message {
 }
 
 impl NewMessage {
-    /// Refuses what [`ThreadStore::append`] does not take whatever the thread holds: Conflict for a tool's message that names no call.
+    /// Refuses what [`ThreadStore::append`] does not take whatever the thread holds: Conflict for a tool's message that answers no
+    /// call, and for another message that answers one.
     pub fn check(&self) -> Result<(), StoreError> {
-        if self.role == Role::Tool && self.call.is_none() {
-            return Err(StoreError::Conflict(
-                "a tool's message names the call that it answers".to_owned(),
-            ));
+        match (self.role, self.answers) {
+            (Role::Tool, None) => Err(StoreError::Conflict(
+                "a tool's message answers a call, give its place in the thread".to_owned(),
+            )),
+            (Role::User | Role::Assistant, Some(_)) => Err(StoreError::Conflict(format!(
+                "a message of role `{}` answers no call, only a tool's message does",
+                self.role
+            ))),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// The error for a tool's message whose call has its result in the thread already.
     #[must_use]
     pub fn answered(&self) -> StoreError {
-        let (thread, turn) = (&self.thread, &self.turn);
-        let call = self.call.as_deref().unwrap_or_default();
+        let CallPlace { message, position } = self.answers.unwrap_or(CallPlace {
+            message: 0,
+            position: 0,
+        });
         StoreError::Conflict(format!(
-            "call `{call}` of turn `{turn}` has its result in thread `{thread}` already"
+            "call {position} of message {message} has its result in thread {} already",
+            self.thread
         ))
     }
 
-    /// The message at its place in the thread.
-    pub fn at_place(self, seq: u64) -> Message {
+    /// The message with its sequence number.
+    pub fn numbered(self, seq: u64) -> Message {
         let Self {
             thread,
-            turn,
             role,
-            call,
+            answers,
             content,
             at,
         } = self;
         Message {
             seq,
             thread,
-            turn,
             role,
-            call,
+            answers,
+            turn: None,
             content,
             at,
         }
@@ -105,23 +110,34 @@ impl NewMessage {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {
 /// let store = MemoryStore::default();
-/// let result = NewMessage {
-///     thread: "th1".into(), turn: "t1".into(), role: Role::Tool, call: Some("c1".into()), content: "7".into(), at: Timestamp::now(),
+/// let thread = ThreadId::new("acme", "main")?;
+/// let called = NewMessage {
+///     thread: thread.clone(), role: Role::Assistant, answers: None, content: "{}".into(), at: Timestamp::now(),
 /// };
-/// assert_eq!(store.append(result.clone()).await?, 1);
+/// let message = store.append(called).await?;
+/// let result = NewMessage {
+///     thread: thread.clone(), role: Role::Tool, answers: Some(CallPlace { message, position: 0 }), content: "7".into(),
+///     at: Timestamp::now(),
+/// };
+/// assert_eq!(store.append(result.clone()).await?, 2);
 /// assert!(matches!(store.append(result).await, Err(StoreError::Conflict(_)))); // a call has one result
-/// assert_eq!(ThreadStore::read(&store, "th1", None).await?.len(), 1);
+/// assert_eq!(ThreadStore::read(&store, &thread, None).await?.len(), 2);
 /// # Ok(())
 /// # }
 /// ```
 pub trait ThreadStore: Send + Sync + 'static {
-    /// Stores a message at the end of its thread, and returns its place there. Conflict where the call of this turn has a tool's
-    /// message already, and for a tool's message that names no call.
+    /// Stores a message at the end of its thread, and returns its sequence number. Conflict where the call has a tool's message already,
+    /// and for what [`NewMessage::check`] refuses.
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64>;
 
-    /// The messages of a thread in order; those after a place where one is given. An unknown thread has none.
-    fn read<'a>(&'a self, thread: &'a str, after: Option<u64>) -> StoreFuture<'a, Vec<Message>>;
+    /// The messages of a thread in order; those after a sequence number where one is given. An unknown thread has none.
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>>;
 
-    /// Removes a thread, and returns how many messages it had.
-    fn erase<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, u64>;
+    /// Removes the messages of a thread, and returns how many there were. Their sequence numbers are not given again, so that a new call
+    /// is never taken for one of an erased message.
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64>;
 }

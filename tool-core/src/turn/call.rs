@@ -4,18 +4,21 @@ use std::pin::pin;
 
 use futures::stream::StreamExt as _;
 
-use super::{ModelMessage, Turns};
+use super::message::StoredCall;
+use super::{StoredMessage, Turns};
 use crate::call::{CallResult, ToolCall, ToolEvent};
-use crate::context::{Gated, ToolContext};
+use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
-use crate::store::{EffectRow, EffectState};
+use crate::store::{EffectRow, StoreError};
 use crate::toolset::Toolset;
 
 /// What came of one call.
 pub(super) enum Ended {
     Result(Box<CallResult>),
     Unsettled(Box<EffectRow>),
+    /// A store of the gate failed: it stays open.
+    Undecided(StoreError),
     /// The host took no more calls: it stays open.
     NotTaken,
 }
@@ -24,10 +27,12 @@ impl Turns {
     pub(super) async fn one(
         &self,
         tools: &Toolset,
-        message: &ModelMessage,
-        call: &ToolCall,
+        stored: &StoredMessage,
+        call: &StoredCall<'_>,
         cx: &ToolContext,
     ) -> Ended {
+        let cx = &call.context(cx);
+        let (call, message) = (call.call, stored.message());
         let refused = |kind, text| {
             let error = ToolError::of(kind, text);
             Ended::Result(Box::new(CallResult::refused(call.clone(), error)))
@@ -57,11 +62,15 @@ impl Turns {
         if unavailable && tools.gate().is_some_and(Gate::is_draining) {
             return Ended::NotTaken;
         }
-        match unsettled(tools, call, cx, &result).await {
+        if result.undecided
+            && let Some(error) = result.error()
+        {
+            let error = StoreError::Unavailable(error.operator_text().into());
+            return Ended::Undecided(error);
+        }
+        match result.unsettled.clone() {
+            Some(row) => Ended::Unsettled(row),
             None => Ended::Result(Box::new(result)),
-            Some(row) if is_open(&row) => Ended::Unsettled(row),
-            // It has ended meanwhile.
-            Some(_) => Ended::Result(Box::new(self.call(tools, call, cx).await)),
         }
     }
 
@@ -81,27 +90,4 @@ impl Turns {
         let error = ToolError::of(ErrorKind::Cancelled, "the call ended without a result");
         CallResult::refused(call.clone(), error)
     }
-}
-
-/// The ledger's row of a call that was not run because it was begun before.
-async fn unsettled(
-    tools: &Toolset,
-    call: &ToolCall,
-    cx: &ToolContext,
-    result: &CallResult,
-) -> Option<Box<EffectRow>> {
-    let interrupted = result
-        .error()
-        .is_some_and(|error| error.kind() == ErrorKind::Interrupted);
-    if !interrupted || result.is_replayed() || cx.call_id().is_some() {
-        return None;
-    }
-    let key = Gated::open(cx, call, None).ok()?.key(cx, call).to_owned();
-    let row = tools.gate()?.effects()?.get(&key).await;
-    // Where the ledger fails, the result says what is known.
-    row.ok()?.map(Box::new)
-}
-
-fn is_open(row: &EffectRow) -> bool {
-    matches!(row.state, EffectState::Running | EffectState::Ambiguous)
 }

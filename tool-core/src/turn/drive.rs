@@ -2,11 +2,11 @@
 
 use futures::future::BoxFuture;
 
-use super::{ModelMessage, Place, ToolMessage, Turn, TurnError, Turns, read};
+use super::{ModelMessage, ToolMessage, Turn, TurnError, Turns};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::gate::approval::Ticket;
-use crate::store::{EffectRow, Message, Role};
+use crate::store::{EffectRow, Message};
 use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
@@ -47,56 +47,52 @@ pub enum Outcome {
     StepLimit,
 }
 
-/// The content of an assistant's message.
-#[derive(serde::Serialize, serde::Deserialize)]
-struct Said {
-    #[serde(flatten)]
-    message: ModelMessage,
-    step: u32,
-}
-
 impl Turns {
     /// Asks the model and runs what it calls, until it calls nothing, a person is needed, or the steps are used up.
     ///
-    /// Everything that counts is in the thread, so the same call goes on where an earlier one was left: after an approval, or after a
-    /// crash. `cx` names the conversation and the run (as its turn: each message of the model is `{turn}.{step}`). `tools` is asked
-    /// before each step, so that rules may change between two of them.
+    /// `cx` names the workspace and the conversation. Everything that counts is in the thread, so the same call goes on where an earlier
+    /// one was left: after an approval, or after a crash. `tools` is asked before each step, so that rules may change between two of
+    /// them.
     ///
-    /// A failed call is a message like any other: the model reads it and goes on.
+    /// A run answers the last message of a user: where the model has answered it, `drive` returns that answer again, and asks the model
+    /// only when the user has written since. A failed call is a message like any other: the model reads it and goes on.
     pub async fn drive<M: Model + ?Sized>(
         &self,
         model: &mut M,
         tools: impl Fn(&ToolContext) -> Toolset,
         cx: &ToolContext,
     ) -> Result<Outcome, TurnError> {
-        let thread = cx
-            .conversation()
-            .ok_or(TurnError::Unnamed("conversation"))?
-            .to_owned();
-        let run = cx.turn().ok_or(TurnError::Unnamed("turn"))?.to_owned();
-        let mut step = 0;
-        // Where an earlier drive of this run has stopped.
-        let mut open = None;
-        for message in self.threads.read(&thread, None).await? {
-            if message.role == Role::Assistant && is_step(&message.turn, &run) {
-                let said: Said = read(message.seq, &message.content)?;
-                (step, open) = (said.step, Some(said.message));
-            }
-        }
-        loop {
-            let turn = format!("{run}.{step}");
-            let cx = cx.with_turn(turn.clone());
-            if let Some(message) = open.take() {
-                if message.calls.is_empty() {
-                    return Ok(Outcome::Said(message.text));
+        let mut thread = self.read(cx).await?;
+        // Where an earlier drive has stopped.
+        let (mut open, mut step) = match thread.last_of_model()? {
+            Some((last, _)) if last.message.calls.is_empty() => {
+                if !thread.user_wrote_after(last.seq) {
+                    return Ok(Outcome::Said(last.message.text));
                 }
-                match Box::pin(self.run(&tools(&cx), &message, &cx)).await? {
+                (None, 0)
+            }
+            // A new message of the user begins a new run, which has all its steps.
+            Some((last, _)) if thread.user_wrote_after(last.seq) => (Some(last), 0),
+            Some((last, step)) => (Some(last), step),
+            None => (None, 0),
+        };
+        loop {
+            if let Some(message) = open.take() {
+                if message.message.calls.is_empty() {
+                    return Ok(Outcome::Said(message.message.text));
+                }
+                let tools = tools(cx);
+                let run = self.run_in(&mut thread, &tools, &message, cx);
+                match Box::pin(run).await? {
                     Turn::Waiting(tickets) => return Ok(Outcome::Waiting(tickets)),
                     Turn::Lacking(needs) => return Ok(Outcome::Lacking(needs)),
                     Turn::Unsettled(row) => return Ok(Outcome::Unsettled(row)),
                     Turn::Complete(results) => {
                         if let Some(reply) = results.iter().find_map(ToolMessage::reply) {
-                            return self.replied(&thread, &run, step + 1, reply).await;
+                            // What the tool has said is stored in the model's place.
+                            let said = ModelMessage::text(reply.clone());
+                            thread.append_model(said, step + 1).await?;
+                            return Ok(Outcome::Replied(reply));
                         }
                     }
                 }
@@ -105,58 +101,14 @@ impl Turns {
                 return Ok(Outcome::StepLimit);
             }
             step += 1;
-            let cx = cx.with_turn(format!("{run}.{step}"));
-            let tools = tools(&cx);
-            let messages = self.threads.read(&thread, None).await?;
+            let tools = tools(cx);
             let request = Request {
-                messages: &messages,
+                messages: thread.messages(),
                 tools: &tools,
                 step,
             };
             let message = model.next(request).await.map_err(TurnError::Model)?;
-            self.said(&thread, &run, step, &message).await?;
-            open = Some(message);
+            open = Some(thread.append_model(message, step).await?);
         }
     }
-
-    /// Stores what the tool has said in the model's place.
-    async fn replied(
-        &self,
-        thread: &str,
-        run: &str,
-        step: u32,
-        text: String,
-    ) -> Result<Outcome, TurnError> {
-        self.said(thread, run, step, &ModelMessage::text(text.clone()))
-            .await?;
-        Ok(Outcome::Replied(text))
-    }
-
-    async fn said(
-        &self,
-        thread: &str,
-        run: &str,
-        step: u32,
-        message: &ModelMessage,
-    ) -> Result<(), TurnError> {
-        let place = Place {
-            thread: thread.to_owned(),
-            turn: format!("{run}.{step}"),
-        };
-        let said = Said {
-            message: message.clone(),
-            step,
-        };
-        self.threads
-            .append(place.message(Role::Assistant, None, &said)?)
-            .await?;
-        Ok(())
-    }
-}
-
-/// Whether a turn is a step of a run.
-fn is_step(turn: &str, run: &str) -> bool {
-    turn.strip_prefix(run)
-        .and_then(|rest| rest.strip_prefix('.'))
-        .is_some_and(|step| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,11 +1,15 @@
 //! What a thread keeps of a turn.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::call::{CallResult, ToolCall};
+use crate::context::ToolContext;
 use crate::error::ErrorKind;
 use crate::output::{Citation, ModelOutput};
+use crate::store::{CallId, CallPlace, EarlierCall, ThreadId};
 
 /// What a model said in one message: text, calls, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +56,85 @@ impl ModelMessage {
             ..Self::default()
         }
     }
+}
+
+/// A message of a model as the thread stores it, with its sequence number: what identifies its calls.
+///
+/// Made by [`Turns::record`](super::Turns::record) and [`Turns::last`](super::Turns::last).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredMessage {
+    pub(super) thread: ThreadId,
+    pub(super) seq: u64,
+    pub(super) message: ModelMessage,
+    /// The host's name of the turn, where a version before 0.2 stored the message.
+    pub(super) turn: Option<Arc<str>>,
+}
+
+impl StoredMessage {
+    /// The thread.
+    pub fn thread(&self) -> &ThreadId {
+        &self.thread
+    }
+
+    /// The sequence number in the thread.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// What the model said.
+    pub fn message(&self) -> &ModelMessage {
+        &self.message
+    }
+
+    /// The calls of the message, with their positions.
+    pub(super) fn calls(&self) -> Vec<StoredCall<'_>> {
+        let calls = self.message.calls.iter().zip(0..);
+        calls
+            .map(|(call, position)| StoredCall {
+                message: self,
+                call,
+                position,
+            })
+            .collect()
+    }
+}
+
+/// A call of a stored message.
+pub(super) struct StoredCall<'m> {
+    message: &'m StoredMessage,
+    pub(super) call: &'m ToolCall,
+    pub(super) position: u32,
+}
+
+impl StoredCall<'_> {
+    pub(super) fn place(&self) -> CallPlace {
+        CallPlace {
+            message: self.message.seq,
+            position: self.position,
+        }
+    }
+
+    /// The context of the call.
+    pub(super) fn context(&self, cx: &ToolContext) -> ToolContext {
+        let StoredMessage {
+            thread, seq, turn, ..
+        } = self.message;
+        let earlier = turn.as_ref().map(|turn| EarlierCall {
+            turn: Arc::clone(turn),
+            path: self.call.id.clone(),
+        });
+        cx.for_call_of(CallId::in_thread(thread, *seq, self.position), earlier)
+    }
+}
+
+/// The content of an assistant's message in a thread.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Recorded {
+    #[serde(flatten)]
+    pub(super) message: ModelMessage,
+    /// Which message of its run it is; the first is 1.
+    #[serde(default)]
+    pub(super) step: u32,
 }
 
 /// The result of a call, as the thread keeps it: what the model reads beside the whole payload.

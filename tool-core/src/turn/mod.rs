@@ -1,27 +1,30 @@
 //! The calls of one message of a model, and the loop around them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use futures::stream::{FuturesOrdered, StreamExt};
 use serde_json::value::RawValue;
 
-use crate::call::ToolCall;
+use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
-use crate::store::{EffectRow, NewMessage, Role, StoreError, ThreadStore, Timestamp};
+use crate::store::{EffectRow, NewMessage, Role, StoreError, ThreadId, ThreadStore, Timestamp};
 use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
 mod call;
 mod drive;
 mod message;
+mod thread;
 
 use call::Ended;
 pub use drive::{Model, Outcome, Request};
-pub use message::{ModelMessage, ToolMessage, Written};
+use message::StoredCall;
+pub use message::{ModelMessage, StoredMessage, ToolMessage, Written};
+use thread::Thread;
 
 type Observer = dyn Fn(&ToolMessage) + Send + Sync;
 /// Is told of the steps of running calls.
@@ -54,8 +57,10 @@ const STEPS: u32 = 15;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), tool_core::turn::TurnError> {
 /// let turns = Turns::new(MemoryStore::default());
-/// let cx = ToolContext::builder().conversation("th-1").turn("t-1").build();
-/// let message = ModelMessage::calls([ToolCall::new("c-1", "add", r#"{"a":1,"b":2}"#)]);
+/// let cx = ToolContext::builder().workspace("acme").conversation("main").build();
+/// turns.say("What is 1 + 2?", &cx).await?;
+/// let message = ModelMessage::calls([ToolCall::new("call_0", "add", r#"{"a":1,"b":2}"#)]);
+/// let message = turns.record(message, &cx).await?;
 /// let Turn::Complete(results) = turns.run(&toolset![add], &message, &cx).await? else { unreachable!() };
 /// assert_eq!(results[0].text, "3");
 /// # Ok(())
@@ -90,13 +95,22 @@ pub enum Turn {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
-    /// The context names no conversation or no turn.
+    /// The context names no conversation.
     #[error(
-        "the context names no {0}, so results cannot be stored: `ToolContext::builder().{0}(…)`"
+        "the context has no conversation, so messages cannot be stored: name it with `ToolContext::builder().conversation(…)`"
     )]
-    Unnamed(&'static str),
-    /// The store failed. What is stored stays; run the message again.
-    #[error("the thread could not be read or written: {0}")]
+    Unnamed,
+    /// The message belongs to another thread than the context.
+    #[error(
+        "the message is of thread {message}, and the context is not: give it that workspace and conversation"
+    )]
+    Elsewhere {
+        /// The thread of the message.
+        message: ThreadId,
+    },
+    /// A store failed: that of the thread, or one that the gate asks before it runs a call. What is stored stays, and the call is open,
+    /// because an earlier run of it may have taken effect. Run the message again.
+    #[error("a store failed, run the message again: {0}")]
     Store(#[from] StoreError),
     /// The host takes no more calls. What is stored stays, the other calls are open: run the message again in the next process.
     #[error("the host is shutting down, run the message again in another process")]
@@ -163,39 +177,105 @@ impl Turns {
         self
     }
 
-    /// Runs what has no stored result yet of the calls of a message. `cx` names conversation and turn; every message of a model is a
-    /// turn of its own.
+    /// Stores a user's message in the conversation of a context, and returns its sequence number in the thread.
+    ///
+    /// A message that arrives while a run is under way waits: the model reads it with its next request.
+    ///
+    /// ```
+    /// use tool_core::ToolContext;
+    /// use tool_core::store::MemoryStore;
+    /// use tool_core::turn::Turns;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tool_core::turn::TurnError> {
+    /// let turns = Turns::new(MemoryStore::default());
+    /// let cx = ToolContext::builder().workspace("acme").conversation("main").user("ann").build();
+    /// assert_eq!(turns.say("How is the weather in Oslo?", &cx).await?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn say(&self, text: &str, cx: &ToolContext) -> Result<u64, TurnError> {
+        let content = serde_json::Value::from(text).to_string();
+        let message = NewMessage {
+            thread: thread(cx)?,
+            role: Role::User,
+            answers: None,
+            content,
+            at: Timestamp::now(),
+        };
+        Ok(self.threads.append(message).await?)
+    }
+
+    /// Stores a message of a model in the conversation of a context. [`drive`](Self::drive) does so by itself; this is for hosts with a
+    /// loop of their own.
+    pub async fn record(
+        &self,
+        message: ModelMessage,
+        cx: &ToolContext,
+    ) -> Result<StoredMessage, TurnError> {
+        let thread = self.read(cx).await?;
+        let step = match thread.last_of_model()? {
+            Some((last, step)) if !thread.user_wrote_after(last.seq) => step + 1,
+            _ => 1,
+        };
+        { thread }.append_model(message, step).await
+    }
+
+    /// The last message of the model in the conversation of a context: the one to [`run`](Self::run) again after a crash. `None` where
+    /// the model has said nothing.
+    pub async fn last(&self, cx: &ToolContext) -> Result<Option<StoredMessage>, TurnError> {
+        let last = self.read(cx).await?.last_of_model()?;
+        Ok(last.map(|(message, _)| message))
+    }
+
+    async fn read(&self, cx: &ToolContext) -> Result<Thread<'_>, TurnError> {
+        Thread::read(&self.threads, thread(cx)?, None).await
+    }
+
+    /// Runs the calls of a stored message that have no stored result yet. `cx` names the conversation of the message.
     pub async fn run(
         &self,
         tools: &Toolset,
-        message: &ModelMessage,
+        message: &StoredMessage,
         cx: &ToolContext,
     ) -> Result<Turn, TurnError> {
-        let thread = cx
-            .conversation()
-            .ok_or(TurnError::Unnamed("conversation"))?
-            .to_owned();
-        let turn = cx.turn().ok_or(TurnError::Unnamed("turn"))?.to_owned();
-        let mut stored = self.stored(&thread, &turn).await?;
-        let place = Place { thread, turn };
+        if thread(cx)? != message.thread {
+            return Err(TurnError::Elsewhere {
+                message: message.thread.clone(),
+            });
+        }
+        let id = message.thread.clone();
+        let mut thread = Thread::read(&self.threads, id, Some(message.seq)).await?;
+        self.run_in(&mut thread, tools, message, cx).await
+    }
+
+    /// [`run`](Self::run), in a thread that was read.
+    async fn run_in(
+        &self,
+        thread: &mut Thread<'_>,
+        tools: &Toolset,
+        stored: &StoredMessage,
+        cx: &ToolContext,
+    ) -> Result<Turn, TurnError> {
+        let mut results = thread.results(stored.seq)?;
+        let calls = stored.calls();
         let (mut tickets, mut lacking) = (Vec::new(), Vec::<VariableNeed>::new());
-        let keys = call_keys(&message.calls);
         let mut at = 0;
-        while at < message.calls.len() {
-            if stored.contains_key(&keys[at]) {
+        while at < calls.len() {
+            if results.contains_key(&calls[at].position) {
                 at += 1;
                 continue;
             }
-            let group = self.group(tools, message, &keys, &stored, at);
-            let results: Vec<Ended> = if group == 1 {
-                vec![self.one(tools, message, &message.calls[at], cx).await]
+            let group = self.group(tools, &calls[at..], &results);
+            let ended: Vec<Ended> = if let [call] = &calls[at..at + group] {
+                vec![self.one(tools, stored, call, cx).await]
             } else {
-                let calls = message.calls[at..at + group].iter();
-                let run = calls.map(|call| self.one(tools, message, call, cx));
+                let calls = calls[at..at + group].iter();
+                let run = calls.map(|call| self.one(tools, stored, call, cx));
                 run.collect::<FuturesOrdered<_>>().collect().await
             };
-            let (mut unsettled, mut draining) = (None, false);
-            for (key, ended) in keys[at..].iter().zip(results) {
+            let (mut unsettled, mut undecided, mut draining) = (None, None, false);
+            for (call, ended) in calls[at..].iter().zip(ended) {
                 let result = match ended {
                     Ended::Result(result) => result,
                     Ended::NotTaken => {
@@ -204,6 +284,10 @@ impl Turns {
                     }
                     Ended::Unsettled(row) => {
                         unsettled = Some(row);
+                        continue;
+                    }
+                    Ended::Undecided(error) => {
+                        undecided = Some(error);
                         continue;
                     }
                 };
@@ -229,14 +313,17 @@ impl Turns {
                     tickets.extend_from_slice(result.tickets());
                     continue;
                 }
-                let stored_message = self.store(&place, key, ToolMessage::of(&result)).await?;
-                stored.insert(key.clone(), stored_message);
+                let message = self.store(thread, stored, call, &result).await?;
+                results.insert(call.position, message);
             }
             if draining {
                 return Err(TurnError::Draining);
             }
             if let Some(row) = unsettled {
                 return Ok(Turn::Unsettled(row));
+            }
+            if let Some(error) = undecided {
+                return Err(TurnError::Store(error));
             }
             at += group;
         }
@@ -247,64 +334,50 @@ impl Turns {
             return Ok(Turn::Waiting(tickets));
         }
         Ok(Turn::Complete(
-            keys.iter().filter_map(|key| stored.remove(key)).collect(),
+            calls
+                .iter()
+                .filter_map(|call| results.remove(&call.position))
+                .collect(),
         ))
     }
 
-    /// How many calls from a position on may run at once.
+    /// How many of these calls, from the first on, may run at once.
     fn group(
         &self,
         tools: &Toolset,
-        message: &ModelMessage,
-        keys: &[String],
-        stored: &HashMap<String, ToolMessage>,
-        at: usize,
+        calls: &[StoredCall<'_>],
+        results: &HashMap<u32, ToolMessage>,
     ) -> usize {
-        let apart = |call: &ToolCall| {
+        let only_reads = |call: &ToolCall| {
             tools
                 .get(&call.name)
                 .is_some_and(|def| def.hints().read_only && !def.is_sequential())
         };
-        let calls = message.calls[at..].iter().zip(&keys[at..]);
         let run = calls
+            .iter()
             .take(self.parallel)
-            .take_while(|(call, key)| apart(call) && !stored.contains_key(*key));
+            .take_while(|call| only_reads(call.call) && !results.contains_key(&call.position));
         run.count().max(1)
-    }
-
-    /// Results that are there already.
-    async fn stored(
-        &self,
-        thread: &str,
-        turn: &str,
-    ) -> Result<HashMap<String, ToolMessage>, TurnError> {
-        let mut stored = HashMap::new();
-        for message in self.threads.read(thread, None).await? {
-            if message.turn == turn
-                && message.role == Role::Tool
-                && let Some(call) = message.call
-            {
-                stored.insert(call, read(message.seq, &message.content)?);
-            }
-        }
-        Ok(stored)
     }
 
     /// Stores a result. Where another process was faster, its result holds.
     async fn store(
         &self,
-        place: &Place,
-        key: &str,
-        message: ToolMessage,
+        thread: &mut Thread<'_>,
+        stored: &StoredMessage,
+        call: &StoredCall<'_>,
+        result: &CallResult,
     ) -> Result<ToolMessage, TurnError> {
-        let new = place.message(Role::Tool, Some(key.to_owned()), &message)?;
-        let message = match self.threads.append(new).await {
+        let message = ToolMessage::of(result);
+        let place = Some(call.place());
+        let message = match thread.append(Role::Tool, place, &message).await {
             Ok(_) => message,
-            Err(StoreError::Conflict(why)) => {
-                let theirs = self.stored(&place.thread, &place.turn).await?.remove(key);
+            Err(TurnError::Store(StoreError::Conflict(why))) => {
+                thread.catch_up().await?;
+                let theirs = thread.results(stored.seq)?.remove(&call.position);
                 theirs.ok_or(StoreError::Conflict(why))?
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         };
         if let Some(observer) = &self.observer {
             observer(&message);
@@ -313,51 +386,9 @@ impl Turns {
     }
 }
 
-/// Where messages go.
-struct Place {
-    thread: String,
-    turn: String,
-}
-
-impl Place {
-    fn message<T: serde::Serialize>(
-        &self,
-        role: Role,
-        call: Option<String>,
-        content: &T,
-    ) -> Result<NewMessage, TurnError> {
-        let content = serde_json::to_string(content)
-            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        Ok(NewMessage {
-            thread: self.thread.clone(),
-            turn: self.turn.clone(),
-            role,
-            call,
-            content,
-            at: Timestamp::now(),
-        })
-    }
-}
-
-fn read<T: serde::de::DeserializeOwned>(seq: u64, content: &str) -> Result<T, TurnError> {
-    serde_json::from_str(content).map_err(|error| TurnError::Unreadable {
-        seq,
-        why: error.to_string(),
-    })
-}
-
-/// A name for each call within its turn: its id, and its place where another call before it has the same id.
-pub(crate) fn call_keys(calls: &[ToolCall]) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let key = |(at, call): (usize, &ToolCall)| {
-        let key = call.id.clone();
-        if seen.insert(key.clone()) {
-            key
-        } else {
-            format!("{key}#{at}")
-        }
-    };
-    calls.iter().enumerate().map(key).collect()
+/// The thread of a context's conversation.
+fn thread(cx: &ToolContext) -> Result<ThreadId, TurnError> {
+    cx.thread().ok_or(TurnError::Unnamed)
 }
 
 impl fmt::Debug for Turns {

@@ -190,7 +190,8 @@ impl Provider {
 
     /// A thread, as [`Turns`](crate::turn::Turns) keep it, as the messages (items, contents) of a request.
     ///
-    /// A user's message is a JSON text, as in `"Hello"`. With this and [`reply`](Self::reply) a
+    /// A user's message is a JSON text, as in `"Hello"`. Every call is followed by its result, wherever in the thread that was stored; a
+    /// call without a result gets a line that says so, and a result without its call is left out. With this and [`reply`](Self::reply) a
     /// [`Model`](crate::turn::Model) is written once for all providers.
     pub fn history(self, thread: &[Message]) -> Result<Results, WireError> {
         history::history(self, thread)

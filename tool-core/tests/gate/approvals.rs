@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use tool_core::prelude::*;
-use tool_core::store::{ApprovalFilter, ApprovalStatus, MemoryStore};
+use tool_core::store::{ApprovalFilter, ApprovalStatus, MemoryStore, Scope, ThreadId, Workspace};
 use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, Reply, Route};
 
-use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail, ticket};
+use crate::support::{Host, Mailbox, count, kind, mail, pay, placed, send_mail, thread, ticket};
 
 // S2-11, S2-12, S3-15
 #[tokio::test]
@@ -22,9 +22,9 @@ async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
         (
             ticket.tool.as_str(),
             ticket.call.as_str(),
-            ticket.turn.as_str()
+            ticket.thread.as_deref()
         ),
-        ("send_mail", "c-1", "t-1")
+        ("send_mail", "c-1", Some("th-1"))
     );
     assert_eq!(
         result.model_text(),
@@ -61,7 +61,14 @@ async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
         .await;
     assert_eq!(kind(&wrong), Some(ErrorKind::InvalidArguments));
     let filter = ApprovalFilter::default();
-    assert_eq!(host.approvals().list(&filter).await.unwrap().len(), 2);
+    assert_eq!(
+        host.approvals()
+            .list(Scope::All, &filter)
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 // B7: a dynamic tool receives the number that was approved; one that its handler would get rounded is refused before anybody is asked.
@@ -105,12 +112,16 @@ async fn dynamic_tool_receives_the_approved_number() {
         let ticket = ticket(&result);
         assert_eq!(ticket.arguments, format!(r#"{{"amount":{approved}}}"#));
         let answer = host.approvals();
-        let answer = answer.answer(&tools, &ticket.token, Reply::Approve, "boss", None);
+        let acme = host.ann().own_workspace();
+        let answer = answer.answer(&acme, &tools, &ticket.token, Reply::Approve, "boss", None);
         answer.await.unwrap();
         let result = tools.resume(&ticket.token, &host.ann()).await;
         assert_eq!(result.model_text(), ran);
     }
-    let asked = host.approvals().list(&ApprovalFilter::default()).await;
+    let asked = host
+        .approvals()
+        .list(Scope::All, &ApprovalFilter::default())
+        .await;
     let asked = asked.unwrap().len();
     for (id, amount) in [
         ("c-4", "12345678901234567890123"),
@@ -126,7 +137,10 @@ async fn dynamic_tool_receives_the_approved_number() {
         );
         assert!(text.contains(amount), "{text}");
     }
-    let later = host.approvals().list(&ApprovalFilter::default()).await;
+    let later = host
+        .approvals()
+        .list(Scope::All, &ApprovalFilter::default())
+        .await;
     assert_eq!(later.unwrap().len(), asked);
 }
 
@@ -148,7 +162,7 @@ async fn a_tool_of_the_client_waits_as_well() {
         .await;
     let token = ticket(&result).token;
     host.approvals()
-        .answer(&tools, &token, Reply::Approve, "boss", None)
+        .answer(&"acme".into(), &tools, &token, Reply::Approve, "boss", None)
         .await
         .unwrap();
     assert_eq!(tools.resume(&token, &host.ann()).await.model_text(), "ran");
@@ -169,19 +183,33 @@ async fn what_was_approved_runs_once() {
     let again = host.tools.resume(&ticket.token, &host.ann()).await;
     assert!(again.is_replayed());
     assert_eq!(again.model_text(), "sent to bob");
-    let again = host.tools.call(mail("c-1"), &host.ann()).await;
+    let again = host.tools.call(mail("c-1"), &placed(&host.ann(), 1)).await;
     assert!(again.is_replayed(), "{again:?}");
     assert_eq!(host.mailbox.sent(), 1);
 
     // The answer is single-use too.
     let error = host
         .approvals()
-        .answer(&host.tools, &ticket.token, Reply::Deny, "boss", None)
+        .answer(
+            &"acme".into(),
+            &host.tools,
+            &ticket.token,
+            Reply::Deny,
+            "boss",
+            None,
+        )
         .await;
     assert!(matches!(error, Err(ApprovalError::Store(_))), "{error:?}");
     let error = host
         .approvals()
-        .answer_id(&host.tools, "unknown", Reply::Approve, "boss", None)
+        .answer_id(
+            &"acme".into(),
+            &host.tools,
+            "unknown",
+            Reply::Approve,
+            "boss",
+            None,
+        )
         .await;
     assert!(matches!(error, Err(ApprovalError::Invalid)), "{error:?}");
 }
@@ -194,6 +222,7 @@ async fn a_denial_reaches_the_model_with_its_reason() {
     let route = host
         .approvals()
         .answer(
+            &"acme".into(),
             &host.tools,
             &ticket.token,
             Reply::Deny,
@@ -205,7 +234,7 @@ async fn a_denial_reaches_the_model_with_its_reason() {
     assert_eq!(
         route,
         Route::Call {
-            turn: "t-1".to_owned()
+            thread: Some(thread("th-1"))
         }
     );
     let result = host.tools.resume(&ticket.token, &host.ann()).await;
@@ -214,11 +243,11 @@ async fn a_denial_reaches_the_model_with_its_reason() {
         result.model_text(),
         "a person has denied the call: bob has left"
     );
-    let result = host.tools.call(mail("c-1"), &host.ann()).await;
+    let result = host.tools.call(mail("c-1"), &placed(&host.ann(), 1)).await;
     assert_eq!(
         kind(&result),
         Some(ErrorKind::Denied),
-        "the model cannot ask again within the turn"
+        "the same call is not asked about again"
     );
     assert_eq!(host.mailbox.sent(), 0);
 }
@@ -231,6 +260,7 @@ async fn the_approver_may_change_the_arguments() {
     let wrong = host
         .approvals()
         .answer(
+            &"acme".into(),
             &host.tools,
             &ticket.token,
             edit(r#"{"to":"eve","copies":7}"#),
@@ -245,6 +275,7 @@ async fn the_approver_may_change_the_arguments() {
 
     host.approvals()
         .answer(
+            &"acme".into(),
             &host.tools,
             &ticket.token,
             edit(r#"{"to":"eve","copies":2}"#),
@@ -269,13 +300,20 @@ async fn a_plan_is_answered_and_nothing_runs_again() {
         .unwrap();
     let route = host
         .approvals()
-        .answer(&host.tools, &ticket.token, Reply::Approve, "boss", None)
+        .answer(
+            &"acme".into(),
+            &host.tools,
+            &ticket.token,
+            Reply::Approve,
+            "boss",
+            None,
+        )
         .await
         .unwrap();
     assert_eq!(route, Route::Plan);
     let row = host
         .approvals()
-        .list(&ApprovalFilter::default())
+        .list(Scope::All, &ApprovalFilter::default())
         .await
         .unwrap()
         .remove(0);
@@ -293,7 +331,7 @@ async fn a_turn_goes_on_when_everything_is_answered() {
     let first = ticket(&host.tools.call(mail("c-1"), &cx).await);
     let second = ticket(&host.tools.call(mail("c-2"), &cx).await);
     host.approve(&first).await;
-    let waiting = host.approvals().waiting("acme", "t-1").await.unwrap();
+    let waiting = host.approvals().waiting(&thread("th-1")).await.unwrap();
     assert_eq!(
         waiting
             .iter()
@@ -304,14 +342,14 @@ async fn a_turn_goes_on_when_everything_is_answered() {
     host.approve(&second).await;
     assert!(
         host.approvals()
-            .waiting("acme", "t-1")
+            .waiting(&thread("th-1"))
             .await
             .unwrap()
             .is_empty()
     );
     assert!(
         host.approvals()
-            .waiting("globex", "t-1")
+            .waiting(&ThreadId::new("globex", "th-1").unwrap())
             .await
             .unwrap()
             .is_empty()
@@ -325,17 +363,20 @@ async fn an_inbox_is_listed_assigned_and_denied_in_bulk() {
     for user in ["ann", "cid"] {
         let result = host
             .tools
-            .call(mail("c-1"), &host.of("acme", user, user))
+            .call(mail("c-1"), &placed(&host.of("acme", user, user), 1))
             .await;
         ids.push(ticket(&result).id);
     }
     let approvals = host.approvals();
-    approvals.assign(&ids[0], Some("olga")).await.unwrap();
+    approvals
+        .assign(&"acme".into(), &ids[0], Some("olga"))
+        .await
+        .unwrap();
     let olgas = ApprovalFilter {
         assignee: Some("olga".to_owned()),
         ..ApprovalFilter::default()
     };
-    let rows = approvals.list(&olgas).await.unwrap();
+    let rows = approvals.list(Scope::All, &olgas).await.unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].request.principal, "ann");
     let tools = ApprovalFilter {
@@ -344,14 +385,14 @@ async fn an_inbox_is_listed_assigned_and_denied_in_bulk() {
     };
     assert_eq!(
         approvals
-            .deny_all(&tools, "olga", Some("not today"))
+            .deny_all(&"acme".into(), &tools, "olga", Some("not today"))
             .await
             .unwrap(),
         2
     );
     let result = host
         .tools
-        .call(mail("c-1"), &host.of("acme", "cid", "cid"))
+        .call(mail("c-1"), &placed(&host.of("acme", "cid", "cid"), 1))
         .await;
     assert_eq!(
         result.model_text(),
@@ -372,7 +413,14 @@ async fn an_approval_that_waits_too_long_is_worth_nothing() {
     let ticket = ticket(&tools.call(mail("c-1"), &host.ann()).await);
     gate.approvals()
         .unwrap()
-        .answer(&tools, &ticket.token, Reply::Approve, "boss", None)
+        .answer(
+            &"acme".into(),
+            &tools,
+            &ticket.token,
+            Reply::Approve,
+            "boss",
+            None,
+        )
         .await
         .unwrap();
     tokio::time::sleep(Duration::from_millis(60)).await;
@@ -426,13 +474,13 @@ async fn what_a_nested_call_waits_for_is_told_by_the_outer_one() {
         ToolContext::builder()
             .workspace("acme")
             .user("ann")
-            .turn("t-1")
+            .conversation("th-1")
             .with(host.mailbox.clone())
             .with(Tools(tools.clone()))
             .build()
     };
     let outer = ToolCall::new("c-1", "delegate", "{}");
-    let result = tools.call(outer.clone(), &cx()).await;
+    let result = tools.call(outer.clone(), &placed(&cx(), 1)).await;
     let ticket = ticket(&result);
     assert_eq!(
         (ticket.tool.as_str(), ticket.parent.as_deref()),
@@ -447,7 +495,7 @@ async fn what_a_nested_call_waits_for_is_told_by_the_outer_one() {
         ("inner", "sent to bob")
     );
     // The outer call is run again, and finds what the inner one gave.
-    let result = tools.call(outer, &cx()).await;
+    let result = tools.call(outer, &placed(&cx(), 1)).await;
     assert_eq!(result.model_text(), r#""sent to bob""#);
     assert_eq!(host.mailbox.sent(), 1);
 }
@@ -469,29 +517,58 @@ async fn a_durable_store_wants_keys() {
         fn open(&self, request: ApprovalRequest) -> Fut<'_, ()> {
             self.0.open(request)
         }
-        fn get<'a>(&'a self, id: &'a str) -> Fut<'a, Option<ApprovalRow>> {
-            ApprovalStore::get(&self.0, id)
+        fn get<'a>(
+            &'a self,
+            workspace: &'a Workspace,
+            id: &'a str,
+        ) -> Fut<'a, Option<ApprovalRow>> {
+            ApprovalStore::get(&self.0, workspace, id)
         }
-        fn answer<'a>(&'a self, id: &'a str, answer: Answer) -> Fut<'a, ApprovalRow> {
-            self.0.answer(id, answer)
+        fn answer<'a>(
+            &'a self,
+            workspace: &'a Workspace,
+            id: &'a str,
+            answer: Answer,
+        ) -> Fut<'a, ApprovalRow> {
+            self.0.answer(workspace, id, answer)
         }
-        fn spend<'a>(&'a self, id: &'a str, nonce: &'a str, now: Timestamp) -> Fut<'a, bool> {
-            self.0.spend(id, nonce, now)
+        fn spend<'a>(
+            &'a self,
+            workspace: &'a Workspace,
+            id: &'a str,
+            nonce: &'a str,
+            now: Timestamp,
+        ) -> Fut<'a, bool> {
+            self.0.spend(workspace, id, nonce, now)
         }
-        fn withdraw<'a>(&'a self, id: &'a str) -> Fut<'a, bool> {
-            self.0.withdraw(id)
+        fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> Fut<'a, bool> {
+            self.0.withdraw(workspace, id)
         }
-        fn assign<'a>(&'a self, id: &'a str, assignee: Option<String>) -> Fut<'a, ApprovalRow> {
-            self.0.assign(id, assignee)
+        fn assign<'a>(
+            &'a self,
+            workspace: &'a Workspace,
+            id: &'a str,
+            assignee: Option<String>,
+        ) -> Fut<'a, ApprovalRow> {
+            self.0.assign(workspace, id, assignee)
         }
-        fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> Fut<'a, Vec<ApprovalRow>> {
-            ApprovalStore::list(&self.0, filter)
+        fn list<'a>(
+            &'a self,
+            scope: Scope<'a>,
+            filter: &'a ApprovalFilter,
+        ) -> Fut<'a, Vec<ApprovalRow>> {
+            ApprovalStore::list(&self.0, scope, filter)
         }
-        fn deny_all<'a>(&'a self, filter: &'a ApprovalFilter, answer: Answer) -> Fut<'a, u64> {
-            self.0.deny_all(filter, answer)
+        fn deny_all<'a>(
+            &'a self,
+            workspace: &'a Workspace,
+            filter: &'a ApprovalFilter,
+            answer: Answer,
+        ) -> Fut<'a, u64> {
+            self.0.deny_all(workspace, filter, answer)
         }
-        fn expire(&self, now: Timestamp) -> Fut<'_, u64> {
-            ApprovalStore::expire(&self.0, now)
+        fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> Fut<'a, u64> {
+            ApprovalStore::expire(&self.0, scope, now)
         }
     }
     let error = Approvals::builder(Durable(MemoryStore::default()))
@@ -507,28 +584,59 @@ async fn a_step_that_a_state_does_not_allow_is_refused() {
     use tool_core::store::{ApprovalStore, Timestamp};
 
     let host = Host::new();
-    let now = Timestamp::now();
-    let row = async |id: &str| ApprovalStore::get(&host.store, id).await.unwrap().unwrap();
+    let (now, acme) = (Timestamp::now(), Workspace::new("acme"));
+    let row = async |id: &str| {
+        ApprovalStore::get(&host.store, &acme, id)
+            .await
+            .unwrap()
+            .unwrap()
+    };
     let asked = host.asked().await;
     let nonce = row(&asked.id).await.request.nonce;
 
     // Pending: cannot be spent.
-    assert!(!host.store.spend(&asked.id, &nonce, now).await.unwrap());
+    assert!(
+        !host
+            .store
+            .spend(&acme, &asked.id, &nonce, now)
+            .await
+            .unwrap()
+    );
     // Denied: neither answered again, nor spent, nor assigned.
     host.approvals()
-        .answer(&host.tools, &asked.token, Reply::Deny, "boss", None)
+        .answer(
+            &"acme".into(),
+            &host.tools,
+            &asked.token,
+            Reply::Deny,
+            "boss",
+            None,
+        )
         .await
         .unwrap();
     assert!(
         host.approvals()
-            .answer(&host.tools, &asked.token, Reply::Approve, "boss", None)
+            .answer(
+                &"acme".into(),
+                &host.tools,
+                &asked.token,
+                Reply::Approve,
+                "boss",
+                None
+            )
             .await
             .is_err()
     );
-    assert!(!host.store.spend(&asked.id, &nonce, now).await.unwrap());
+    assert!(
+        !host
+            .store
+            .spend(&acme, &asked.id, &nonce, now)
+            .await
+            .unwrap()
+    );
     assert!(
         host.approvals()
-            .assign(&asked.id, Some("olga"))
+            .assign(&"acme".into(), &asked.id, Some("olga"))
             .await
             .is_err()
     );
@@ -537,7 +645,13 @@ async fn a_step_that_a_state_does_not_allow_is_refused() {
     // Approved: not with another nonce; spent: never again.
     let other = ticket(&host.tools.call(mail("c-2"), &host.ann()).await);
     host.approve(&other).await;
-    assert!(!host.store.spend(&other.id, "another", now).await.unwrap());
+    assert!(
+        !host
+            .store
+            .spend(&acme, &other.id, "another", now)
+            .await
+            .unwrap()
+    );
     assert_eq!(
         host.tools
             .resume(&other.token, &host.ann())
@@ -548,12 +662,19 @@ async fn a_step_that_a_state_does_not_allow_is_refused() {
     assert_eq!(row(&other.id).await.status, ApprovalStatus::Spent);
     assert!(
         host.approvals()
-            .answer(&host.tools, &other.token, Reply::Deny, "boss", None)
+            .answer(
+                &"acme".into(),
+                &host.tools,
+                &other.token,
+                Reply::Deny,
+                "boss",
+                None
+            )
             .await
             .is_err()
     );
     assert!(
-        !ApprovalStore::withdraw(&host.store, &other.id)
+        !ApprovalStore::withdraw(&host.store, &acme, &other.id)
             .await
             .unwrap()
     );

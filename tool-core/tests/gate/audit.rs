@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditRow, AuditSink, MemoryStore, StoreError, Timestamp};
+use tool_core::store::{
+    AuditFilter, AuditRow, AuditSink, CallPlace, MemoryStore, Scope, StoreError, Timestamp,
+    Workspace,
+};
 use tool_core::{Audit, ErrorKind, Gate, Rules};
 
-use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail};
+use crate::support::{Host, Mailbox, count, kind, mail, pay, placed, send_mail};
 
 async fn rows(store: &MemoryStore) -> Vec<AuditRow> {
-    AuditSink::export(store, &AuditFilter::default())
+    AuditSink::export(store, Scope::All, &AuditFilter::default())
         .await
         .unwrap()
 }
@@ -70,7 +73,6 @@ fn host(audit: Audit) -> (Gate, Toolset, ToolContext) {
         .agent("clerk")
         .session("s-1")
         .conversation("th-1")
-        .turn("t-1")
         .with(Mailbox::default())
         .build();
     (gate, tools, cx)
@@ -85,7 +87,7 @@ async fn a_row_tells_who_what_and_how_but_no_text() {
     let store = MemoryStore::default();
     let (_, tools, cx) = host(Audit::required(store.clone()));
     let result = tools
-        .call(ToolCall::new("c-1", "parcel", PARCEL), &cx)
+        .call(ToolCall::new("c-1", "parcel", PARCEL), &placed(&cx, 1))
         .await;
     assert!(!result.is_error());
     let row = only(&store).await;
@@ -95,20 +97,27 @@ async fn a_row_tells_who_what_and_how_but_no_text() {
     );
     assert_eq!(
         (
-            row.tenant.as_deref(),
+            row.identity.workspace().as_str(),
             row.principal.as_deref(),
             row.runtime_user.as_deref(),
             row.agent.as_deref()
         ),
-        (Some("acme"), Some("ann"), Some("svc"), Some("clerk"))
+        ("acme", Some("ann"), Some("svc"), Some("clerk"))
     );
     assert_eq!(
         (
             row.session.as_deref(),
             row.thread.as_deref(),
-            row.turn.as_deref()
+            row.identity.place()
         ),
-        (Some("s-1"), Some("th-1"), Some("t-1"))
+        (
+            Some("s-1"),
+            Some("th-1"),
+            Some(CallPlace {
+                message: 1,
+                position: 1
+            })
+        )
     );
     let arguments: serde_json::Value = serde_json::from_str(&row.arguments).unwrap();
     assert_eq!(
@@ -189,7 +198,7 @@ async fn the_layer_that_hid_a_tool_is_in_the_row_and_not_in_the_answer() {
         .tool::<pay>()
         .build()
         .unwrap();
-    let cx = ToolContext::builder().turn("t-1").build();
+    let cx = ToolContext::anonymous();
     let tools = registry
         .toolset(&cx, &Rules::default().deny(["pay"]))
         .through(&gate);
@@ -235,7 +244,7 @@ async fn parallel_calls_keep_their_own_durations() {
         .audit(Audit::required(store.clone()))
         .build();
     let tools = toolset![nap].through(&gate);
-    let cx = ToolContext::builder().turn("t-1").build();
+    let cx = ToolContext::anonymous();
     let call = |id: &'static str, ms: u64| {
         tools.call(ToolCall::new(id, "nap", format!(r#"{{"ms":{ms}}}"#)), &cx)
     };
@@ -275,14 +284,15 @@ impl AuditSink for Flaky {
     }
     fn export<'a>(
         &'a self,
+        _: Scope<'a>,
         _: &'a AuditFilter,
     ) -> BoxFuture<'a, Result<Vec<AuditRow>, StoreError>> {
         Box::pin(async move { Ok(self.rows.lock().unwrap().clone()) })
     }
-    fn erase<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+    fn erase<'a>(&'a self, _: &'a Workspace, _: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
         Box::pin(async { Ok(0) })
     }
-    fn retain(&self, _: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
+    fn retain<'a>(&'a self, _: Scope<'a>, _: Timestamp) -> BoxFuture<'a, Result<u64, StoreError>> {
         Box::pin(async { Ok(0) })
     }
 }
@@ -341,10 +351,7 @@ async fn a_sink_that_is_away_keeps_no_context() {
     let tools = toolset![parcel, count].through(&gate);
     // Given up with the last context.
     let lent = Arc::new(());
-    let cx = ToolContext::builder()
-        .turn("t-1")
-        .with(Arc::clone(&lent))
-        .build();
+    let cx = ToolContext::builder().with(Arc::clone(&lent)).build();
     let buffer = gate.audit().buffer().unwrap();
     for name in ["count", "unheard_of"] {
         tools
@@ -416,7 +423,7 @@ async fn a_call_that_is_dropped_has_its_row() {
         };
         let gate = Gate::builder().audit(audit).build();
         let tools = toolset![forever].through(&gate);
-        let cx = ToolContext::builder().turn("t-1").build();
+        let cx = ToolContext::anonymous();
         let call = tools.call(ToolCall::new("c-1", "forever", "{}"), &cx);
         assert!(
             tokio::time::timeout(Duration::from_millis(5), call)
@@ -533,7 +540,6 @@ async fn a_row_keeps_what_its_fields_say() {
         .audit(Audit::required(store.clone()))
         .build();
     let cx = ToolContext::builder()
-        .turn("t-1")
         .secret("key", "sk-ward-secret")
         .with(Mailbox::default())
         .build();

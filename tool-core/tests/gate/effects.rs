@@ -6,10 +6,12 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use tool_core::prelude::*;
-use tool_core::store::{EffectLedger, EffectRow, EffectState, MemoryStore, Resolution};
+use tool_core::store::{
+    CallKey, EffectLedger, EffectRow, EffectState, MemoryStore, Resolution, Scope, Workspace,
+};
 use tool_core::{ErrorKind, Gate, Retry};
 
-use crate::support::{Mailbox, kind};
+use crate::support::{Mailbox, kind, placed};
 
 /// Sends a letter.
 #[tool]
@@ -32,7 +34,9 @@ async fn post(
             tokio::time::sleep(Duration::from_millis(150)).await;
             Ok("late".to_owned())
         }
-        _ => Ok(cx.idempotency_key().unwrap_or_default().to_owned()),
+        _ => Ok(cx
+            .idempotency_key()
+            .map_or_else(String::new, |key| key.as_str().to_owned())),
     }
 }
 
@@ -74,20 +78,25 @@ impl Office {
         ToolContext::builder()
             .workspace("acme")
             .user("ann")
-            .turn("t-1")
+            .conversation("th-1")
             .with(self.mailbox.clone())
             .with(Window(self.mailbox.clone()))
     }
 
+    /// The call `c-3` stands at position 3 of its message; one without a conversation is outside of a thread.
     async fn post(&self, id: &str, way: &str, cx: &ToolContext) -> CallResult {
+        let cx = match (cx.thread(), id.strip_prefix("c-")) {
+            (Some(_), Some(position)) => placed(cx, position.parse().unwrap()),
+            _ => cx.clone(),
+        };
         let arguments = serde_json::json!({ "way": way }).to_string();
         self.tools
-            .call(ToolCall::new(id, "post", arguments), cx)
+            .call(ToolCall::new(id, "post", arguments), &cx)
             .await
     }
 
     async fn rows(&self) -> Vec<EffectRow> {
-        EffectLedger::list(&self.store, Some("acme"), None)
+        EffectLedger::list(&self.store, Scope::Workspace(&Workspace::new("acme")), None)
             .await
             .unwrap()
     }
@@ -109,7 +118,7 @@ async fn an_effect_is_written_down_and_its_repetition_answers_with_it() {
     assert_eq!(row.state, EffectState::Succeeded);
     assert_eq!(
         first.model_text(),
-        row.intent.key,
+        row.intent.identity.key().as_str(),
         "the tool was handed the key"
     );
     assert_eq!(
@@ -122,23 +131,23 @@ async fn an_effect_is_written_down_and_its_repetition_answers_with_it() {
     assert_eq!(again.model_text(), first.model_text());
     assert_eq!(office.mailbox.sent(), 1);
 
-    // Another call, another turn and another workspace have effects of their own.
+    // Another call, another conversation and another workspace have effects of their own.
     office.post("c-2", "well", &cx).await;
     office
-        .post("c-1", "well", &office.cx().turn("t-2").build())
+        .post("c-1", "well", &office.cx().conversation("th-2").build())
         .await;
     office
         .post("c-1", "well", &office.cx().workspace("globex").build())
         .await;
     assert_eq!(office.mailbox.sent(), 4);
 
-    // A call that says something else under the same id is no repetition.
+    // A call that says something else under the same identity is not a repetition.
     let other = office.post("c-1", "slow", &cx).await;
     assert_eq!(kind(&other), Some(ErrorKind::Denied));
     assert!(
         other
             .model_text()
-            .contains("give each call an id of its own")
+            .contains("with another tool, other arguments or another caller")
     );
     assert_eq!(office.mailbox.sent(), 4);
 }
@@ -157,7 +166,7 @@ async fn reading_writes_no_row() {
 
 // M6
 #[tokio::test]
-async fn without_a_turn_every_call_is_its_own() {
+async fn without_a_conversation_every_call_is_its_own() {
     let office = Office::new();
     let cx = ToolContext::builder()
         .workspace("acme")
@@ -165,11 +174,7 @@ async fn without_a_turn_every_call_is_its_own() {
         .build();
     office.post("call_0", "well", &cx).await;
     office.post("call_0", "well", &cx).await;
-    assert_eq!(
-        office.mailbox.sent(),
-        2,
-        "ids of calls repeat from turn to turn"
-    );
+    assert_eq!(office.mailbox.sent(), 2, "models repeat the ids of calls");
 }
 
 // M6
@@ -204,7 +209,10 @@ async fn what_was_cut_is_ambiguous_and_not_repeated() {
                 let cx = office.cx().deadline(Duration::from_secs(2)).build();
                 let result = office
                     .tools
-                    .call(ToolCall::new("c-1", "post", r#"{"way":"hangs"}"#), &cx)
+                    .call(
+                        ToolCall::new("c-1", "post", r#"{"way":"hangs"}"#),
+                        &placed(&cx, 1),
+                    )
                     .await;
                 assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
             }
@@ -263,13 +271,13 @@ async fn an_operator_settles_what_is_ambiguous() {
         office.post(id, "hangs", &late()).await;
     }
     let rows = office.rows().await;
-    let key = |call: &str| {
+    let key = |call: &str| -> CallKey {
         rows.iter()
             .find(|row| row.intent.call == call)
             .unwrap()
             .intent
-            .key
-            .clone()
+            .identity
+            .key()
     };
 
     office
@@ -407,7 +415,7 @@ async fn a_typed_call_passes_the_same_gate() {
     let cx = office.cx().build();
     let way = "well".to_owned();
     let key = office.tools.invoke(post { way }, &cx).await.unwrap();
-    assert_eq!(office.only().await.intent.key, key);
+    assert_eq!(office.only().await.intent.identity.key().as_str(), key);
     let sent = office.tools.invoke(look {}, &cx).await.unwrap();
     assert_eq!(sent, 1);
     assert_eq!(office.gate.drain(Duration::from_millis(10)).await, 0);

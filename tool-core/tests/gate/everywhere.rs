@@ -13,7 +13,9 @@ use futures::StreamExt;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditSink, EffectLedger, MemoryStore, ThreadStore};
+use tool_core::store::{
+    AuditFilter, AuditSink, CallId, EffectLedger, MemoryStore, Scope, ThreadStore,
+};
 use tool_core::turn::{ModelMessage, Turns};
 use tool_core::{Audit, Citation, Effect, Gate};
 
@@ -77,14 +79,17 @@ async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<Strin
     let tools = toolset![emit, emit_error, emit_foreign, emit_panic].through(&gate);
     let cx = ToolContext::builder()
         .conversation("th-1")
-        .turn("t-1")
         .with(Emission(Arc::new((text.to_owned(), bytes.to_vec()))));
     let cx = match secret {
         Some(secret) => cx.secret("it", SecretString::from(secret)).build(),
         None => cx.build(),
     };
     let mut all = Vec::new();
-    for tool in TOOLS {
+    let turns = Turns::new(store.clone());
+    let message = ModelMessage::calls(TOOLS.map(|tool| ToolCall::new(tool, tool, "{}")));
+    let message = turns.record(message, &cx).await.unwrap();
+    for (position, tool) in (0..).zip(TOOLS) {
+        let cx = cx.for_call(CallId::in_thread(message.thread(), message.seq(), position));
         let mut events = Box::pin(tools.stream(ToolCall::new(tool, tool, "{}"), &cx));
         while let Some(event) = events.next().await {
             match event {
@@ -102,22 +107,21 @@ async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<Strin
             }
         }
     }
-    // The turn's calls are answered by the ledger now.
-    let message = ModelMessage::calls(TOOLS.map(|tool| ToolCall::new(tool, tool, "{}")));
-    Turns::new(store.clone())
-        .run(&tools, &message, &cx)
-        .await
-        .unwrap();
-    for row in AuditSink::export(&store, &AuditFilter::default())
+    // The calls of the message are answered by the ledger now.
+    turns.run(&tools, &message, &cx).await.unwrap();
+    for row in AuditSink::export(&store, Scope::All, &AuditFilter::default())
         .await
         .unwrap()
     {
         all.push(serde_json::to_string(&row).unwrap());
     }
-    for row in EffectLedger::list(&store, None, None).await.unwrap() {
+    for row in EffectLedger::list(&store, Scope::All, None).await.unwrap() {
         all.extend(row.result);
     }
-    for message in ThreadStore::read(&store, "th-1", None).await.unwrap() {
+    for message in ThreadStore::read(&store, message.thread(), None)
+        .await
+        .unwrap()
+    {
         all.push(message.content.clone());
     }
     let mut leaves = Vec::new();

@@ -1,7 +1,7 @@
 //! Secrets in everything that leaves a call, one face after the other.
 
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditRow, AuditSink, MemoryStore};
+use tool_core::store::{AuditFilter, AuditRow, AuditSink, CallId, MemoryStore, Scope};
 use tool_core::{Approvals, Audit, Gate};
 
 mod cut;
@@ -27,7 +27,7 @@ impl Host {
     }
 
     async fn rows(&self) -> Vec<AuditRow> {
-        AuditSink::export(&self.store, &AuditFilter::default())
+        AuditSink::export(&self.store, Scope::All, &AuditFilter::default())
             .await
             .unwrap()
     }
@@ -38,7 +38,12 @@ fn cx() -> tool_core::ToolContextBuilder {
         .workspace("acme")
         .user("ann")
         .conversation("th-1")
-        .turn("t-1")
+}
+
+/// The context of the first call in a message of the thread.
+fn in_message(cx: &ToolContext, message: u64) -> ToolContext {
+    let thread = cx.thread().unwrap();
+    cx.for_call(CallId::in_thread(&thread, message, 0))
 }
 
 fn with_key() -> ToolContext {

@@ -2,10 +2,10 @@
 
 use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
-use tool_core::store::MemoryStore;
+use tool_core::store::{MemoryStore, Scope};
 use tool_core::{Approvals, ErrorKind, Gate, KeyRing, Reply, Rules, Ticket};
 
-use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail, ticket};
+use crate::support::{Host, Mailbox, count, kind, mail, pay, placed, send_mail, ticket};
 
 async fn refused(host: &Host, token: &str, cx: &ToolContext, what: &str) {
     let result = host.tools.resume(token, cx).await;
@@ -20,12 +20,13 @@ async fn tokens_that_are_not_ours_are_worth_nothing() {
     let Ticket { token, .. } = host.asked().await;
     let ticket = host
         .approvals()
-        .list(&tool_core::store::ApprovalFilter::default())
+        .list(Scope::All, &tool_core::store::ApprovalFilter::default())
         .await
         .unwrap()
         .remove(0);
     host.approvals()
         .answer_id(
+            &"acme".into(),
             &host.tools,
             &ticket.request.id,
             Reply::Approve,
@@ -38,11 +39,11 @@ async fn tokens_that_are_not_ours_are_worth_nothing() {
 
     for invented in [
         "",
-        "ta1",
-        "ta1.process.e30.AAAA",
+        "ta2",
+        "ta2.process.e30.AAAA",
         &token[..token.len() - 4],
         &format!("{token}A"),
-        &token.replacen("ta1", "ta2", 1),
+        &token.replacen("ta2", "ta1", 1),
     ] {
         refused(&host, invented, &cx, invented).await;
     }
@@ -63,14 +64,14 @@ async fn tokens_that_are_not_ours_are_worth_nothing() {
     refused(
         &host,
         &token,
-        &host.of("acme", "eve", "t-1"),
+        &host.of("acme", "eve", "th-1"),
         "another principal",
     )
     .await;
     refused(
         &host,
         &token,
-        &host.of("globex", "ann", "t-1"),
+        &host.of("globex", "ann", "th-1"),
         "another tenant",
     )
     .await;
@@ -90,7 +91,12 @@ async fn a_row_that_was_tampered_with_is_refused() {
     let host = Host::new();
     let ticket = host.asked().await;
     let filter = tool_core::store::ApprovalFilter::default();
-    let row = host.approvals().list(&filter).await.unwrap().remove(0);
+    let row = host
+        .approvals()
+        .list(Scope::All, &filter)
+        .await
+        .unwrap()
+        .remove(0);
 
     // A second host with the same keys whose store holds another row under the same id.
     let ring = || KeyRing::new("k", vec![7; 32]).unwrap();
@@ -114,7 +120,14 @@ async fn a_row_that_was_tampered_with_is_refused() {
     let tools = toolset![send_mail, pay, count].through(&gate);
     gate.approvals()
         .unwrap()
-        .answer_id(&tools, &own.id, Reply::Approve, "boss", None)
+        .answer_id(
+            &"acme".into(),
+            &tools,
+            &own.id,
+            Reply::Approve,
+            "boss",
+            None,
+        )
         .await
         .unwrap();
     let result = tools.resume(&own.token, &host.ann()).await;
@@ -128,13 +141,13 @@ async fn a_row_that_was_tampered_with_is_refused() {
 async fn a_twins_token_runs_only_the_twin() {
     let host = Host::new();
     let cx = host.ann();
-    let first = ticket(&host.tools.call(mail("c-1"), &cx).await);
-    let twin = ticket(&host.tools.call(mail("c-2"), &cx).await);
+    let first = ticket(&host.tools.call(mail("c-1"), &placed(&cx, 1)).await);
+    let twin = ticket(&host.tools.call(mail("c-2"), &placed(&cx, 2)).await);
     assert_ne!(first.token, twin.token);
     host.approve(&twin).await;
     // The approved twin lets nothing else run, though all arguments are equal.
     assert_eq!(
-        kind(&host.tools.call(mail("c-1"), &cx).await),
+        kind(&host.tools.call(mail("c-1"), &placed(&cx, 1)).await),
         Some(ErrorKind::Pending)
     );
     assert_eq!(
@@ -143,10 +156,10 @@ async fn a_twins_token_runs_only_the_twin() {
     );
     let result = host.tools.resume(&twin.token, &cx).await;
     assert_eq!((result.id(), host.mailbox.sent()), ("c-2", 1));
-    // Another turn's call of the same id is another call.
+    // Another conversation's call of the same id is another call.
     let next = host
         .tools
-        .call(mail("c-2"), &host.of("acme", "ann", "t-2"))
+        .call(mail("c-2"), &placed(&host.of("acme", "ann", "th-2"), 2))
         .await;
     assert_eq!(kind(&next), Some(ErrorKind::Pending));
 }
@@ -260,7 +273,14 @@ fn keys_rotate() {
         after_gate
             .approvals()
             .unwrap()
-            .answer(&after, &asked.token, Reply::Approve, "boss", None)
+            .answer(
+                &"acme".into(),
+                &after,
+                &asked.token,
+                Reply::Approve,
+                "boss",
+                None,
+            )
             .await
             .unwrap();
         assert_eq!(

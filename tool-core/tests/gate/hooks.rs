@@ -153,8 +153,9 @@ async fn an_effect_that_a_hook_cuts_short_is_ambiguous() {
     tools
         .call(ToolCall::new("c-1", "send_slowly", "{}"), &host.ann())
         .await;
-    let rows = tool_core::store::EffectLedger::list(&host.store, None, None)
-        .await
-        .unwrap();
+    let rows =
+        tool_core::store::EffectLedger::list(&host.store, tool_core::store::Scope::All, None)
+            .await
+            .unwrap();
     assert_eq!(rows[0].state, tool_core::store::EffectState::Ambiguous);
 }

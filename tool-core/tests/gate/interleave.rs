@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 use futures::future::{BoxFuture, FutureExt as _, join_all};
 use serde_json::{Value, json};
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditSink, MemoryStore};
+use tool_core::store::{AuditFilter, AuditSink, MemoryStore, Scope, Workspace};
 use tool_core::variables::{Declarations, Thread, Variables};
 use tool_core::{
     Approvals, Audit, ConversationState, DynamicTool, Effect, ExposeSecret, Gate, SecretNeed,
     StatePlace, StateStore, VariableNeed,
 };
+
+use crate::support::placed;
 
 /// State of conversations, slow enough that calls overlap.
 #[derive(Default)]
@@ -69,7 +71,7 @@ async fn seen(
     let told = state.get(&name).await?;
     tokio::task::yield_now().await;
     Ok(json!({
-        "mine": mine, "state": told, "secret": reversed(&key), "user": cx.user(), "turn": cx.turn(),
+        "mine": mine, "state": told, "secret": reversed(&key), "user": cx.user(), "conversation": cx.conversation(),
         "variable": cx.variable("REGION"), "secret_variable": cx.variable("TOKEN").map(reversed),
         "again": format!("{}/{}", cx.workspace().unwrap(), cx.call_id().unwrap()),
     }))
@@ -111,16 +113,16 @@ fn bound() -> DynamicTool {
     .effect(Effect::READ.union(Effect::WRITE))
 }
 
-fn expected(tenant: &str, n: usize) -> Value {
+fn expected(tenant: &str, n: u32) -> Value {
     let mine = format!("{tenant}/c-{n}");
     json!({
         "mine": mine, "state": mine, "again": mine,
-        "secret": reversed(&format!("sk-{tenant}-secret")), "user": format!("user-of-{tenant}"), "turn": "t-1",
+        "secret": reversed(&format!("sk-{tenant}-secret")), "user": format!("user-of-{tenant}"), "conversation": "th-1",
         "variable": format!("region of {tenant}"), "secret_variable": reversed(&format!("token-of-{tenant}")),
     })
 }
 
-// S1-08, S2-06: a hundred interleaved calls of two instances, whose conversations, turns and calls have the same names: none sees the
+// S1-08, S2-06: a hundred interleaved calls of two instances, whose conversations, positions and calls have the same names: none sees the
 // other's secret, variables, ids or state, and the row of each call is its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_instances_never_mix() {
@@ -149,7 +151,6 @@ async fn two_instances_never_mix() {
             .workspace(tenant)
             .user(format!("user-of-{tenant}"))
             .conversation("th-1")
-            .turn("t-1")
             .secret("key", format!("sk-{tenant}-secret"))
             .secret("foreign", "somebody else's")
             .variables(turn)
@@ -158,14 +159,14 @@ async fn two_instances_never_mix() {
             .build();
         (tenant, cx)
     });
-    let calls = (0..100).flat_map(|n| {
+    let calls = (0_u32..100).flat_map(|n| {
         let tools = tools.clone();
         contexts.clone().map(|(tenant, cx)| {
             let tools = tools.clone();
             tokio::spawn(async move {
                 let name = if n % 2 == 0 { "peek" } else { "bound" };
                 let call = ToolCall::new(format!("c-{n}"), name, "{}");
-                let result = tools.call(call, &cx).await;
+                let result = tools.call(call, &placed(&cx, n)).await;
                 let output = result.output().unwrap_or_else(|| panic!("{result:?}"));
                 let told: Value = serde_json::from_str(output.get()).unwrap();
                 assert_eq!(told, expected(tenant, n));
@@ -181,11 +182,10 @@ async fn two_instances_never_mix() {
     }
 
     for tenant in ["acme", "zeta"] {
-        let filter = AuditFilter {
-            tenant: Some(tenant.to_owned()),
-            ..AuditFilter::default()
-        };
-        let rows = AuditSink::export(&store, &filter).await.unwrap();
+        let (workspace, filter) = (Workspace::new(tenant), AuditFilter::default());
+        let rows = AuditSink::export(&store, Scope::Workspace(&workspace), &filter)
+            .await
+            .unwrap();
         assert_eq!(rows.len(), 100);
         for row in rows {
             assert_eq!(row.principal, Some(format!("user-of-{tenant}")));

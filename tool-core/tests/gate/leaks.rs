@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use futures::StreamExt;
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditSink, EffectLedger, MemoryStore};
+use tool_core::store::{AuditFilter, AuditSink, EffectLedger, MemoryStore, Scope};
 use tool_core::{Audit, ExposeSecret, Gate};
 
 const SENTINEL: &str = "s3nt!nel \"quoted\" /key+ü";
@@ -60,7 +60,6 @@ async fn a_secret_is_in_no_result_row_or_event() {
         .build();
     let tools = toolset![leak].through(&gate);
     let cx = ToolContext::builder()
-        .turn("t-1")
         .secret("api_key", SecretString::from(SENTINEL))
         .build();
     for way in ["output", "error", "foreign", "hidden", "panic", "note"] {
@@ -92,11 +91,14 @@ async fn a_secret_is_in_no_result_row_or_event() {
         }
         assert_eq!(steps, 1);
     }
-    let rows = store.export(&AuditFilter::default()).await.unwrap();
+    let rows = store
+        .export(Scope::All, &AuditFilter::default())
+        .await
+        .unwrap();
     assert_eq!(rows.len(), 6);
     clean(&serde_json::to_string(&rows).unwrap(), "audit");
     clean(&format!("{rows:?}"), "audit");
-    let effects = EffectLedger::list(&store, None, None).await.unwrap();
+    let effects = EffectLedger::list(&store, Scope::All, None).await.unwrap();
     assert_eq!(effects.len(), 6);
     clean(&serde_json::to_string(&effects).unwrap(), "ledger");
 }
@@ -170,7 +172,6 @@ async fn no_spelling_of_a_secret_leaves_a_call() {
         .build();
     let tools = toolset![spell].through(&gate);
     let cx = ToolContext::builder()
-        .turn("t-1")
         .secret("api_key", SecretString::from(SENTINEL))
         .build();
     let spellings = [
@@ -210,7 +211,10 @@ async fn no_spelling_of_a_secret_leaves_a_call() {
             assert!(!text.contains(&core), "{spelling}: {text}");
             assert!(text.contains("[secret:api_key]"), "{spelling}: {text}");
         }
-        let rows = store.export(&AuditFilter::default()).await.unwrap();
+        let rows = store
+            .export(Scope::All, &AuditFilter::default())
+            .await
+            .unwrap();
         assert!(
             !serde_json::to_string(&rows).unwrap().contains(&core),
             "{spelling}"

@@ -1,7 +1,7 @@
 //! Tools that call tools.
 
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditSink};
+use tool_core::store::{AuditFilter, AuditSink, Scope};
 use tool_core::turn::{ModelMessage, Turn, Turns};
 use tool_core::{Effect, ErrorKind, Uses};
 
@@ -47,7 +47,6 @@ async fn what_a_gated_call_calls_passes_its_gate_whatever_the_toolset() {
     let outer = toolset![count_twice, spend].through(&host.gate);
     let cx = ToolContext::builder()
         .workspace("acme")
-        .turn("t-1")
         .with(host.mailbox.clone())
         .tools(&inner)
         .build();
@@ -55,7 +54,7 @@ async fn what_a_gated_call_calls_passes_its_gate_whatever_the_toolset() {
         let result = outer.call(ToolCall::new(id, tool, "{}"), &cx).await;
         assert!(!result.is_error(), "{result:?}");
     }
-    let rows = AuditSink::export(&host.store, &AuditFilter::default())
+    let rows = AuditSink::export(&host.store, Scope::All, &AuditFilter::default())
         .await
         .unwrap();
     let of = |tool: &str| rows.iter().filter(|row| row.tool == tool).count();
@@ -70,7 +69,6 @@ async fn a_nested_call_is_limited_gated_and_no_message() {
     let cx = ToolContext::builder()
         .workspace("acme")
         .conversation("th-1")
-        .turn("t-1")
         .with(host.mailbox.clone())
         .tools(&tools)
         .build();
@@ -78,10 +76,9 @@ async fn a_nested_call_is_limited_gated_and_no_message() {
         ToolCall::new("c-1", "count_twice", "{}"),
         ToolCall::new("c-2", "spend", "{}"),
     ]);
-    let turn = Turns::new(host.store.clone())
-        .run(&tools, &message, &cx)
-        .await
-        .unwrap();
+    let turns = Turns::new(host.store.clone());
+    let message = turns.record(message, &cx).await.unwrap();
+    let turn = turns.run(&tools, &message, &cx).await.unwrap();
     let Turn::Complete(results) = turn else {
         panic!("{turn:?}")
     };
@@ -93,11 +90,11 @@ async fn a_nested_call_is_limited_gated_and_no_message() {
         ["7", "5"]
     );
     assert_eq!(host.mailbox.sent(), 1);
-    let messages = tool_core::store::ThreadStore::read(&host.store, "th-1", None)
+    let messages = tool_core::store::ThreadStore::read(&host.store, message.thread(), None)
         .await
         .unwrap();
-    assert_eq!(messages.len(), 2, "nested results are no messages");
-    let rows = AuditSink::export(&host.store, &AuditFilter::default())
+    assert_eq!(messages.len(), 3, "nested results are no messages");
+    let rows = AuditSink::export(&host.store, Scope::All, &AuditFilter::default())
         .await
         .unwrap();
     let of = |tool: &str| rows.iter().filter(|row| row.tool == tool).count();

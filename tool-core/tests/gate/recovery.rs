@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tool_core::prelude::*;
 use tool_core::store::*;
-use tool_core::turn::{ModelMessage, Turn, Turns};
+use tool_core::turn::{ModelMessage, StoredMessage, Turn, Turns};
 use tool_core::{ErrorKind, Gate, Reply, Ticket};
 
-use crate::support::{Host, Mailbox, kind, mail};
+use crate::support::{Host, Mailbox, kind, mail, placed, thread};
 
 /// Sends a parcel, and never hears of it again when it is lost.
-#[tool(approval, timeout = "20ms")]
+#[tool(approval, timeout = "200ms")]
 async fn parcel(
     mailbox: &Mailbox,
     /// Whether it is lost.
@@ -28,19 +28,27 @@ fn cx(host: &Host) -> ToolContext {
         .workspace("acme")
         .user("ann")
         .conversation("th-1")
-        .turn("t-1")
         .with(host.mailbox.clone())
         .build()
 }
 
 async fn answer(host: &Host, tools: &Toolset, ticket: &Ticket, reply: Reply) {
-    let answered = host
-        .approvals()
-        .answer(tools, &ticket.token, reply, "boss", None);
-    answered.await.unwrap();
+    host.approvals()
+        .answer(&"acme".into(), tools, &ticket.token, reply, "boss", None)
+        .await
+        .unwrap();
 }
 
-async fn texts(turns: &Turns, tools: &Toolset, message: &ModelMessage, host: &Host) -> Vec<String> {
+async fn record(turns: &Turns, message: ModelMessage, host: &Host) -> StoredMessage {
+    turns.record(message, &cx(host)).await.unwrap()
+}
+
+async fn texts(
+    turns: &Turns,
+    tools: &Toolset,
+    message: &StoredMessage,
+    host: &Host,
+) -> Vec<String> {
     match turns.run(tools, message, &cx(host)).await.unwrap() {
         Turn::Complete(results) => results.into_iter().map(|result| result.text).collect(),
         turn => panic!("{turn:?}"),
@@ -48,7 +56,9 @@ async fn texts(turns: &Turns, tools: &Toolset, message: &ModelMessage, host: &Ho
 }
 
 async fn only(host: &Host) -> EffectRow {
-    let rows = EffectLedger::list(&host.store, None, None).await.unwrap();
+    let rows = EffectLedger::list(&host.store, Scope::All, None)
+        .await
+        .unwrap();
     let [row] = <[EffectRow; 1]>::try_from(rows).unwrap();
     row
 }
@@ -58,7 +68,7 @@ async fn only(host: &Host) -> EffectRow {
 async fn a_turn_goes_on_with_edited_arguments() {
     let host = Host::new();
     let turns = Turns::new(host.store.clone());
-    let message = ModelMessage::calls([mail("c-1")]);
+    let message = record(&turns, ModelMessage::calls([mail("c-1")]), &host).await;
     let Turn::Waiting(tickets) = turns.run(&host.tools, &message, &cx(&host)).await.unwrap() else {
         panic!()
     };
@@ -69,7 +79,7 @@ async fn a_turn_goes_on_with_edited_arguments() {
         ["sent to eve"]
     );
     assert_eq!(host.mailbox.sent(), 2);
-    // Another thread that makes the same call again gets the same result.
+    // A store that has lost the result gets the same one.
     let elsewhere = Turns::new(MemoryStore::default());
     assert_eq!(
         texts(&elsewhere, &host.tools, &message, &host).await,
@@ -85,15 +95,21 @@ async fn an_approval_that_was_used_up_for_nothing_still_runs_its_call_once() {
         let host = Host::new();
         let ticket = host.asked().await;
         host.approve(&ticket).await;
-        let row = ApprovalStore::get(&host.store, &ticket.id).await.unwrap();
+        let row = ApprovalStore::get(&host.store, &"acme".into(), &ticket.id)
+            .await
+            .unwrap();
         let nonce = row.unwrap().request.nonce;
-        let spent = host.store.spend(&ticket.id, &nonce, Timestamp::now()).await;
+        let acme = Workspace::new("acme");
+        let spent = host
+            .store
+            .spend(&acme, &ticket.id, &nonce, Timestamp::now())
+            .await;
         assert!(spent.unwrap());
         for _ in 0..3 {
             let result = if by_token {
                 host.tools.resume(&ticket.token, &host.ann()).await
             } else {
-                host.tools.call(mail("c-1"), &host.ann()).await
+                host.tools.call(mail("c-1"), &placed(&host.ann(), 1)).await
             };
             assert_eq!(result.model_text(), "sent to bob");
         }
@@ -112,7 +128,7 @@ async fn an_approval_that_was_used_up_is_worth_nothing_without_a_ledger() {
     let tools = host.tools.clone().through(&gate);
     let again = tools.resume(&ticket.token, &host.ann()).await;
     assert_eq!(kind(&again), Some(ErrorKind::Denied));
-    let again = tools.call(mail("c-1"), &host.ann()).await;
+    let again = tools.call(mail("c-1"), &placed(&host.ann(), 1)).await;
     assert_eq!(kind(&again), Some(ErrorKind::Denied));
     assert_eq!(host.mailbox.sent(), 1);
 }
@@ -123,7 +139,12 @@ async fn an_approval_that_is_over_runs_nothing() {
     let host = Host::new();
     let ticket = host.asked().await;
     host.approve(&ticket).await;
-    assert!(host.store.withdraw(&ticket.id).await.unwrap());
+    assert!(
+        host.store
+            .withdraw(&"acme".into(), &ticket.id)
+            .await
+            .unwrap()
+    );
     let result = host.tools.resume(&ticket.token, &host.ann()).await;
     assert_eq!(kind(&result), Some(ErrorKind::Denied));
     assert_eq!(host.mailbox.sent(), 0);
@@ -136,11 +157,12 @@ async fn an_approved_call_runs_again_when_an_operator_says_so() {
     let tools = toolset![parcel].through(&host.gate);
     let turns = Turns::new(host.store.clone());
     let message = ModelMessage::calls([ToolCall::new("c-1", "parcel", r#"{"lost":true}"#)]);
+    let message = record(&turns, message, &host).await;
     let Turn::Waiting(tickets) = turns.run(&tools, &message, &cx(&host)).await.unwrap() else {
         panic!()
     };
     answer(&host, &tools, &tickets[0], Reply::Approve).await;
-    // Another conversation's store: this thread does not learn of the first run.
+    // Another store: this thread does not learn of the first run.
     let cut = Turns::new(MemoryStore::default());
     assert!(texts(&cut, &tools, &message, &host).await[0].contains("took longer"));
     let row = only(&host).await;
@@ -152,10 +174,12 @@ async fn an_approved_call_runs_again_when_an_operator_says_so() {
     };
     let turn = turns.run(&tools, &message, &cx(&host)).await.unwrap();
     assert_eq!(waits(turn), EffectState::Ambiguous);
-    let stored = ThreadStore::read(&host.store, "th-1", None).await.unwrap();
-    assert!(stored.is_empty(), "a doubt is no result");
+    let stored = ThreadStore::read(&host.store, &thread("th-1"), None)
+        .await
+        .unwrap();
+    assert_eq!(stored.len(), 1, "a doubt is not a result");
     host.gate
-        .resolve(&row.intent.key, Resolution::Rerun, "otto")
+        .resolve(&row.intent.identity.key(), Resolution::Rerun, "otto")
         .await
         .unwrap();
     assert_eq!(texts(&turns, &tools, &message, &host).await, ["2"]);
@@ -179,7 +203,7 @@ async fn a_turn_that_runs_elsewhere_is_left_to_it() {
     let tools = toolset![letter].through(&host.gate);
     let turns = Turns::new(host.store.clone());
     let calls = ["c-1", "c-2"].map(|id| ToolCall::new(id, "letter", "{}"));
-    let message = ModelMessage::calls(calls);
+    let message = record(&turns, ModelMessage::calls(calls), &host).await;
     let (first, second) = (cx(&host), cx(&host));
     let (first, second) = tokio::join!(turns.run(&tools, &message, &first), async {
         tokio::task::yield_now().await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tool_core::limits::{Limit, Limits, Per};
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditSink, MemoryStore};
+use tool_core::store::{AuditFilter, AuditSink, MemoryStore, Scope};
 use tool_core::{ApprovalError, Approvals, Audit, ErrorKind, Gate, Reply, Rules};
 
 use crate::support::{Host, Mailbox, count, kind, mail, send_mail, ticket};
@@ -56,16 +56,30 @@ async fn a_rule_asks_with_four_eyes_and_its_decision_can_be_looked_up() {
 
     let approvals = tools.gate().unwrap().approvals().unwrap();
     let own = approvals
-        .answer(&tools, &asked.token, Reply::Approve, "ann", None)
+        .answer(
+            &"acme".into(),
+            &tools,
+            &asked.token,
+            Reply::Approve,
+            "ann",
+            None,
+        )
         .await;
     assert!(matches!(own, Err(ApprovalError::Store(_))), "{own:?}");
     approvals
-        .answer(&tools, &asked.token, Reply::Approve, "bob", None)
+        .answer(
+            &"acme".into(),
+            &tools,
+            &asked.token,
+            Reply::Approve,
+            "bob",
+            None,
+        )
         .await
         .unwrap();
     assert_eq!(tools.resume(&asked.token, &cx).await.model_text(), "1");
 
-    let rows = AuditSink::export(&host.store, &AuditFilter::default())
+    let rows = AuditSink::export(&host.store, Scope::All, &AuditFilter::default())
         .await
         .unwrap();
     let row = rows.iter().find(|row| row.tool == "count").unwrap();
@@ -96,7 +110,14 @@ async fn a_kill_switch_reaches_running_and_pending_calls() {
     let pending = ticket(&tools.call(mail("c-2"), &cx).await);
     let approvals = tools.gate().unwrap().approvals().unwrap();
     approvals
-        .answer(&tools, &pending.token, Reply::Approve, "boss", None)
+        .answer(
+            &"acme".into(),
+            &tools,
+            &pending.token,
+            Reply::Approve,
+            "boss",
+            None,
+        )
         .await
         .unwrap();
 
@@ -126,7 +147,7 @@ async fn who_calls_too_often_is_told_when_to_come_again() {
     let tools = toolset![count].through(&gate);
     let host = Host::new();
     let call = async |user: &str| {
-        let cx = host.of("acme", user, "t-1");
+        let cx = host.of("acme", user, "th-1");
         tools
             .call(ToolCall::new("c-1", "count", r#"{"from":1}"#), &cx)
             .await

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tool_core::prelude::*;
-use tool_core::store::MemoryStore;
+use tool_core::store::{CallId, MemoryStore, ThreadId};
 use tool_core::{Approvals, Audit, Effect, ErrorKind, Gate, Reply, Ticket};
 
 /// Counts what was really done.
@@ -87,17 +87,17 @@ impl Host {
     }
 
     /// A context of somebody.
-    pub(crate) fn of(&self, tenant: &str, user: &str, turn: &str) -> ToolContext {
+    pub(crate) fn of(&self, tenant: &str, user: &str, conversation: &str) -> ToolContext {
         ToolContext::builder()
             .workspace(tenant)
             .user(user)
-            .turn(turn)
+            .conversation(conversation)
             .with(self.mailbox.clone())
             .build()
     }
 
     pub(crate) fn ann(&self) -> ToolContext {
-        self.of("acme", "ann", "t-1")
+        self.of("acme", "ann", "th-1")
     }
 
     pub(crate) fn approvals(&self) -> &Approvals {
@@ -106,16 +106,36 @@ impl Host {
 
     /// Asks for a mail, and gives what waits.
     pub(crate) async fn asked(&self) -> Ticket {
-        let result = self.tools.call(mail("c-1"), &self.ann()).await;
+        let result = self.tools.call(mail("c-1"), &placed(&self.ann(), 1)).await;
         ticket(&result)
     }
 
     pub(crate) async fn approve(&self, ticket: &Ticket) {
         self.approvals()
-            .answer(&self.tools, &ticket.token, Reply::Approve, "boss", None)
+            .answer(
+                &"acme".into(),
+                &self.tools,
+                &ticket.token,
+                Reply::Approve,
+                "boss",
+                None,
+            )
             .await
             .unwrap();
     }
+}
+
+/// The context of one call: the one at this position of the first message of the context's conversation. Dispatched again with the
+/// same position, it is the same call.
+#[track_caller]
+pub(crate) fn placed(cx: &ToolContext, position: u32) -> ToolContext {
+    let thread = cx.thread().expect("the context has a conversation");
+    cx.for_call(CallId::in_thread(&thread, 1, position))
+}
+
+/// A thread of the workspace `acme`.
+pub(crate) fn thread(conversation: &str) -> ThreadId {
+    ThreadId::new("acme", conversation).unwrap()
 }
 
 pub(crate) fn mail(id: &str) -> ToolCall {

@@ -7,12 +7,14 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tool_core::prelude::*;
 use tool_core::store::{
-    MemoryStore, Message, NewMessage, Role, StoreError, StoreFuture, ThreadStore,
+    MemoryStore, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, TurnError, Turns};
+use tool_core::turn::{
+    Model, ModelMessage, Outcome, Request, StoredMessage, Turn, TurnError, Turns,
+};
 use tool_core::{Gate, Reply};
 
-use crate::support::{Host, Mailbox, mail};
+use crate::support::{Host, Mailbox, mail, thread};
 
 /// What ran, and how many at once.
 #[derive(Clone, Default)]
@@ -80,14 +82,33 @@ fn call(tool: &str, id: &str) -> ToolCall {
 }
 
 fn cx(log: &Log) -> ToolContext {
+    cx_in("th-1", log)
+}
+
+fn cx_in(conversation: &str, log: &Log) -> ToolContext {
     ToolContext::builder()
-        .conversation("th-1")
-        .turn("t-1")
+        .conversation(conversation)
         .user("ann")
         .workspace("acme")
         .with(log.clone())
         .with(Pen(log.clone()))
         .build()
+}
+
+/// Stores a message and runs its calls.
+async fn run(turns: &Turns, tools: &Toolset, message: ModelMessage, cx: &ToolContext) -> Turn {
+    let message = record(turns, message, cx).await;
+    turns.run(tools, &message, cx).await.unwrap()
+}
+
+async fn record(turns: &Turns, message: ModelMessage, cx: &ToolContext) -> StoredMessage {
+    turns.record(message, cx).await.unwrap()
+}
+
+async fn read(store: &MemoryStore) -> Vec<Message> {
+    ThreadStore::read(store, &thread("th-1"), None)
+        .await
+        .unwrap()
 }
 
 fn results(turn: Turn) -> Vec<(String, Option<String>)> {
@@ -111,10 +132,8 @@ async fn calls_run_one_after_the_other_and_errors_are_messages() {
         call("glance", "c"),
         call("fly", "d"),
     ]);
-    let turn = Turns::new(store.clone())
-        .run(&tools, &message, &cx(&log))
-        .await
-        .unwrap();
+    let turns = Turns::new(store.clone());
+    let turn = run(&turns, &tools, message, &cx(&log)).await;
     let results = results(turn);
     let texts: Vec<_> = results.iter().map(|(text, _)| text.as_str()).collect();
     assert_eq!(texts, ["a", "that was bad", "c", "there is no tool `fly`"]);
@@ -123,14 +142,15 @@ async fn calls_run_one_after_the_other_and_errors_are_messages() {
         (log.names(), log.most()),
         (vec!["a".into(), "bad".into(), "c".into()], 1)
     );
-    let stored = store.read("th-1", None).await.unwrap();
-    let calls: Vec<_> = stored
+    let stored = read(&store).await;
+    let answers: Vec<_> = stored
         .iter()
-        .map(|message| message.call.as_deref().unwrap())
+        .filter_map(|message| message.answers)
+        .map(|call| (call.message, call.position))
         .collect();
     assert_eq!(
-        calls,
-        ["a", "bad", "c", "d"],
+        answers,
+        [(1, 0), (1, 1), (1, 2), (1, 3)],
         "errors are stored like any result"
     );
 }
@@ -148,10 +168,14 @@ impl ThreadStore for Dying {
             self.0.append(message).await
         })
     }
-    fn read<'a>(&'a self, thread: &'a str, after: Option<u64>) -> StoreFuture<'a, Vec<Message>> {
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>> {
         ThreadStore::read(&self.0, thread, after)
     }
-    fn erase<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, u64> {
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
         ThreadStore::erase(&self.0, thread)
     }
 }
@@ -163,6 +187,7 @@ async fn what_is_stored_is_not_run_again() {
     let gate = Gate::builder().ledger(store.clone()).build();
     let tools = toolset![note].through(&gate);
     let message = ModelMessage::calls([call("note", "a"), call("note", "b"), call("note", "c")]);
+    let message = record(&Turns::new(store.clone()), message, &cx(&log)).await;
     let dying = Turns::new(Dying(store.clone(), Arc::new(AtomicUsize::new(1))));
     let error = dying.run(&tools, &message, &cx(&log)).await.unwrap_err();
     assert!(matches!(error, TurnError::Store(_)), "{error}");
@@ -200,10 +225,8 @@ async fn only_reading_runs_side_by_side_and_only_where_it_is_wished() {
         let turns = Turns::new(MemoryStore::default()).parallel(most);
         let mut calls = calls();
         calls.calls[2].arguments = "{}".to_owned();
-        let turn = turns
-            .run(&toolset![note, glance, stare], &calls, &cx(&log))
-            .await
-            .unwrap();
+        let tools = toolset![note, glance, stare];
+        let turn = run(&turns, &tools, calls, &cx(&log)).await;
         let texts: Vec<_> = results(turn).into_iter().map(|(text, _)| text).collect();
         assert_eq!(texts, ["a", "b", "1", "d", "e"], "in the model's order");
         assert_eq!(log.most(), expected);
@@ -217,10 +240,8 @@ async fn calls_of_a_message_that_was_cut_off_do_not_run() {
         truncated: true,
         ..ModelMessage::calls([call("note", "a")])
     };
-    let turn = Turns::new(MemoryStore::default())
-        .run(&toolset![note], &message, &cx(&log))
-        .await
-        .unwrap();
+    let turns = Turns::new(MemoryStore::default());
+    let turn = run(&turns, &toolset![note], message, &cx(&log)).await;
     assert!(results(turn)[0].0.contains("cut off"));
     assert!(log.names().is_empty());
 }
@@ -245,10 +266,7 @@ async fn what_cannot_be_called_here_is_answered() {
             call("note", "c"),
         ])
     };
-    let turn = turns
-        .run(&toolset![note], &message, &cx(&log))
-        .await
-        .unwrap();
+    let turn = run(&turns, &toolset![note], message, &cx(&log)).await;
     let texts = results(turn);
     assert!(texts[0].0.contains("the provider runs this tool itself"));
     assert!(texts[1].0.contains("there is no tool `nowhere`"));
@@ -265,16 +283,12 @@ async fn what_cannot_be_called_here_is_answered() {
     token.cancel();
     let stopped = ToolContext::builder()
         .conversation("th-1")
-        .turn("t-2")
         .cancellation(token)
         .with(log.clone())
         .with(Pen(log.clone()))
         .build();
     let message = ModelMessage::calls([call("note", "d"), call("note", "e")]);
-    let turn = turns
-        .run(&toolset![note], &message, &stopped)
-        .await
-        .unwrap();
+    let turn = run(&turns, &toolset![note], message, &stopped).await;
     assert!(
         results(turn)
             .iter()
@@ -284,20 +298,21 @@ async fn what_cannot_be_called_here_is_answered() {
 }
 
 #[tokio::test]
-async fn a_turn_without_a_name_says_what_is_missing() {
-    let error = Turns::new(MemoryStore::default())
-        .run(
-            &toolset![note],
-            &ModelMessage::default(),
-            &ToolContext::anonymous(),
-        )
-        .await;
-    assert!(
-        error
-            .unwrap_err()
-            .to_string()
-            .contains("`ToolContext::builder().conversation(…)`")
-    );
+async fn a_turn_without_a_conversation_says_what_is_missing() {
+    let (turns, nobody) = (Turns::new(MemoryStore::default()), ToolContext::anonymous());
+    let message = record(&turns, ModelMessage::default(), &cx(&Log::default())).await;
+    let errors = [
+        turns.run(&toolset![note], &message, &nobody).await.err(),
+        turns.record(ModelMessage::default(), &nobody).await.err(),
+        turns.say("Hello", &nobody).await.err(),
+    ];
+    for error in errors {
+        let error = error.unwrap().to_string();
+        assert!(
+            error.contains("`ToolContext::builder().conversation(…)`"),
+            "{error}"
+        );
+    }
 }
 
 // S2-14, S2-15
@@ -310,7 +325,6 @@ async fn a_turn_waits_for_all_answers_and_runs_the_rest_meanwhile() {
             .workspace("acme")
             .user("ann")
             .conversation("th-1")
-            .turn("t-1")
             .with(host.mailbox.clone())
             .build()
     };
@@ -319,6 +333,7 @@ async fn a_turn_waits_for_all_answers_and_runs_the_rest_meanwhile() {
         ToolCall::new("c-2", "count", r#"{"from":5}"#),
         mail("c-3"),
     ]);
+    let message = record(&turns, message, &cx()).await;
     let Turn::Waiting(tickets) = turns.run(&host.tools, &message, &cx()).await.unwrap() else {
         panic!()
     };
@@ -329,14 +344,16 @@ async fn a_turn_waits_for_all_answers_and_runs_the_rest_meanwhile() {
             .collect::<Vec<_>>(),
         ["c-1", "c-3"]
     );
-    assert_eq!(host.store.read("th-1", None).await.unwrap().len(), 1);
+    assert_eq!(read(&host.store).await.len(), 2);
 
     host.approve(&tickets[0]).await;
     let Turn::Waiting(left) = turns.run(&host.tools, &message, &cx()).await.unwrap() else {
         panic!()
     };
     assert_eq!(left.len(), 1, "one answer is not all");
+    let acme = "acme".into();
     let answer = host.approvals().answer(
+        &acme,
         &host.tools,
         &tickets[1].token,
         Reply::Deny,
@@ -399,10 +416,8 @@ async fn a_failure_goes_back_to_the_model_and_the_run_completes() {
         [0, 2, 4],
         "each result was there before the model was asked again"
     );
-    let roles: Vec<_> = store
-        .read("th-1", None)
+    let roles: Vec<_> = read(&store)
         .await
-        .unwrap()
         .iter()
         .map(|message| message.role)
         .collect();
@@ -438,7 +453,7 @@ async fn an_endless_caller_stops_after_fifteen_steps() {
     assert!(matches!(outcome, Outcome::StepLimit));
     assert_eq!((model.1.len(), log.names().len()), (15, 15));
     let mut short = Script(Vec::new(), Vec::new());
-    let sub = cx(&log).with_turn("t-2");
+    let sub = cx_in("th-2", &log);
     turns
         .most_steps(10)
         .drive(&mut short, |_| toolset![note], &sub)
@@ -479,8 +494,8 @@ async fn a_tool_may_answer_in_the_models_place() {
         Vec::new(),
     );
     let cx = ToolContext::builder()
+        .workspace("acme")
         .conversation("th-1")
-        .turn("t-1")
         .with(mailbox.clone())
         .build();
     let turns = Turns::new(store.clone());
@@ -493,7 +508,7 @@ async fn a_tool_may_answer_in_the_models_place() {
         "{outcome:?}"
     );
     assert_eq!((model.1.len(), mailbox.sent()), (1, 1));
-    let last = store.read("th-1", None).await.unwrap().pop().unwrap();
+    let last = read(&store).await.pop().unwrap();
     assert!(last.role == Role::Assistant && last.content.contains("on its way"));
 }
 
@@ -556,14 +571,15 @@ async fn progress_of_a_call_is_told_and_not_stored() {
     let gate = Gate::builder().ledger(store.clone()).build();
     let message = ModelMessage::calls([ToolCall::new("a", "count_to", r#"{"number":3}"#)]);
     for tools in [toolset![count_to], toolset![count_to].through(&gate)] {
-        let cx = cx(&Log::default()).with_turn(format!("t-{}", told.lock().unwrap().len()));
-        let results = results(turns.run(&tools, &message, &cx).await.unwrap());
+        let turn = run(&turns, &tools, message.clone(), &cx(&Log::default())).await;
+        let results = results(turn);
         assert_eq!(results, [("3".to_owned(), None)]);
     }
     assert_eq!(*told.lock().unwrap(), ["a 1", "a 2", "a 1", "a 2"]);
     assert_eq!(
-        ThreadStore::read(&store, "th-1", None).await.unwrap().len(),
-        2
+        read(&store).await.len(),
+        4,
+        "two messages of the model and two results"
     );
 }
 
@@ -580,20 +596,21 @@ async fn a_turn_that_lacks_a_variable_stops_until_it_is_there() {
     let turns = Turns::new(store.clone());
     let message = ModelMessage::calls([ToolCall::new("c-1", "place", "{}"), call("note", "a")]);
     let tools = toolset![place, note];
+    let message = record(&turns, message, &cx(&log)).await;
     let turn = turns.run(&tools, &message, &cx(&log)).await.unwrap();
     let Turn::Lacking(needs) = turn else {
         panic!("{turn:?}")
     };
     assert_eq!(needs[0].name, "REGION");
     assert_eq!(
-        store.read("th-1", None).await.unwrap().len(),
-        1,
+        read(&store).await.len(),
+        2,
         "nothing is stored for the call that waits"
     );
 
     let supplied = ToolContext::builder()
+        .workspace("acme")
         .conversation("th-1")
-        .turn("t-1")
         .variable("REGION", "Jura")
         .with(log.clone())
         .with(Pen(log.clone()));
@@ -612,11 +629,12 @@ async fn a_host_that_shuts_down_leaves_calls_open_for_the_next_one() {
     let turns = Turns::new(store.clone());
     let message = ModelMessage::calls([call("note", "a"), call("note", "b")]);
     let gate = Gate::builder().ledger(store.clone()).build();
+    let message = record(&turns, message, &cx(&log)).await;
     gate.drain(Duration::from_millis(1)).await;
     let closed = toolset![note].through(&gate);
     let error = turns.run(&closed, &message, &cx(&log)).await.unwrap_err();
     assert!(matches!(error, TurnError::Draining), "{error}");
-    assert!(store.read("th-1", None).await.unwrap().is_empty() && log.names().is_empty());
+    assert!(read(&store).await.len() == 1 && log.names().is_empty());
 
     let next = Gate::builder().ledger(store.clone()).build();
     let turn = turns

@@ -3,8 +3,8 @@
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 use tool_core::prelude::*;
-use tool_core::store::MemoryStore;
-use tool_core::turn::{ModelMessage, Outcome, Turn, Turns};
+use tool_core::store::{MemoryStore, ThreadId};
+use tool_core::turn::{ModelMessage, Outcome, StoredMessage, Turn, Turns};
 use tool_core::wire::ui::{Answers, Chunk, UiError, Writer};
 use tool_core::wire::{Delta, Provider};
 use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Route};
@@ -259,6 +259,10 @@ async fn steps_out_of_order_are_refused() {
     );
 }
 
+fn thread() -> ThreadId {
+    ThreadId::new("acme", "th").unwrap()
+}
+
 /// A process: what it makes anew when it starts.
 struct Process {
     gate: Gate,
@@ -283,7 +287,6 @@ impl Process {
                 .workspace("acme")
                 .user("ann")
                 .conversation("th")
-                .turn("t")
                 .build(),
         }
     }
@@ -298,7 +301,7 @@ impl Process {
 }
 
 /// Two mails and a count, as they are shown; gives the tokens too.
-async fn asked(store: &MemoryStore) -> (ModelMessage, Vec<Value>, Vec<String>) {
+async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) {
     let process = Process::start(store);
     let tools = process.tools();
     let message = ModelMessage::calls([
@@ -310,6 +313,7 @@ async fn asked(store: &MemoryStore) -> (ModelMessage, Vec<Value>, Vec<String>) {
     let mut ui = Writer::new(&tools);
     let mut all = ui.start(None);
     all.extend(ui.said(&message).unwrap());
+    let message = process.turns.record(message, &process.cx).await.unwrap();
     let turn = process
         .turns
         .run(&tools, &message, &process.cx)
@@ -368,19 +372,19 @@ async fn a_turn_goes_on_with_what_people_have_answered() {
     assert!(answers.is_ready());
     for response in answers.responses() {
         let route = response
-            .give(process.approvals(), &tools, "ann")
+            .give(&"acme".into(), process.approvals(), &tools, "ann")
             .await
             .unwrap();
         assert_eq!(
             route,
             Route::Call {
-                turn: "t".to_owned()
+                thread: Some(thread())
             }
         );
         // Each answer counts once.
         assert!(
             response
-                .give(process.approvals(), &tools, "ann")
+                .give(&"acme".into(), process.approvals(), &tools, "ann")
                 .await
                 .is_err()
         );
@@ -431,29 +435,24 @@ async fn tampered_arguments_are_refused() {
     let tools = process.tools();
     let mut body = posted(&tokens, [true, true]);
     body["messages"][1]["parts"][1]["input"]["to"] = json!("mallory");
-    body["messages"][1]["parts"][2]["approval"]["id"] = json!(tokens[1].replace("ta1.", "ta1.x"));
+    body["messages"][1]["parts"][2]["approval"]["id"] = json!(tokens[1].replace("ta2.", "ta2.x"));
     let answers = Answers::read(&body.to_string()).unwrap();
     let [tampered, forged] = answers.responses() else {
         panic!()
     };
     let error = tampered
-        .give(process.approvals(), &tools, "ann")
+        .give(&"acme".into(), process.approvals(), &tools, "ann")
         .await
         .unwrap_err();
     assert!(matches!(error, ApprovalError::Tampered), "{error}");
     let error = forged
-        .give(process.approvals(), &tools, "ann")
+        .give(&"acme".into(), process.approvals(), &tools, "ann")
         .await
         .unwrap_err();
     assert!(matches!(error, ApprovalError::Invalid), "{error}");
     // Nothing was answered: both still wait.
     assert_eq!(
-        process
-            .approvals()
-            .waiting("acme", "t")
-            .await
-            .unwrap()
-            .len(),
+        process.approvals().waiting(&thread()).await.unwrap().len(),
         2
     );
     // Numbers that an interface writes its own way are the same.
@@ -461,7 +460,7 @@ async fn tampered_arguments_are_refused() {
     body["messages"][1]["parts"][1]["input"]["size"] = json!(1.0);
     let answers = Answers::read(&body.to_string()).unwrap();
     answers.responses()[0]
-        .give(process.approvals(), &tools, "ann")
+        .give(&"acme".into(), process.approvals(), &tools, "ann")
         .await
         .unwrap();
 }

@@ -1,28 +1,36 @@
 //! Approvals in SQLite.
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Sqlite};
+use sqlx::{QueryBuilder, Row as _, Sqlite};
 use tool_core::store::{
     Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
-    ApprovalStore, StoreError, StoreFuture, Timestamp, Verdict,
+    ApprovalStore, CallKey, Scope, StoreError, StoreFuture, Timestamp, Verdict, Workspace,
 };
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, narrow, step};
+use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};
 
 macro_rules! columns {
     () => {
-        "id, kind, thread, turn, call, tool, tenant, principal, agent, contract, arguments, policy, decision, four_eyes, reason, \
+        "id, kind, workspace, key, place, thread, call, tool, principal, agent, contract, arguments, policy, decision, four_eyes, reason, \
          nonce, created, expires, parent, status, assignee, verdict, edited, approver, answer_reason, answered"
     };
 }
 
-/// Expires what is open and whose time has passed.
-pub(super) const EXPIRE: &str = "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ?";
+/// Expires what is open in a scope and whose time has passed.
+pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ",
+    );
+    query.push_bind(now.as_millis());
+    narrow_to_scope(&mut query, scope);
+    query
+}
 
-/// The query for the rows that a filter means.
-pub(super) fn listing(filter: &ApprovalFilter) -> QueryBuilder<Sqlite> {
+/// The query for the rows of a scope that a filter means.
+pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM approval WHERE TRUE"));
+    narrow_to_scope(&mut query, scope);
     narrow_to(&mut query, filter);
     query
 }
@@ -33,11 +41,10 @@ fn read(row: &SqliteRow) -> Result<ApprovalRow, StoreError> {
         request: ApprovalRequest {
             id: columns.get("id")?,
             kind: columns.word("kind", ApprovalKind::from_word)?,
+            identity: columns.identity()?,
             thread: columns.maybe("thread")?,
-            turn: columns.get("turn")?,
             call: columns.get("call")?,
             tool: columns.get("tool")?,
-            tenant: columns.get("tenant")?,
             principal: columns.get("principal")?,
             agent: columns.maybe("agent")?,
             contract: columns.get("contract")?,
@@ -57,6 +64,43 @@ fn read(row: &SqliteRow) -> Result<ApprovalRow, StoreError> {
     })
 }
 
+/// The rows that a version before 0.2 wrote, in a file that was just migrated.
+pub(super) const WITHOUT_KEY: &str =
+    "SELECT id, workspace, turn, call, parent FROM approval WHERE key IS NULL ORDER BY id";
+
+/// Computes the keys of the rows of [`WITHOUT_KEY`].
+pub(super) async fn fill_keys(db: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let rows = sqlx::query(WITHOUT_KEY).fetch_all(&mut *db).await?;
+    for row in &rows {
+        let (id, workspace): (&str, &str) = (row.try_get("id")?, row.try_get("workspace")?);
+        let turn: Option<&str> = row.try_get("turn")?;
+        let path: &str = row.try_get("call")?;
+        let parent: Option<&str> = row.try_get("parent")?;
+        let call = match parent {
+            Some(_) => last_of_path(path),
+            None => path,
+        };
+        sqlx::query("UPDATE approval SET key = ?, call = ?, parent = ? WHERE id = ?")
+            .bind(CallKey::earlier(workspace, turn.unwrap_or_default(), path).as_str())
+            .bind(call)
+            .bind(parent.map(last_of_path))
+            .bind(id)
+            .execute(&mut *db)
+            .await?;
+    }
+    Ok(())
+}
+
+/// The model's id of the last call of a path `outer/number:inner`, as versions before 0.2 wrote it. Ids may have `/` and `:` in them.
+fn last_of_path(path: &str) -> &str {
+    let mut ids = path.rmatch_indices('/').filter_map(|(at, _)| {
+        let (number, id) = path[at + 1..].split_once(':')?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then_some(id)
+    });
+    ids.next().unwrap_or(path)
+}
+
 fn answer(columns: Columns<'_>) -> Result<Option<Answer>, StoreError> {
     if columns.maybe::<&str>("verdict")?.is_none() {
         return Ok(None);
@@ -71,13 +115,18 @@ fn answer(columns: Columns<'_>) -> Result<Option<Answer>, StoreError> {
     }))
 }
 
-async fn find(db: &mut SqliteConnection, id: &str) -> Result<Option<ApprovalRow>, Fault> {
+async fn find(
+    db: &mut SqliteConnection,
+    workspace: &Workspace,
+    id: &str,
+) -> Result<Option<ApprovalRow>, Fault> {
     let row = sqlx::query(concat!(
         "SELECT ",
         columns!(),
-        " FROM approval WHERE id = ?"
+        " FROM approval WHERE id = ? AND workspace = ?"
     ))
     .bind(id)
+    .bind(workspace.as_str())
     .fetch_optional(db)
     .await?;
     Ok(row.as_ref().map(read).transpose()?)
@@ -106,11 +155,10 @@ async fn save(db: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), Fault>
 
 /// Adds the conditions of a filter to a query that ends in a condition.
 fn narrow_to(query: &mut QueryBuilder<Sqlite>, filter: &ApprovalFilter) {
-    narrow(query, "tenant", filter.tenant.as_deref());
     narrow(query, "principal", filter.principal.as_deref());
     narrow(query, "assignee", filter.assignee.as_deref());
     narrow(query, "tool", filter.tool.as_deref());
-    narrow(query, "turn", filter.turn.as_deref());
+    narrow(query, "key", filter.key.as_deref());
     narrow(query, "thread", filter.thread.as_deref());
     narrow(query, "status", filter.status.map(ApprovalStatus::as_str));
     narrow(query, "kind", filter.kind.map(ApprovalKind::as_str));
@@ -131,16 +179,17 @@ impl SqliteStore {
         let done = sqlx::query(concat!(
             "INSERT INTO approval (",
             columns!(),
-            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', NULL, NULL, NULL, NULL, NULL, NULL)
+            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', NULL, NULL, NULL, NULL, NULL, NULL)
              ON CONFLICT (id) DO NOTHING"
         ))
         .bind(&request.id)
         .bind(request.kind.as_str())
+        .bind(request.identity.workspace().as_str())
+        .bind(request.identity.key().as_str())
+        .bind(request.identity.to_column())
         .bind(&request.thread)
-        .bind(&request.turn)
         .bind(&request.call)
         .bind(&request.tool)
-        .bind(&request.tenant)
         .bind(&request.principal)
         .bind(&request.agent)
         .bind(&request.contract)
@@ -164,11 +213,12 @@ impl SqliteStore {
     /// Lets a row take a step that can fail, and gives what it has become.
     async fn settle(
         &self,
+        workspace: &Workspace,
         id: &str,
         step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError>,
     ) -> Result<ApprovalRow, Fault> {
         let mut change = self.change().await?;
-        let before = find(&mut change, id).await?;
+        let before = find(&mut change, workspace, id).await?;
         let before = before.ok_or_else(|| ApprovalRow::missing(id))?;
         let mut row = before.clone();
         let done = step(&mut row);
@@ -180,7 +230,12 @@ impl SqliteStore {
         Ok(done.map(|()| row)?)
     }
 
-    async fn deny_requests(&self, filter: &ApprovalFilter, answer: Answer) -> Result<u64, Fault> {
+    async fn deny_requests(
+        &self,
+        workspace: &Workspace,
+        filter: &ApprovalFilter,
+        answer: Answer,
+    ) -> Result<u64, Fault> {
         answer.only_denies()?;
         let at = answer.at.as_millis();
         // One statement, so that the filter's limit counts what is expired, too.
@@ -195,6 +250,7 @@ impl SqliteStore {
         denial.push_bind(at).push(" WHERE expires > ");
         denial.push_bind(at);
         denial.push(") WHERE id IN (SELECT id FROM approval WHERE status = 'pending'");
+        narrow_to_scope(&mut denial, Scope::Workspace(workspace));
         narrow_to(&mut denial, filter);
         denial.push(") AND (expires <= ").push_bind(at);
         denial.push(" OR NOT four_eyes OR principal <> ");
@@ -223,56 +279,88 @@ impl ApprovalStore for SqliteStore {
         step(self.open_request(request))
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Option<ApprovalRow>> {
+    fn get<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<ApprovalRow>> {
         step(async move {
             let mut reader = self.readers.acquire().await?;
-            find(&mut reader, id).await
+            find(&mut reader, workspace, id).await
         })
     }
 
-    fn answer<'a>(&'a self, id: &'a str, answer: Answer) -> StoreFuture<'a, ApprovalRow> {
-        step(self.settle(id, |row| row.answer(answer)))
+    fn answer<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        answer: Answer,
+    ) -> StoreFuture<'a, ApprovalRow> {
+        step(self.settle(workspace, id, |row| row.answer(answer)))
     }
 
-    fn spend<'a>(&'a self, id: &'a str, nonce: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
+    fn spend<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        nonce: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
         step(async move {
             let spent = sqlx::query(
                 "UPDATE approval SET status = 'spent'
-                 WHERE id = ? AND status = 'approved' AND nonce = ? AND expires > ?",
+                 WHERE id = ? AND workspace = ? AND status = 'approved' AND nonce = ? AND expires > ?",
             );
-            let spent = spent.bind(id).bind(nonce).bind(now.as_millis());
+            let spent = spent.bind(id).bind(workspace.as_str()).bind(nonce);
+            let spent = spent.bind(now.as_millis());
             Ok(self.update(spent).await? == 1)
         })
     }
 
-    fn withdraw<'a>(&'a self, id: &'a str) -> StoreFuture<'a, bool> {
+    fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool> {
         step(async move {
             let withdrawn = sqlx::query(
-                "UPDATE approval SET status = 'withdrawn' WHERE id = ? AND status IN ('pending', 'approved')",
+                "UPDATE approval SET status = 'withdrawn'
+                 WHERE id = ? AND workspace = ? AND status IN ('pending', 'approved')",
             );
-            Ok(self.update(withdrawn.bind(id)).await? == 1)
+            let withdrawn = withdrawn.bind(id).bind(workspace.as_str());
+            Ok(self.update(withdrawn).await? == 1)
         })
     }
 
-    fn assign<'a>(&'a self, id: &'a str, assignee: Option<String>) -> StoreFuture<'a, ApprovalRow> {
-        step(self.settle(id, |row| row.assign(assignee)))
+    fn assign<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        assignee: Option<String>,
+    ) -> StoreFuture<'a, ApprovalRow> {
+        step(self.settle(workspace, id, |row| row.assign(assignee)))
     }
 
-    fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> StoreFuture<'a, Vec<ApprovalRow>> {
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ApprovalFilter,
+    ) -> StoreFuture<'a, Vec<ApprovalRow>> {
         step(async move {
-            let rows = listing(filter).build().fetch_all(&self.readers).await?;
+            let rows = listing(scope, filter)
+                .build()
+                .fetch_all(&self.readers)
+                .await?;
             Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }
 
-    fn deny_all<'a>(&'a self, filter: &'a ApprovalFilter, answer: Answer) -> StoreFuture<'a, u64> {
-        step(self.deny_requests(filter, answer))
+    fn deny_all<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a ApprovalFilter,
+        answer: Answer,
+    ) -> StoreFuture<'a, u64> {
+        step(self.deny_requests(workspace, filter, answer))
     }
 
-    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
-        step(async move {
-            let expired = sqlx::query(EXPIRE);
-            self.update(expired.bind(now.as_millis())).await
-        })
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
+        step(async move { self.update(expiry(scope, now).build()).await })
     }
 }

@@ -3,15 +3,16 @@
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
-    AuditFilter, AuditNote, AuditRow, AuditSink, StoreError, StoreFuture, Timestamp,
+    AuditFilter, AuditNote, AuditRow, AuditSink, Scope, StoreError, StoreFuture, Timestamp,
+    Workspace,
 };
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, narrow, step};
+use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};
 
 macro_rules! columns {
     () => {
-        "id, call, turn, thread, tenant, principal, runtime_user, agent, session, tool, contract, effect, layer, decision, policy, \
+        "workspace, key, place, call, thread, principal, runtime_user, agent, session, tool, contract, effect, layer, decision, policy, \
          approval, approver, outcome, error, arguments, original_hash, used_hash, output, output_bytes, attempt, started, \
          duration_us, notes"
     };
@@ -19,20 +20,26 @@ macro_rules! columns {
 
 macro_rules! values {
     () => {
-        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+        "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, \
+         ?23, ?24, ?25, ?26, ?27, ?28"
     };
 }
 
 /// Removes one user's rows.
-pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND tenant = ?";
+pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND workspace = ?";
 
-/// Removes old rows.
-pub(super) const RETAIN: &str = "DELETE FROM audit WHERE started < ?";
+/// Removes the rows of a scope that are older.
+pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new("DELETE FROM audit WHERE started < ");
+    query.push_bind(since.as_millis());
+    narrow_to_scope(&mut query, scope);
+    query
+}
 
-/// The query for the rows that a filter means.
-pub(super) fn listing(filter: &AuditFilter) -> QueryBuilder<Sqlite> {
+/// The query for the rows of a scope that a filter means.
+pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM audit WHERE TRUE"));
-    narrow(&mut query, "tenant", filter.tenant.as_deref());
+    narrow_to_scope(&mut query, scope);
     narrow(&mut query, "principal", filter.principal.as_deref());
     narrow(&mut query, "tool", filter.tool.as_deref());
     narrow(&mut query, "call", filter.call.as_deref());
@@ -42,7 +49,7 @@ pub(super) fn listing(filter: &AuditFilter) -> QueryBuilder<Sqlite> {
     if let Some(until) = filter.until {
         query.push(" AND started < ").push_bind(until.as_millis());
     }
-    query.push(" ORDER BY started, id");
+    query.push(" ORDER BY started, workspace, key");
     if let Some(limit) = filter.limit {
         query.push(" LIMIT ").push_bind(limit);
     }
@@ -50,16 +57,14 @@ pub(super) fn listing(filter: &AuditFilter) -> QueryBuilder<Sqlite> {
 }
 
 fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
-    let columns = Columns::new(row, "audit", "id");
+    let columns = Columns::new(row, "audit", "key");
     let notes: &str = columns.get("notes")?;
     let notes: Vec<AuditNote> =
         serde_json::from_str(notes).map_err(|error| columns.corrupt("notes", error))?;
     Ok(AuditRow {
-        id: columns.get("id")?,
+        identity: columns.identity()?,
         call: columns.get("call")?,
-        turn: columns.maybe("turn")?,
         thread: columns.maybe("thread")?,
-        tenant: columns.maybe("tenant")?,
         principal: columns.maybe("principal")?,
         runtime_user: columns.maybe("runtime_user")?,
         agent: columns.maybe("agent")?,
@@ -88,44 +93,49 @@ fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
     })
 }
 
-/// Adds a row, or ends the one of its id. Columns that have an index are not set, so that no index is written a second time:
-/// `REPLACE` removes the row from all of them and adds it again.
+/// Adds a row, or ends the one of its identity, unless that has its final outcome. Columns that have an index are not set, so that no
+/// index is written a second time: `REPLACE` removes the row from all of them and adds it again.
 const END: &str = concat!(
     "INSERT INTO audit (",
     columns!(),
     ") VALUES (",
     values!(),
-    ") ON CONFLICT (id) DO UPDATE SET ",
-    "turn = excluded.turn, thread = excluded.thread, runtime_user = excluded.runtime_user, agent = excluded.agent,  \
+    ") ON CONFLICT (workspace, key) DO UPDATE SET ",
+    "place = excluded.place, thread = excluded.thread, runtime_user = excluded.runtime_user, agent = excluded.agent,  \
          session = excluded.session, contract = excluded.contract, effect = excluded.effect, layer = excluded.layer,  \
          decision = excluded.decision, policy = excluded.policy, approval = excluded.approval,  \
          approver = excluded.approver, outcome = excluded.outcome, error = excluded.error,  \
          arguments = excluded.arguments, original_hash = excluded.original_hash, used_hash = excluded.used_hash,  \
          output = excluded.output, output_bytes = excluded.output_bytes, attempt = excluded.attempt,  \
          duration_us = excluded.duration_us, notes = excluded.notes",
-    " WHERE (call, tenant, principal, tool, started) IS (excluded.call, excluded.tenant, excluded.principal, excluded.tool, excluded.started)"
+    " WHERE (call, principal, tool, started) IS (excluded.call, excluded.principal, excluded.tool, excluded.started)",
+    " AND (outcome IS NULL OR outcome IN (SELECT value FROM json_each(?29)))"
 );
 
-/// Puts a row in place of one of the same id that has another caller, tool or time.
+/// Puts a row in place of one of the same identity that has another caller, tool or time, unless that has its final outcome.
 const REPLACE: &str = concat!(
     "REPLACE INTO audit (",
     columns!(),
-    ") VALUES (",
+    ") SELECT ",
     values!(),
-    ")"
+    " WHERE NOT EXISTS (SELECT 1 FROM audit WHERE workspace = ?1 AND key = ?2
+                        AND outcome IS NOT NULL AND outcome NOT IN (SELECT value FROM json_each(?29)))"
 );
 
-/// Writes a row in place of the one of its id.
+/// Writes a row in place of the one of its identity, unless that has its final outcome.
 pub(super) async fn save(db: &mut SqliteConnection, row: &AuditRow) -> Result<(), Fault> {
     let notes = serde_json::to_string(&row.notes)
         .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+    let open = serde_json::to_string(AuditRow::OPEN)
+        .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+    let (key, place) = (row.identity.key(), row.identity.to_column());
     for statement in [END, REPLACE] {
         let done = sqlx::query(statement)
-            .bind(&row.id)
+            .bind(row.identity.workspace().as_str())
+            .bind(key.as_str())
+            .bind(&place)
             .bind(&row.call)
-            .bind(&row.turn)
             .bind(&row.thread)
-            .bind(&row.tenant)
             .bind(&row.principal)
             .bind(&row.runtime_user)
             .bind(&row.agent)
@@ -149,6 +159,7 @@ pub(super) async fn save(db: &mut SqliteConnection, row: &AuditRow) -> Result<()
             .bind(row.started.as_millis())
             .bind(row.duration_us.map(u64::cast_signed))
             .bind(&notes)
+            .bind(&open)
             .execute(&mut *db)
             .await?;
         if done.rows_affected() > 0 {
@@ -169,26 +180,32 @@ impl AuditSink for SqliteStore {
         })
     }
 
-    fn export<'a>(&'a self, filter: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>> {
         step(async move {
-            let rows = listing(filter).build().fetch_all(&self.readers).await?;
+            let rows = listing(scope, filter)
+                .build()
+                .fetch_all(&self.readers)
+                .await?;
             Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }
 
-    fn erase<'a>(&'a self, tenant: &'a str, principal: &'a str) -> StoreFuture<'a, u64> {
+    fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
         step(async move {
             let erased = sqlx::query(ERASE);
-            let erased = self.update(erased.bind(principal).bind(tenant)).await?;
+            let erased = self
+                .update(erased.bind(principal).bind(workspace.as_str()))
+                .await?;
             self.forget().await?;
             Ok(erased)
         })
     }
 
-    fn retain(&self, since: Timestamp) -> StoreFuture<'_, u64> {
-        step(async move {
-            let removed = sqlx::query(RETAIN);
-            self.update(removed.bind(since.as_millis())).await
-        })
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        step(async move { self.update(retention(scope, since).build()).await })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row as _, Sqlite, Type};
-use tool_core::store::{StoreError, Timestamp};
+use tool_core::store::{CallId, StoreError, Timestamp};
 
 /// A row of a table.
 #[derive(Clone, Copy)]
@@ -70,6 +70,17 @@ impl<'r> Columns<'r> {
         let number: i64 = self.get(column)?;
         T::try_from(number)
             .map_err(|_| self.corrupt(column, format_args!("{number} is out of range")))
+    }
+
+    /// The identity of a call, in the columns `workspace`, `key` and `place`.
+    pub(super) fn identity(self) -> Result<CallId, StoreError> {
+        let workspace: &str = self.get("workspace")?;
+        match self.maybe("place")? {
+            Some(place) => {
+                CallId::from_column(workspace, place).map_err(|error| self.corrupt("place", error))
+            }
+            None => Ok(CallId::earlier(workspace, self.get::<&str>("key")?)),
+        }
     }
 
     /// That a column does not hold what it should.

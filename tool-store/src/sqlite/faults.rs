@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use futures::future::{join_all, join3};
 use futures::poll;
-use records::intent;
+use records::{intent, key};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 use tempfile::TempDir;
@@ -34,16 +34,25 @@ fn folder() -> (TempDir, PathBuf) {
 
 fn row(id: &str, bytes: usize) -> AuditRow {
     AuditRow {
-        id: id.to_owned(),
         arguments: "x".repeat(bytes),
-        ..AuditRow::default()
+        ..AuditRow::new(
+            CallId::earlier("acme", id),
+            "c1",
+            "send_mail",
+            Timestamp::default(),
+        )
     }
 }
 
 /// The ids of the rows that are stored.
 async fn ids(store: &SqliteStore) -> Vec<String> {
-    let rows = store.export(&AuditFilter::default()).await.unwrap();
-    rows.into_iter().map(|row| row.id).collect()
+    let rows = store
+        .export(Scope::All, &AuditFilter::default())
+        .await
+        .unwrap();
+    rows.iter()
+        .map(|row| row.identity.key().to_string())
+        .collect()
 }
 
 /// That a change failed in a way that can be tried again, and that the text says why.
@@ -140,7 +149,7 @@ async fn missing_database_is_used_once_it_is_back() {
     rename(&file, &aside);
     for _ in 0..2 {
         is_unavailable(store.write(vec![row("lost", 10)]).await, "state.db");
-        let listed = store.export(&AuditFilter::default()).await;
+        let listed = store.export(Scope::All, &AuditFilter::default()).await;
         is_unavailable(listed, "cannot be opened");
         assert!(!file.exists(), "an empty database was made");
     }
@@ -277,12 +286,12 @@ async fn end_passes_waiting_beginnings() {
     }
     let end = async {
         let end = records::end(EffectState::Succeeded, 200);
-        store.end("ended", "run-1", end).await.unwrap();
+        store.end(&key("ended"), "run-1", end).await.unwrap();
         begun.get()
     };
     let renew = async {
-        let until = records::at(9_000);
-        let renewed = EffectLedger::renew(&store, "renewed", "run-1", until);
+        let (renewed, until) = (key("renewed"), records::at(9_000));
+        let renewed = EffectLedger::renew(&store, &renewed, "run-1", until);
         assert!(renewed.await.unwrap());
         begun.get()
     };

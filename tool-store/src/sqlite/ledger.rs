@@ -3,50 +3,57 @@
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
-    AuditRow, Begun, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent,
-    Resolution, StoreError, StoreFuture, Timestamp,
+    AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended,
+    Intent, Resolution, Scope, StoreError, StoreFuture, Timestamp,
 };
 
 use super::columns::Columns;
-use super::{Change, Fault, SqliteStore, audit, narrow, step};
+use super::{Change, Fault, SqliteStore, audit, narrow, narrow_to_scope, step};
 
 macro_rules! columns {
     () => {
-        "key, call, turn, thread, tool, contract, tenant, principal, arguments_hash, owner, at, lease_until, state, result, ended, \
-         late, resolved_by, attempt, released"
+        "workspace, key, place, earlier, call, thread, agent, tool, contract, principal, arguments_hash, owner, at, lease_until, state, result, \
+         ended, late, resolved_by, attempt, released"
     };
 }
 
-/// Turns running rows whose lease is over to ambiguous.
-pub(super) const SWEEP: &str = concat!(
-    "UPDATE effect SET state = 'ambiguous' WHERE state = 'running' AND lease_until <= ? RETURNING ",
-    columns!()
-);
+/// Turns running rows of a scope whose lease is over to ambiguous.
+pub(super) fn sweeping(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "UPDATE effect SET state = 'ambiguous' WHERE state = 'running' AND lease_until <= ",
+    );
+    query.push_bind(now.as_millis());
+    narrow_to_scope(&mut query, scope);
+    query.push(concat!(" RETURNING ", columns!()));
+    query
+}
 
-/// The query for the rows of a tenant, in a state.
-pub(super) fn listing(tenant: Option<&str>, state: Option<EffectState>) -> QueryBuilder<Sqlite> {
+/// The query for the rows of a scope, in a state.
+pub(super) fn listing(scope: Scope<'_>, state: Option<EffectState>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",
         columns!(),
         " FROM effect WHERE released = 0"
     ));
-    narrow(&mut query, "tenant", tenant);
+    narrow_to_scope(&mut query, scope);
     narrow(&mut query, "state", state.map(EffectState::as_str));
-    query.push(" ORDER BY at, key");
+    query.push(" ORDER BY at, workspace, key");
     query
 }
 
 fn read(row: &SqliteRow) -> Result<EffectClaim, StoreError> {
     let columns = Columns::new(row, "effect", "key");
+    let workspace: &str = columns.get("workspace")?;
+    let earlier: Option<&str> = columns.maybe("earlier")?;
     let row = EffectRow {
         intent: Intent {
-            key: columns.get("key")?,
+            identity: columns.identity()?,
+            earlier: earlier.map(|key| CallKey::new(workspace, key)),
             call: columns.get("call")?,
-            turn: columns.get("turn")?,
             thread: columns.maybe("thread")?,
+            agent: columns.maybe("agent")?,
             tool: columns.get("tool")?,
             contract: columns.get("contract")?,
-            tenant: columns.get("tenant")?,
             principal: columns.get("principal")?,
             arguments_hash: columns.get("arguments_hash")?,
             owner: columns.get("owner")?,
@@ -68,9 +75,28 @@ fn rows(rows: &[SqliteRow]) -> Result<Vec<EffectRow>, StoreError> {
     rows.iter().map(|row| Ok(read(row)?.row)).collect()
 }
 
-async fn find(db: &mut SqliteConnection, key: &str) -> Result<Option<EffectClaim>, Fault> {
-    let row = sqlx::query(concat!("SELECT ", columns!(), " FROM effect WHERE key = ?"))
-        .bind(key)
+/// The row of a key, or else the first that was begun with it as the earlier key.
+pub(super) const FIND: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM effect WHERE workspace = ?1 AND (key = ?2 OR earlier = ?2) ORDER BY key <> ?2, at, key LIMIT 1"
+);
+
+/// The row of a key.
+pub(super) const FIND_OWN: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM effect WHERE workspace = ?1 AND key = ?2"
+);
+
+async fn find(
+    db: &mut SqliteConnection,
+    sql: &'static str,
+    key: &CallKey,
+) -> Result<Option<EffectClaim>, Fault> {
+    let row = sqlx::query(sql)
+        .bind(key.workspace().as_str())
+        .bind(key.as_str())
         .fetch_optional(db)
         .await?;
     Ok(row.as_ref().map(read).transpose()?)
@@ -80,18 +106,21 @@ async fn find(db: &mut SqliteConnection, key: &str) -> Result<Option<EffectClaim
 async fn save(db: &mut SqliteConnection, claim: &EffectClaim) -> Result<(), Fault> {
     let EffectClaim { row, released } = claim;
     let intent = &row.intent;
+    let place = intent.identity.to_column();
     sqlx::query(concat!(
         "REPLACE INTO effect (",
         columns!(),
-        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     ))
-    .bind(&intent.key)
+    .bind(intent.identity.workspace().as_str())
+    .bind(intent.identity.key().as_str())
+    .bind(place)
+    .bind(intent.earlier.as_ref().map(CallKey::as_str))
     .bind(&intent.call)
-    .bind(&intent.turn)
     .bind(&intent.thread)
+    .bind(&intent.agent)
     .bind(&intent.tool)
     .bind(&intent.contract)
-    .bind(&intent.tenant)
     .bind(&intent.principal)
     .bind(&intent.arguments_hash)
     .bind(&intent.owner)
@@ -111,10 +140,24 @@ async fn save(db: &mut SqliteConnection, claim: &EffectClaim) -> Result<(), Faul
 
 impl SqliteStore {
     async fn begin_effect(&self, intent: Intent, audit: Option<AuditRow>) -> Result<Begun, Fault> {
+        intent.check()?;
         let mut change = self.change().await?;
-        let stored = find(&mut change, &intent.key).await?;
+        let mut stored = find(&mut change, FIND, &intent.identity.key()).await?;
+        if let (None, Some(earlier)) = (&stored, &intent.earlier) {
+            stored = find(&mut change, FIND_OWN, earlier).await?;
+        }
+        let stored = stored.filter(|claim| claim.is_of(&intent));
+        let before = stored.as_ref().map(|claim| claim.row.intent.identity.key());
         let (begun, claim) = EffectClaim::begin(stored, intent)?;
         if let Some(claim) = claim {
+            let key = claim.row.intent.identity.key();
+            if let Some(before) = before.filter(|before| *before != key) {
+                sqlx::query("DELETE FROM effect WHERE workspace = ? AND key = ?")
+                    .bind(before.workspace().as_str())
+                    .bind(before.as_str())
+                    .execute(&mut *change)
+                    .await?;
+            }
             save(&mut change, &claim).await?;
             if let (Begun::New, Some(audit)) = (&begun, audit) {
                 audit::save(&mut change, &audit).await?;
@@ -128,10 +171,10 @@ impl SqliteStore {
     async fn step_effect<R>(
         &self,
         mut change: Change,
-        key: &str,
+        key: &CallKey,
         step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,
     ) -> Result<(R, EffectRow), Fault> {
-        let claim = find(&mut change, key).await?;
+        let claim = find(&mut change, FIND, key).await?;
         let mut claim = claim.ok_or_else(|| EffectClaim::missing(key))?;
         let done = step(&mut claim)?;
         save(&mut change, &claim).await?;
@@ -151,20 +194,27 @@ impl EffectLedger for SqliteStore {
 
     fn renew<'a>(
         &'a self,
-        key: &'a str,
+        key: &'a CallKey,
         owner: &'a str,
         until: Timestamp,
     ) -> StoreFuture<'a, bool> {
         step(async move {
-            let renewed = sqlx::query(
-                "UPDATE effect SET lease_until = max(lease_until, ?) WHERE key = ? AND owner = ? AND state = 'running'",
-            );
-            let renewed = renewed.bind(until.as_millis()).bind(key).bind(owner);
-            Ok(self.update_first(renewed).await? == 1)
+            let change = self.change_first().await?;
+            let renewed = self.step_effect(change, key, |claim| Ok(claim.renew(owner, until)));
+            match renewed.await {
+                Ok((renewed, _)) => Ok(renewed),
+                Err(Fault(StoreError::Missing(_))) => Ok(false),
+                Err(fault) => Err(fault),
+            }
         })
     }
 
-    fn end<'a>(&'a self, key: &'a str, owner: &'a str, end: EffectEnd) -> StoreFuture<'a, Ended> {
+    fn end<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        end: EffectEnd,
+    ) -> StoreFuture<'a, Ended> {
         step(async move {
             let change = self.change_first().await?;
             let ended = self.step_effect(change, key, |claim| claim.end(owner, end));
@@ -172,17 +222,17 @@ impl EffectLedger for SqliteStore {
         })
     }
 
-    fn get<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<EffectRow>> {
+    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
         step(async move {
             let mut reader = self.readers.acquire().await?;
-            let claim = find(&mut reader, key).await?;
+            let claim = find(&mut reader, FIND, key).await?;
             Ok(claim.and_then(EffectClaim::into_known))
         })
     }
 
     fn resolve<'a>(
         &'a self,
-        key: &'a str,
+        key: &'a CallKey,
         resolution: Resolution,
         operator: &'a str,
         now: Timestamp,
@@ -196,26 +246,25 @@ impl EffectLedger for SqliteStore {
         })
     }
 
-    fn sweep(&self, now: Timestamp) -> StoreFuture<'_, Vec<EffectRow>> {
+    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
         step(async move {
             let mut change = self.change().await?;
-            let swept = sqlx::query(SWEEP);
-            let swept = swept.bind(now.as_millis()).fetch_all(&mut *change).await?;
+            let swept = sweeping(scope, now).build().fetch_all(&mut *change).await?;
             change.commit().await?;
             let mut swept = rows(&swept)?;
             // `RETURNING` keeps no order.
-            swept.sort_by(|a, b| a.place().cmp(&b.place()));
+            swept.sort_by_cached_key(EffectRow::place);
             Ok(swept)
         })
     }
 
     fn list<'a>(
         &'a self,
-        tenant: Option<&'a str>,
+        scope: Scope<'a>,
         state: Option<EffectState>,
     ) -> StoreFuture<'a, Vec<EffectRow>> {
         step(async move {
-            let mut query = listing(tenant, state);
+            let mut query = listing(scope, state);
             Ok(rows(&query.build().fetch_all(&self.readers).await?)?)
         })
     }

@@ -156,6 +156,8 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
     let write = "UPDATE _sqlx_migrations SET success = success WHERE FALSE";
     let written = change.execute(write).await;
     written.map_err(|cause| unopenable(location, cause))?;
+    let filled = super::approval::fill_keys(&mut change).await;
+    filled.map_err(|cause| unopenable(location, cause))?;
     let committed = change.commit().await;
     committed.map_err(|cause| unopenable(location, cause))
 }
@@ -200,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "state", include_str!("../../migrations/0001_state.sql")),
     (
         2,
@@ -211,6 +213,11 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
         3,
         "audit_indexes",
         include_str!("../../migrations/0003_audit_indexes.sql"),
+    ),
+    (
+        4,
+        "identity",
+        include_str!("../../migrations/0004_identity.sql"),
     ),
 ];
 

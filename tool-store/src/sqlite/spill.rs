@@ -1,16 +1,24 @@
 //! Spills in SQLite: a row for each, and its text in chunks.
 
 use sqlx::sqlite::SqliteRow;
-use tool_core::store::{Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp};
+use sqlx::{QueryBuilder, Sqlite};
+use tool_core::store::{
+    Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
+};
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, step};
+use super::{Fault, SqliteStore, narrow_to_scope, step};
 
 /// Bytes of a chunk, less what its last character would exceed it by.
 const CHUNK: usize = 64 * 1024;
 
-/// Removes texts whose time has passed; their chunks go with them.
-pub(super) const EXPIRE: &str = "DELETE FROM spill WHERE expires <= ?";
+/// Removes the texts of a scope whose time has passed, and with them their chunks.
+pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new("DELETE FROM spill WHERE expires <= ");
+    query.push_bind(now.as_millis());
+    narrow_to_scope(&mut query, scope);
+    query
+}
 
 /// A place or length as SQLite counts; no text is longer than the largest.
 fn place(bytes: u64) -> i64 {
@@ -47,11 +55,11 @@ impl SqliteStore {
     async fn put_spill(&self, spill: Spill) -> Result<(), Fault> {
         let mut change = self.change().await?;
         let done = sqlx::query(
-            "INSERT INTO spill (handle, tenant, principal, total, at, expires) VALUES (?, ?, ?, ?, ?, ?)
+            "INSERT INTO spill (handle, workspace, principal, total, at, expires) VALUES (?, ?, ?, ?, ?, ?)
              ON CONFLICT (handle) DO NOTHING",
         )
         .bind(&spill.handle)
-        .bind(&spill.tenant)
+        .bind(spill.workspace.as_str())
         .bind(&spill.principal)
         .bind(place(length(&spill.text)))
         .bind(spill.at.as_millis())
@@ -83,9 +91,9 @@ impl SpillStore for SqliteStore {
 
     fn read<'a>(
         &'a self,
-        handle: &'a str,
-        tenant: &'a str,
+        workspace: &'a Workspace,
         principal: &'a str,
+        handle: &'a str,
         from: u64,
         most: u64,
         now: Timestamp,
@@ -96,11 +104,11 @@ impl SpillStore for SqliteStore {
                  FROM spill s LEFT JOIN spill_chunk c ON c.handle = s.handle
                       AND c.start >= (SELECT coalesce(max(start), 0) FROM spill_chunk WHERE handle = ?1 AND start <= ?4)
                       AND c.start < ?5
-                 WHERE s.handle = ?1 AND s.tenant = ?2 AND s.principal = ?3 AND s.expires > ?6
+                 WHERE s.handle = ?1 AND s.workspace = ?2 AND s.principal = ?3 AND s.expires > ?6
                  ORDER BY c.start",
             )
             .bind(handle)
-            .bind(tenant)
+            .bind(workspace.as_str())
             .bind(principal)
             .bind(place(from))
             .bind(place(from).saturating_add(place(most.max(1))))
@@ -111,10 +119,7 @@ impl SpillStore for SqliteStore {
         })
     }
 
-    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
-        step(async move {
-            let expired = sqlx::query(EXPIRE);
-            self.update(expired.bind(now.as_millis())).await
-        })
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
+        step(async move { self.update(expiry(scope, now).build()).await })
     }
 }

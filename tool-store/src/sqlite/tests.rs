@@ -4,8 +4,8 @@
 
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 use tool_core::store::{
-    ApprovalFilter, ApprovalKind, ApprovalStatus, AuditFilter, AuditRow, AuditSink as _,
-    EffectState, Timestamp,
+    ApprovalFilter, ApprovalKind, ApprovalStatus, AuditFilter, AuditRow, AuditSink as _, CallId,
+    EffectState, Scope, ThreadId, Timestamp, Workspace,
 };
 
 use super::{SqliteStore, approval, audit, ledger};
@@ -35,12 +35,11 @@ async fn is_narrowed(store: &SqliteStore, sql: &str) {
 async fn every_way_to_narrow_a_list_has_its_index() {
     let store = SqliteStore::in_memory().await.unwrap();
     let text = || Some("x".to_owned());
+    let own = Workspace::new("x");
+    let own = Scope::Workspace(&own);
     let none = ApprovalFilter::default();
     for filter in [
-        ApprovalFilter {
-            tenant: text(),
-            ..none.clone()
-        },
+        none.clone(),
         ApprovalFilter {
             principal: text(),
             ..none.clone()
@@ -54,7 +53,7 @@ async fn every_way_to_narrow_a_list_has_its_index() {
             ..none.clone()
         },
         ApprovalFilter {
-            turn: text(),
+            key: text(),
             ..none.clone()
         },
         ApprovalFilter {
@@ -70,23 +69,35 @@ async fn every_way_to_narrow_a_list_has_its_index() {
             ..none.clone()
         },
         ApprovalFilter {
-            tenant: text(),
             kind: Some(ApprovalKind::Call),
             after: Some((Timestamp::default(), String::new())),
             limit: Some(10),
             ..none
         },
     ] {
-        is_narrowed(&store, approval::listing(&filter).sql().as_str()).await;
+        is_narrowed(&store, approval::listing(own, &filter).sql().as_str()).await;
+    }
+    for filter in [
+        ApprovalFilter {
+            status: Some(ApprovalStatus::Pending),
+            ..ApprovalFilter::default()
+        },
+        ApprovalFilter {
+            after: Some((Timestamp::default(), String::new())),
+            ..ApprovalFilter::default()
+        },
+    ] {
+        is_narrowed(
+            &store,
+            approval::listing(Scope::All, &filter).sql().as_str(),
+        )
+        .await;
     }
 
     let none = AuditFilter::default();
     let time = Some(Timestamp::default());
     for filter in [
-        AuditFilter {
-            tenant: text(),
-            ..none.clone()
-        },
+        none.clone(),
         AuditFilter {
             principal: text(),
             since: time,
@@ -99,15 +110,20 @@ async fn every_way_to_narrow_a_list_has_its_index() {
         AuditFilter {
             since: time,
             until: time,
-            ..none
+            ..none.clone()
         },
     ] {
-        is_narrowed(&store, audit::listing(&filter).sql().as_str()).await;
+        is_narrowed(&store, audit::listing(own, &filter).sql().as_str()).await;
     }
+    let recent = AuditFilter {
+        since: time,
+        ..none
+    };
+    is_narrowed(&store, audit::listing(Scope::All, &recent).sql().as_str()).await;
 
     let state = Some(EffectState::Ambiguous);
-    for (tenant, state) in [(Some("x"), None), (None, state), (Some("x"), state)] {
-        is_narrowed(&store, ledger::listing(tenant, state).sql().as_str()).await;
+    for (scope, state) in [(own, None), (Scope::All, state), (own, state)] {
+        is_narrowed(&store, ledger::listing(scope, state).sql().as_str()).await;
     }
 }
 
@@ -115,9 +131,9 @@ async fn every_way_to_narrow_a_list_has_its_index() {
 async fn a_list_of_everything_is_read_in_order() {
     let store = SqliteStore::in_memory().await.unwrap();
     let everything: [QueryBuilder<_>; 3] = [
-        approval::listing(&ApprovalFilter::default()),
-        audit::listing(&AuditFilter::default()),
-        ledger::listing(None, None),
+        approval::listing(Scope::All, &ApprovalFilter::default()),
+        audit::listing(Scope::All, &AuditFilter::default()),
+        ledger::listing(Scope::All, None),
     ];
     for query in everything {
         let plan = plan(&store, query.sql().as_str()).await;
@@ -137,7 +153,7 @@ async fn list_of_one_tool_is_read_by_time() {
         limit: Some(10),
         ..AuditFilter::default()
     };
-    let plan = plan(&store, audit::listing(&filter).sql().as_str()).await;
+    let plan = plan(&store, audit::listing(Scope::All, &filter).sql().as_str()).await;
     assert!(plan.contains("USING INDEX audit_by_time"), "{plan}");
     assert!(!plan.contains("TEMP B-TREE"), "{plan}");
 }
@@ -148,10 +164,8 @@ async fn every_index_of_the_audit_serves_a_statement() {
     let store = SqliteStore::in_memory().await.unwrap();
     let text = || Some("x".to_owned());
     let none = AuditFilter::default();
-    let tenant = AuditFilter {
-        tenant: text(),
-        ..none.clone()
-    };
+    let own = Workspace::new("x");
+    let own = Scope::Workspace(&own);
     let principal = AuditFilter {
         principal: text(),
         ..none.clone()
@@ -161,10 +175,10 @@ async fn every_index_of_the_audit_serves_a_statement() {
         ..none.clone()
     };
     let served = [
-        ("audit_by_time", audit::listing(&none)),
-        ("audit_by_tenant", audit::listing(&tenant)),
-        ("audit_by_principal", audit::listing(&principal)),
-        ("audit_by_call", audit::listing(&call)),
+        ("audit_by_time", audit::listing(Scope::All, &none)),
+        ("audit_by_workspace", audit::listing(own, &none)),
+        ("audit_by_principal", audit::listing(own, &principal)),
+        ("audit_by_call", audit::listing(own, &call)),
     ];
     for (index, query) in &served {
         let plan = plan(&store, query.sql().as_str()).await;
@@ -187,17 +201,18 @@ async fn audit_row_costs_few_pages() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
     let store = SqliteStore::open(&file).await.unwrap();
+    let thread = ThreadId::new("acme", "main").unwrap();
     let row = |n: u64, outcome: Option<&str>| AuditRow {
-        // As random as a hash.
-        id: format!("{:016x}", (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         call: format!("{:016x}", (n + 1).wrapping_mul(0xc2b2_ae3d_27d4_eb4f)),
-        tenant: Some("acme".to_owned()),
         principal: Some(format!("user {}", n % 50)),
-        tool: "send_mail".to_owned(),
         arguments: "x".repeat(900),
         outcome: outcome.map(str::to_owned),
-        started: Timestamp::from_millis(n.cast_signed()),
-        ..AuditRow::default()
+        ..AuditRow::new(
+            CallId::in_thread(&thread, n + 1, 0),
+            "",
+            "send_mail",
+            Timestamp::from_millis(n.cast_signed()),
+        )
     };
     for part in 0..20 {
         let rows = (part * 200..(part + 1) * 200).map(|n| row(n, Some("succeeded")));
@@ -217,15 +232,26 @@ async fn audit_row_costs_few_pages() {
 #[tokio::test]
 async fn what_time_removes_is_found_by_its_time() {
     let store = SqliteStore::in_memory().await.unwrap();
-    for sql in [
-        approval::EXPIRE,
-        ledger::SWEEP,
-        audit::ERASE,
-        audit::RETAIN,
-        super::spill::EXPIRE,
-    ] {
-        is_narrowed(&store, sql).await;
+    let (own, now) = (Workspace::new("x"), Timestamp::default());
+    for scope in [Scope::All, Scope::Workspace(&own)] {
+        for query in [
+            approval::expiry(scope, now),
+            ledger::sweeping(scope, now),
+            audit::retention(scope, now),
+            super::spill::expiry(scope, now),
+        ] {
+            is_narrowed(&store, query.sql().as_str()).await;
+        }
     }
+    is_narrowed(&store, audit::ERASE).await;
+}
+
+// A file of a version before 0.2 is looked through once, not at each start.
+#[tokio::test]
+async fn rows_without_a_key_are_found_by_an_index() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let plan = plan(&store, approval::WITHOUT_KEY).await;
+    assert!(plan.contains("approval_without_key"), "{plan}");
 }
 
 #[tokio::test]

@@ -1,19 +1,30 @@
 //! Threads in SQLite.
 
 use sqlx::sqlite::SqliteRow;
-use tool_core::store::{Message, NewMessage, Role, StoreError, StoreFuture, ThreadStore};
+use tool_core::store::{
+    CallPlace, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
+};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, step};
 
 fn read(row: &SqliteRow) -> Result<Message, StoreError> {
-    let columns = Columns::new(row, "message", "thread");
+    let columns = Columns::new(row, "message", "conversation");
+    let answers = match columns.maybe::<i64>("call_message")? {
+        None => None,
+        Some(_) => Some(CallPlace {
+            message: columns.number("call_message")?,
+            position: columns.number("call_position")?,
+        }),
+    };
+    let workspace: &str = columns.get("workspace")?;
     Ok(Message {
         seq: columns.number("seq")?,
-        thread: columns.get("thread")?,
-        turn: columns.get("turn")?,
+        thread: ThreadId::new(workspace, columns.get::<&str>("conversation")?)
+            .map_err(|error| columns.corrupt("conversation", error))?,
         role: columns.word("role", Role::from_word)?,
-        call: columns.maybe("call")?,
+        answers,
+        turn: columns.maybe("turn")?,
         content: columns.get("content")?,
         at: columns.time("at")?,
     })
@@ -23,26 +34,44 @@ impl SqliteStore {
     async fn append_message(&self, message: NewMessage) -> Result<u64, Fault> {
         message.check()?;
         let mut change = self.change().await?;
-        let placed = sqlx::query(
-            "INSERT INTO message (thread, seq, turn, role, call, content, at)
-             VALUES (?1, 1 + coalesce((SELECT max(seq) FROM message WHERE thread = ?1), 0), ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (thread, turn, call) WHERE role = 'tool' DO NOTHING
-             RETURNING thread, seq",
+        let (workspace, conversation) = (
+            message.thread.workspace().as_str(),
+            message.thread.conversation(),
+        );
+        let place = sqlx::query(
+            "INSERT INTO thread (workspace, conversation, last) VALUES (?, ?, 1)
+             ON CONFLICT (workspace, conversation) DO UPDATE SET last = last + 1
+             RETURNING conversation, last",
         )
-        .bind(&message.thread)
-        .bind(&message.turn)
+        .bind(workspace)
+        .bind(conversation)
+        .fetch_one(&mut *change)
+        .await?;
+        let seq: i64 = Columns::new(&place, "thread", "conversation").get("last")?;
+        let (call_message, position) = match message.answers {
+            Some(CallPlace { message, position }) => (Some(message.cast_signed()), Some(position)),
+            None => (None, None),
+        };
+        let done = sqlx::query(
+            "INSERT INTO message (workspace, conversation, seq, role, call_message, call_position, content, at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+             ON CONFLICT (workspace, conversation, call_message, call_position) WHERE call_message IS NOT NULL DO NOTHING",
+        )
+        .bind(workspace)
+        .bind(conversation)
+        .bind(seq)
         .bind(message.role.as_str())
-        .bind(&message.call)
+        .bind(call_message)
+        .bind(position)
         .bind(&message.content)
         .bind(message.at.as_millis())
-        .fetch_optional(&mut *change)
+        .execute(&mut *change)
         .await?;
-        let Some(placed) = placed else {
+        if done.rows_affected() == 0 {
             return Err(message.answered().into());
-        };
-        let seq = Columns::new(&placed, "message", "thread").number("seq")?;
+        }
         change.commit().await?;
-        Ok(seq)
+        Ok(seq.cast_unsigned())
     }
 }
 
@@ -51,22 +80,31 @@ impl ThreadStore for SqliteStore {
         step(self.append_message(message))
     }
 
-    fn read<'a>(&'a self, thread: &'a str, after: Option<u64>) -> StoreFuture<'a, Vec<Message>> {
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>> {
         step(async move {
             // No thread is longer than this.
             let after = i64::try_from(after.unwrap_or(0)).unwrap_or(i64::MAX);
             let rows = sqlx::query(
-                "SELECT thread, seq, turn, role, call, content, at FROM message WHERE thread = ? AND seq > ? ORDER BY seq",
+                "SELECT workspace, conversation, seq, role, call_message, call_position, turn, content, at
+                 FROM message WHERE workspace = ? AND conversation = ? AND seq > ? ORDER BY seq",
             );
-            let rows = rows.bind(thread).bind(after).fetch_all(&self.readers);
-            Ok(rows.await?.iter().map(read).collect::<Result<_, _>>()?)
+            let rows = rows.bind(thread.workspace().as_str());
+            let rows = rows.bind(thread.conversation()).bind(after);
+            let rows = rows.fetch_all(&self.readers).await?;
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
         })
     }
 
-    fn erase<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, u64> {
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
         step(async move {
-            let erased = sqlx::query("DELETE FROM message WHERE thread = ?").bind(thread);
-            let erased = self.update(erased).await?;
+            let erased =
+                sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?");
+            let erased = erased.bind(thread.workspace().as_str());
+            let erased = self.update(erased.bind(thread.conversation())).await?;
             self.forget().await?;
             Ok(erased)
         })

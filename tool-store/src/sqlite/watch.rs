@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tool_core::env;
+
 /// The identity of one file, which a file of the same name does not share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId {
@@ -58,7 +60,7 @@ impl Watch {
     pub(super) fn new(path: PathBuf) -> Self {
         let seen = Mutex::new(Seen {
             database: FileId::of(&path).ok(),
-            since: Instant::now(),
+            since: env::monotonic(),
         });
         Self { path, seen }
     }
@@ -80,7 +82,7 @@ impl Watch {
 
     /// Whether a connection of this age has other files open than those at the path.
     pub(super) fn is_stale(&self, age: Duration) -> bool {
-        let now = Instant::now();
+        let now = env::monotonic();
         let database = FileId::of(&self.path).ok();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.database != database {
@@ -94,6 +96,6 @@ impl Watch {
     pub(super) fn renew(&self) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.database = FileId::of(&self.path).ok();
-        seen.since = Instant::now();
+        seen.since = env::monotonic();
     }
 }

@@ -23,19 +23,27 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub(crate) async fn take(folder: &Path) -> Self {
         let store = host::open(folder).await.0;
-        let rows = EffectLedger::list(&store, None, None).await.unwrap();
-        let audit = store.export(&AuditFilter::default()).await.unwrap();
+        let rows = EffectLedger::list(&store, Scope::All, None).await.unwrap();
+        let audit = store
+            .export(Scope::All, &AuditFilter::default())
+            .await
+            .unwrap();
         let all = ApprovalFilter::default();
         let snapshot = Self {
             effects: World::of(folder).effects(),
             reads: host::reads(folder),
             rows: rows
                 .into_iter()
-                .map(|row| (row.intent.key.clone(), row))
+                .map(|row| (key_of(&row.intent.identity), row))
                 .collect(),
-            audit: audit.into_iter().map(|row| (row.id.clone(), row)).collect(),
-            approvals: ApprovalStore::list(&store, &all).await.unwrap(),
-            messages: ThreadStore::read(&store, "th-1", None).await.unwrap(),
+            audit: audit
+                .into_iter()
+                .map(|row| (key_of(&row.identity), row))
+                .collect(),
+            approvals: ApprovalStore::list(&store, Scope::All, &all).await.unwrap(),
+            messages: ThreadStore::read(&store, &host::thread(), None)
+                .await
+                .unwrap(),
         };
         store.close().await;
         snapshot
@@ -45,21 +53,29 @@ impl Snapshot {
         self.effects.iter().filter(|(own, _)| own == key).count()
     }
 
-    fn row(&self, turn: &str, call: &str) -> Option<&EffectRow> {
+    fn row(&self, place: CallPlace) -> Option<&EffectRow> {
         let mut rows = self.rows.values();
-        rows.find(|row| row.intent.turn == turn && row.intent.call == call)
+        rows.find(|row| row.intent.identity.place() == Some(place))
     }
 
-    /// The results that are stored: turn, call, tool and the word of the error.
-    fn results(&self) -> impl Iterator<Item = (&str, &str, String, Option<String>)> {
+    /// The results that are stored: the call, its tool and the word of the error.
+    fn results(&self) -> impl Iterator<Item = (CallPlace, String, Option<String>)> {
         let results = self.messages.iter().filter(|m| m.role == Role::Tool);
         results.map(|message| {
             let content: Value = serde_json::from_str(&message.content).unwrap();
             let name = content["name"].as_str().unwrap().to_owned();
             let error = content["error"].as_str().map(str::to_owned);
-            let call = message.call.as_deref().unwrap();
-            (message.turn.as_str(), call, name, error)
+            (message.answers.unwrap(), name, error)
         })
+    }
+
+    /// The place of a planned call, in the thread.
+    fn place(&self, planned: &Planned) -> CallPlace {
+        let mut said = self.messages.iter().filter(|m| m.role == Role::Assistant);
+        CallPlace {
+            message: said.nth(planned.step).unwrap().seq,
+            position: planned.position,
+        }
     }
 
     fn is(&self, key: &str, states: &[EffectState]) -> bool {
@@ -98,18 +114,15 @@ impl Snapshot {
             }
         }
         let mut answered = BTreeSet::new();
-        for (turn, call, tool, error) in self.results() {
-            assert!(
-                answered.insert((turn, call)),
-                "`{turn}` `{call}` has two results"
-            );
+        for (place, tool, error) in self.results() {
+            assert!(answered.insert(place), "{place:?} has two results");
             assert_ne!(
                 error.as_deref(),
                 Some("interrupted"),
                 "a doubt is no result"
             );
             if error.is_none() && tool != "look" {
-                let row = self.row(turn, call).unwrap();
+                let row = self.row(place).unwrap();
                 assert_eq!(row.state, Succeeded, "{row:?}");
             }
         }
@@ -119,7 +132,7 @@ impl Snapshot {
     fn was_allowed(&self, row: &EffectRow, amount: u32) {
         let intent = &row.intent;
         let mut own = self.approvals.iter().filter(|approval| {
-            approval.request.turn == intent.turn && approval.request.call == intent.call
+            approval.request.identity == intent.identity && approval.request.call == intent.call
         });
         let approval = own.next().unwrap();
         assert!(own.next().is_none(), "nobody is asked twice");
@@ -141,15 +154,17 @@ impl Snapshot {
             tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
         }
         let store = host::open(folder).await.0;
-        let swept = store.sweep(Timestamp::now()).await.unwrap();
+        let swept = store.sweep(Scope::All, Timestamp::now()).await.unwrap();
         store.close().await;
         let keys = |rows: &[EffectRow]| -> BTreeSet<String> {
-            rows.iter().map(|row| row.intent.key.clone()).collect()
+            rows.iter()
+                .map(|row| key_of(&row.intent.identity))
+                .collect()
         };
         assert_eq!(keys(&swept), keys(&doubtful));
         *self = Self::take(folder).await;
         for row in doubtful {
-            assert!(self.is(&row.intent.key, &[EffectState::Ambiguous]));
+            assert!(self.is(&key_of(&row.intent.identity), &[EffectState::Ambiguous]));
         }
         for (key, _) in &self.effects {
             assert!(self.is(key, &[EffectState::Ambiguous, EffectState::Succeeded]));
@@ -160,38 +175,40 @@ impl Snapshot {
     pub(crate) fn follows(&self, before: &Self) {
         assert!(self.effects.starts_with(&before.effects));
         assert!(self.messages.starts_with(&before.messages));
-        for (turn, call, tool, _) in before.results() {
+        for (place, tool, _) in before.results() {
             if tool == "look" {
-                let key = self.audit_key(turn, call);
+                let key = self.audit_key(place);
                 let times = |reads: &[String]| reads.iter().filter(|own| **own == key).count();
                 assert_eq!(
                     times(&self.reads),
                     times(&before.reads),
-                    "`{call}` was read again"
+                    "{place:?} was read again"
                 );
             }
         }
     }
 
-    fn audit_key(&self, turn: &str, call: &str) -> String {
+    fn audit_key(&self, place: CallPlace) -> String {
         let mut rows = self.audit.values();
-        let row = rows.find(|row| row.turn.as_deref() == Some(turn) && row.call == call);
-        row.unwrap().id.clone()
+        let row = rows.find(|row| row.identity.place() == Some(place));
+        key_of(&row.unwrap().identity)
     }
 
     /// Every call of the script has its result. Says what became of each.
     pub(crate) fn is_whole(&self, script: u64) -> Vec<String> {
         let results: BTreeMap<_, _> = self
             .results()
-            .map(|(turn, call, _, error)| ((turn.to_owned(), call.to_owned()), error))
+            .map(|(place, _, error)| (place, error))
             .collect();
         let calls: Vec<_> = host::plan(script).into_iter().flatten().collect();
         assert_eq!(results.len(), calls.len());
         let open = [EffectState::Running, EffectState::Ambiguous];
         assert!(!self.rows.values().any(|row| open.contains(&row.state)));
         let ended = |planned: &Planned| {
-            let error = &results[&(planned.turn.clone(), planned.call.clone())];
-            let key = self.audit_key(&planned.turn, &planned.call);
+            let place = self.place(planned);
+            let error = &results[&place];
+            let key = self.audit_key(place);
+            assert_eq!(self.audit[&key].call, planned.call);
             let amounts: Vec<u32> = self
                 .effects
                 .iter()
@@ -231,4 +248,9 @@ impl Snapshot {
         };
         calls.iter().map(ended).collect()
     }
+}
+
+/// The key of an identity, as text.
+fn key_of(identity: &CallId) -> String {
+    identity.key().as_str().to_owned()
 }

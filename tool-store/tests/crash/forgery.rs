@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use tool_core::prelude::*;
-use tool_core::store::{ApprovalStatus, ApprovalStore, Role, ThreadStore};
+use tool_core::store::{
+    ApprovalStatus, ApprovalStore, CallId, CallPlace, Message, Role, ThreadStore,
+};
 use tool_core::turn::Outcome;
 use tool_core::{ErrorKind, Gate, Reply, Ticket};
 
@@ -41,20 +43,34 @@ impl Start {
         Self::with(folder, &KEY).await
     }
 
-    async fn ask(&self, folder: &Path, turn: &str, amount: u32) -> Ticket {
-        let cx = host::context(folder, &self.store, turn);
+    /// A context for the first call of a message, by its sequence number.
+    fn context(&self, folder: &Path, message: u64) -> ToolContext {
+        let call = CallId::in_thread(&host::thread(), message, 0);
+        host::context(folder, &self.store).for_call(call)
+    }
+
+    async fn ask(&self, folder: &Path, message: u64, amount: u32) -> Ticket {
+        let cx = self.context(folder, message);
         let result = self.tools.call(wire("c-1", amount), &cx).await;
         result.tickets()[0].clone()
     }
 
     async fn approve(&self, ticket: &Ticket) {
         let approvals = self.gate.approvals().unwrap();
-        let answer = approvals.answer(&self.tools, &ticket.token, Reply::Approve, "boss", None);
+        let acme = host::acme();
+        let answer = approvals.answer(
+            &acme,
+            &self.tools,
+            &ticket.token,
+            Reply::Approve,
+            "boss",
+            None,
+        );
         answer.await.unwrap();
     }
 
     async fn resume(&self, folder: &Path, token: &str) -> CallResult {
-        let cx = host::context(folder, &self.store, "t-1");
+        let cx = host::context(folder, &self.store);
         self.tools.resume(token, &cx).await
     }
 }
@@ -72,8 +88,8 @@ async fn submits() {
     for line in std::io::stdin().lines() {
         let line = line.unwrap();
         let result = match line.split_once(' ') {
-            Some((turn, amount)) => {
-                let cx = host::context(folder, &start.store, turn);
+            Some((message, amount)) => {
+                let cx = start.context(folder, message.parse().unwrap());
                 let call = wire("c-1", amount.parse().unwrap());
                 start.tools.call(call, &cx).await
             }
@@ -136,7 +152,7 @@ impl Submitter {
     }
 }
 
-// M5: two processes submit one approved call at once, by its token and by its turn.
+// M5: two processes submit one approved call at once, by its token and by its identity.
 #[tokio::test]
 async fn of_two_processes_with_one_approval_one_runs() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,13 +161,12 @@ async fn of_two_processes_with_one_approval_one_runs() {
     let mut processes = [Submitter::start(folder), Submitter::start(folder)];
     let (mut ran, mut met) = (0, 0);
     for round in 1..=ROUNDS {
-        let turn = format!("t-{round}");
-        let ticket = start.ask(folder, &turn, round).await;
+        let ticket = start.ask(folder, round.into(), round).await;
         start.approve(&ticket).await;
         for (at, process) in processes.iter_mut().enumerate() {
-            // In every third round, one of them runs the turn again instead.
+            // In every third round, one of them dispatches the call again instead.
             if at == 1 && round % 3 == 0 {
-                process.tell(&format!("{turn} {round}"));
+                process.tell(&format!("{round} {round}"));
             } else {
                 process.tell(&ticket.token);
             }
@@ -182,7 +197,7 @@ async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let start = Start::on(folder).await;
-    let ticket = start.ask(folder, "t-1", 5).await;
+    let ticket = start.ask(folder, 1, 5).await;
     start.approve(&ticket).await;
     let first = start.resume(folder, &ticket.token).await;
     assert!(!first.is_error() && !first.is_replayed());
@@ -190,7 +205,7 @@ async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
     for _ in 0..2 {
         let mut process = Submitter::start(folder);
         process.tell(&ticket.token);
-        process.tell("t-1 5");
+        process.tell("1 5");
         for _ in 0..2 {
             assert_eq!(process.hear(), "ok true sent 5");
         }
@@ -205,12 +220,20 @@ async fn a_token_lives_as_long_as_its_key() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let asks = Start::on(folder).await;
-    let ticket = asks.ask(folder, "t-1", 5).await;
+    let ticket = asks.ask(folder, 1, 5).await;
     asks.store.0.close().await;
 
     let stranger = Start::with(folder, &[8; 32]).await;
     let approvals = stranger.gate.approvals().unwrap();
-    let answer = approvals.answer(&stranger.tools, &ticket.token, Reply::Approve, "boss", None);
+    let acme = host::acme();
+    let answer = approvals.answer(
+        &acme,
+        &stranger.tools,
+        &ticket.token,
+        Reply::Approve,
+        "boss",
+        None,
+    );
     assert!(answer.await.is_err());
     let answers = Start::on(folder).await;
     answers.approve(&ticket).await;
@@ -218,7 +241,7 @@ async fn a_token_lives_as_long_as_its_key() {
     let result = stranger.resume(folder, &ticket.token).await;
     assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Denied));
     assert!(World::of(folder).effects().is_empty());
-    let row = ApprovalStore::get(&answers.store.0, &ticket.id)
+    let row = ApprovalStore::get(&answers.store.0, &host::acme(), &ticket.id)
         .await
         .unwrap();
     assert_eq!(
@@ -247,10 +270,10 @@ async fn a_turn_goes_on_in_another_process() {
     };
     first.store.0.close().await;
 
-    // A console knows nothing but tenant and turn.
+    // A console knows nothing but the thread.
     let console = Start::on(folder).await;
     let approvals = console.gate.approvals().unwrap();
-    let waiting = approvals.waiting("acme", "t-1.1").await.unwrap();
+    let waiting = approvals.waiting(&host::thread()).await.unwrap();
     assert_eq!(waiting.len(), asked.len());
     for ticket in &waiting {
         assert!(asked.contains(ticket));
@@ -260,12 +283,28 @@ async fn a_turn_goes_on_in_another_process() {
 
     host::work(script, folder).await;
     let store = host::open(folder).await.0;
-    let messages = ThreadStore::read(&store, "th-1", None).await.unwrap();
+    let messages = ThreadStore::read(&store, &host::thread(), None)
+        .await
+        .unwrap();
     for ticket in asked {
         let mut results = messages.iter().filter(|message| {
-            message.role == Role::Tool && message.call.as_ref() == Some(&ticket.call)
+            let place = asked_at(&messages, &ticket.call);
+            message.role == Role::Tool && message.answers == Some(place)
         });
-        assert_eq!(results.next().unwrap().turn, "t-1.1");
+        assert!(results.next().is_some());
         assert!(results.next().is_none());
+    }
+}
+
+/// The place of a call of the first message, by the model's id of it.
+fn asked_at(messages: &[Message], call: &str) -> CallPlace {
+    let mut said = messages.iter().filter(|m| m.role == Role::Assistant);
+    let said = said.next().unwrap();
+    let content: serde_json::Value = serde_json::from_str(&said.content).unwrap();
+    let calls = content["calls"].as_array().unwrap();
+    let position = calls.iter().position(|own| own["id"] == call).unwrap();
+    CallPlace {
+        message: said.seq,
+        position: u32::try_from(position).unwrap(),
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tool_core::bounded::{Bounded, Spills};
 use tool_core::prelude::*;
-use tool_core::store::{EffectLedger, EffectRow, EffectState, Resolution, Timestamp};
+use tool_core::store::{
+    EffectLedger, EffectRow, EffectState, Resolution, Scope, ThreadId, Timestamp, Workspace,
+};
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
 use tool_core::{Approvals, Audit, Effect, Gate, KeyRing, Reply, Ticket};
 use tool_store::SqliteStore;
@@ -127,7 +129,7 @@ async fn look(
     amount: u32,
 ) -> Bounded<String, 64> {
     point("before", "reading");
-    write(&window.0, cx.idempotency_key().unwrap());
+    write(&window.0, cx.idempotency_key().unwrap().as_str());
     tokio::task::yield_now().await;
     point("after", "reading");
     Bounded::from("rain ".repeat(amount as usize + 50))
@@ -145,7 +147,10 @@ pub(crate) fn reply(amount: u32) -> Reply {
 /// A call of a script.
 #[derive(Clone)]
 pub(crate) struct Planned {
-    pub(crate) turn: String,
+    /// The message, from 0 on.
+    pub(crate) step: usize,
+    /// The position in the message.
+    pub(crate) position: u32,
     pub(crate) call: String,
     pub(crate) tool: &'static str,
     pub(crate) amount: u32,
@@ -159,13 +164,15 @@ pub(crate) fn plan(script: u64) -> Vec<Vec<Planned>> {
     ];
     let message = |(step, mut tools): (usize, [(&'static str, u32); 4])| {
         tools.rotate_left(usize::try_from(script).unwrap() % 4);
-        let call = |(tool, amount)| Planned {
-            turn: format!("t-1.{}", step + 1),
-            call: format!("c-{amount}"),
+        let call = |((tool, amount), position): (_, u32)| Planned {
+            step,
+            position,
+            // As models do: ids repeat from message to message.
+            call: format!("call_{position}"),
             tool,
             amount,
         };
-        tools.map(call).to_vec()
+        tools.into_iter().zip(0..).map(call).collect()
     };
     tools.into_iter().enumerate().map(message).collect()
 }
@@ -207,12 +214,21 @@ pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
         .build()
 }
 
-pub(crate) fn context(folder: &Path, store: &Deadly, turn: &str) -> ToolContext {
+/// The workspace of the script.
+pub(crate) fn acme() -> Workspace {
+    Workspace::new("acme")
+}
+
+/// The thread of the script.
+pub(crate) fn thread() -> ThreadId {
+    ThreadId::new("acme", "th-1").unwrap()
+}
+
+pub(crate) fn context(folder: &Path, store: &Deadly) -> ToolContext {
     ToolContext::builder()
         .workspace("acme")
         .user("ann")
         .conversation("th-1")
-        .turn(turn)
         .with(World::of(folder))
         .with(Window(folder.join("reads")))
         .with(Spills::new(store.clone()))
@@ -231,7 +247,7 @@ pub(crate) async fn work(script: u64, folder: &Path) {
     let store = open(folder).await;
     let gate = gate(&store, &KEY);
     let tools = tools(&gate);
-    store.sweep(Timestamp::now()).await.unwrap();
+    store.sweep(Scope::All, Timestamp::now()).await.unwrap();
     loop {
         match drive(script, folder, &store, &tools).await {
             Outcome::Said(text) => {
@@ -257,7 +273,7 @@ pub(crate) fn tools(gate: &Gate) -> Toolset {
 /// Drives a script as far as it goes.
 pub(crate) async fn drive(script: u64, folder: &Path, store: &Deadly, tools: &Toolset) -> Outcome {
     let turns = Turns::new(store.clone());
-    let cx = context(folder, store, "t-1");
+    let cx = context(folder, store);
     let mut model = Script(plan(script));
     let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
     driven.await.unwrap()
@@ -268,27 +284,27 @@ pub(crate) async fn answer(gate: &Gate, tools: &Toolset, ticket: &Ticket) {
     let amount = ticket.arguments.strip_prefix(r#"{"amount":"#).unwrap();
     let amount = amount.strip_suffix('}').unwrap().parse().unwrap();
     approvals
-        .answer(tools, &ticket.token, reply(amount), "boss", None)
+        .answer(&acme(), tools, &ticket.token, reply(amount), "boss", None)
         .await
         .unwrap();
 }
 
 /// What an operator does about a call whose end nobody has written.
 async fn settle(gate: &Gate, world: &World, row: &EffectRow) {
-    let key = &row.intent.key;
+    let key = &row.intent.identity.key();
     if row.state == EffectState::Running {
         // Its process is dead, or it is not: the lease tells.
         let left = row.intent.lease_until.as_millis() - Timestamp::now().as_millis();
         tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
         gate.effects()
             .unwrap()
-            .sweep(Timestamp::now())
+            .sweep(Scope::All, Timestamp::now())
             .await
             .unwrap();
         return;
     }
     let effects = world.effects();
-    let resolution = match effects.iter().find(|(own, _)| own == key) {
+    let resolution = match effects.iter().find(|(own, _)| own == key.as_str()) {
         Some((_, amount)) => Resolution::Succeeded(format!("\"{}\"", said(*amount))),
         None if row.intent.tool == "fail" || row.attempt > 1 => {
             Resolution::Failed("it did not happen".to_owned())

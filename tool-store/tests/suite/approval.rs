@@ -2,15 +2,15 @@
 
 use tool_core::store::*;
 
-use crate::records::{at, request, says};
+use crate::records::{acme, at, key, named, named_in, request, says};
 use crate::{at_once, both, conflict, missing};
 
 async fn status(store: &impl ApprovalStore, id: &str) -> ApprovalStatus {
-    store.get(id).await.unwrap().unwrap().status
+    store.get(&acme(), id).await.unwrap().unwrap().status
 }
 
 async fn ids(store: &impl ApprovalStore, filter: &ApprovalFilter) -> Vec<String> {
-    let rows = store.list(filter).await.unwrap();
+    let rows = store.list(Scope::All, filter).await.unwrap();
     rows.into_iter().map(|row| row.request.id).collect()
 }
 
@@ -21,19 +21,19 @@ both! {
         let bare = ApprovalRequest { thread: None, agent: None, reason: None, ..request("b") };
         for request in [full, bare] {
             store.open(request.clone()).await.unwrap();
-            let row = store.get(&request.id).await.unwrap().unwrap();
+            let row = store.get(&acme(), &request.id).await.unwrap().unwrap();
             assert_eq!(row, ApprovalRow { request: request.clone(), status: ApprovalStatus::Pending, assignee: None, answer: None });
             let other = ApprovalRequest { tool: "other".into(), ..request.clone() };
             conflict(store.open(other).await, "exists");
-            assert_eq!(store.get(&request.id).await.unwrap().unwrap().request, request);
+            assert_eq!(store.get(&acme(), &request.id).await.unwrap().unwrap().request, request);
         }
-        assert_eq!(store.get("c").await.unwrap(), None);
+        assert_eq!(store.get(&acme(), "c").await.unwrap(), None);
     }
 
     // S2-13: an unknown id is an error, an answer is single-use.
     #[test]
     async fn an_answer_counts_once(store: impl ApprovalStore) {
-        missing(store.answer("a", says(Verdict::Approve)).await);
+        missing(store.answer(&acme(), "a", says(Verdict::Approve)).await);
         let verdicts = [
             (Verdict::Approve, ApprovalStatus::Approved, "approved"),
             (Verdict::Edit(r#"{"to":"eve"}"#.into()), ApprovalStatus::Approved, "approved"),
@@ -42,12 +42,12 @@ both! {
         for (n, (verdict, expected, word)) in verdicts.into_iter().enumerate() {
             let id = format!("a{n}");
             store.open(request(&id)).await.unwrap();
-            let row = store.answer(&id, says(verdict.clone())).await.unwrap();
+            let row = store.answer(&acme(), &id, says(verdict.clone())).await.unwrap();
             assert_eq!((row.status, row.answer.clone()), (expected, Some(says(verdict.clone()))));
-            assert_eq!(store.get(&id).await.unwrap().unwrap(), row);
-            conflict(store.answer(&id, says(Verdict::Deny)).await, word);
-            conflict(store.answer(&id, says(Verdict::Approve)).await, word);
-            assert_eq!(store.get(&id).await.unwrap().unwrap(), row);
+            assert_eq!(store.get(&acme(), &id).await.unwrap().unwrap(), row);
+            conflict(store.answer(&acme(), &id, says(Verdict::Deny)).await, word);
+            conflict(store.answer(&acme(), &id, says(Verdict::Approve)).await, word);
+            assert_eq!(store.get(&acme(), &id).await.unwrap().unwrap(), row);
         }
     }
 
@@ -60,13 +60,13 @@ both! {
             async move {
                 let verdict = if task % 2 == 0 { Verdict::Approve } else { Verdict::Deny };
                 let answer = Answer { approver: format!("approver {task}"), ..says(verdict) };
-                store.answer("a", answer).await
+                store.answer(&acme(), "a", answer).await
             }
         }).await;
         let mut counted = said.into_iter().flatten();
         let row = counted.next().unwrap();
         assert_eq!(counted.next(), None);
-        assert_eq!(store.get("a").await.unwrap().unwrap(), row);
+        assert_eq!(store.get(&acme(), "a").await.unwrap().unwrap(), row);
     }
 
     #[test]
@@ -75,11 +75,11 @@ both! {
         store.open(request("b")).await.unwrap();
         let last = Answer { at: at(999), ..says(Verdict::Approve) };
         let late = Answer { at: at(1000), ..says(Verdict::Approve) };
-        assert_eq!(store.answer("a", last).await.unwrap().status, ApprovalStatus::Approved);
-        conflict(store.answer("b", late).await, "expired");
-        let row = store.get("b").await.unwrap().unwrap();
+        assert_eq!(store.answer(&acme(), "a", last).await.unwrap().status, ApprovalStatus::Approved);
+        conflict(store.answer(&acme(), "b", late).await, "expired");
+        let row = store.get(&acme(), "b").await.unwrap().unwrap();
         assert_eq!((row.status, row.answer), (ApprovalStatus::Expired, None));
-        conflict(store.answer("b", says(Verdict::Approve)).await, "expired");
+        conflict(store.answer(&acme(), "b", says(Verdict::Approve)).await, "expired");
     }
 
     #[test]
@@ -87,67 +87,87 @@ both! {
         store.open(ApprovalRequest { four_eyes: true, ..request("a") }).await.unwrap();
         store.open(request("b")).await.unwrap();
         let own = Answer { approver: "ann".into(), ..says(Verdict::Approve) };
-        conflict(store.answer("a", own.clone()).await, "four eyes");
+        conflict(store.answer(&acme(), "a", own.clone()).await, "four eyes");
         assert_eq!(status(&store, "a").await, ApprovalStatus::Pending);
-        assert_eq!(store.answer("a", says(Verdict::Approve)).await.unwrap().status, ApprovalStatus::Approved);
-        assert_eq!(store.answer("b", own).await.unwrap().status, ApprovalStatus::Approved);
+        assert_eq!(store.answer(&acme(), "a", says(Verdict::Approve)).await.unwrap().status, ApprovalStatus::Approved);
+        assert_eq!(store.answer(&acme(), "b", own).await.unwrap().status, ApprovalStatus::Approved);
+    }
+
+    // A12: an answer by an approver without a name is refused, also where it denies many requests.
+    #[test]
+    async fn an_approver_without_a_name_is_refused(store: impl ApprovalStore) {
+        store.open(request("a")).await.unwrap();
+        store.open(ApprovalRequest { four_eyes: true, principal: String::new(), ..request("b") }).await.unwrap();
+        for verdict in [Verdict::Approve, Verdict::Edit("{}".into()), Verdict::Deny] {
+            let nameless = Answer { approver: String::new(), ..says(verdict) };
+            for id in ["a", "b"] {
+                conflict(store.answer(&acme(), id, nameless.clone()).await, "without a name");
+            }
+        }
+        let nameless = Answer { approver: String::new(), ..says(Verdict::Deny) };
+        let all = ApprovalFilter::default();
+        conflict(store.deny_all(&acme(), &all, nameless).await, "without a name");
+        for id in ["a", "b"] {
+            let row = store.get(&acme(), id).await.unwrap().unwrap();
+            assert_eq!((row.status, row.answer), (ApprovalStatus::Pending, None));
+        }
     }
 
     #[test]
     async fn an_approval_is_spent_where_everything_agrees(store: impl ApprovalStore) {
-        assert!(!store.spend("a", "nonce", at(300)).await.unwrap());
+        assert!(!store.spend(&acme(), "a", "nonce", at(300)).await.unwrap());
         store.open(request("a")).await.unwrap();
-        assert!(!store.spend("a", "nonce", at(300)).await.unwrap(), "pending");
-        store.answer("a", says(Verdict::Approve)).await.unwrap();
-        assert!(!store.spend("a", "other", at(300)).await.unwrap(), "another nonce");
-        assert!(!store.spend("a", "nonce", at(1000)).await.unwrap(), "expired");
+        assert!(!store.spend(&acme(), "a", "nonce", at(300)).await.unwrap(), "pending");
+        store.answer(&acme(), "a", says(Verdict::Approve)).await.unwrap();
+        assert!(!store.spend(&acme(), "a", "other", at(300)).await.unwrap(), "another nonce");
+        assert!(!store.spend(&acme(), "a", "nonce", at(1000)).await.unwrap(), "expired");
         assert_eq!(status(&store, "a").await, ApprovalStatus::Approved);
-        assert!(store.spend("a", "nonce", at(999)).await.unwrap());
-        assert!(!store.spend("a", "nonce", at(999)).await.unwrap(), "spent");
+        assert!(store.spend(&acme(), "a", "nonce", at(999)).await.unwrap());
+        assert!(!store.spend(&acme(), "a", "nonce", at(999)).await.unwrap(), "spent");
         assert_eq!(status(&store, "a").await, ApprovalStatus::Spent);
-        conflict(store.answer("a", says(Verdict::Approve)).await, "spent");
+        conflict(store.answer(&acme(), "a", says(Verdict::Approve)).await, "spent");
 
         store.open(request("b")).await.unwrap();
-        store.answer("b", says(Verdict::Deny)).await.unwrap();
-        assert!(!store.spend("b", "nonce", at(300)).await.unwrap(), "denied");
+        store.answer(&acme(), "b", says(Verdict::Deny)).await.unwrap();
+        assert!(!store.spend(&acme(), "b", "nonce", at(300)).await.unwrap(), "denied");
     }
 
     // M5: of 32 tasks that spend one approval one may run.
     #[test]
     async fn of_many_that_spend_one_may_run(store: impl ApprovalStore + Clone) {
         store.open(request("a")).await.unwrap();
-        store.answer("a", says(Verdict::Approve)).await.unwrap();
+        store.answer(&acme(), "a", says(Verdict::Approve)).await.unwrap();
         let spent = at_once(|_| {
             let store = store.clone();
-            async move { store.spend("a", "nonce", at(300)).await.unwrap() }
+            async move { store.spend(&acme(), "a", "nonce", at(300)).await.unwrap() }
         }).await;
         assert_eq!(spent.into_iter().filter(|spent| *spent).count(), 1);
     }
 
     #[test]
     async fn withdrawn_is_withdrawn(store: impl ApprovalStore) {
-        assert!(!store.withdraw("a").await.unwrap());
+        assert!(!store.withdraw(&acme(), "a").await.unwrap());
         store.open(request("a")).await.unwrap();
         store.open(request("b")).await.unwrap();
-        store.answer("b", says(Verdict::Approve)).await.unwrap();
+        store.answer(&acme(), "b", says(Verdict::Approve)).await.unwrap();
         for id in ["a", "b"] {
-            assert!(store.withdraw(id).await.unwrap());
-            assert!(!store.withdraw(id).await.unwrap());
-            assert!(!store.spend(id, "nonce", at(300)).await.unwrap());
-            conflict(store.answer(id, says(Verdict::Approve)).await, "withdrawn");
+            assert!(store.withdraw(&acme(), id).await.unwrap());
+            assert!(!store.withdraw(&acme(), id).await.unwrap());
+            assert!(!store.spend(&acme(), id, "nonce", at(300)).await.unwrap());
+            conflict(store.answer(&acme(), id, says(Verdict::Approve)).await, "withdrawn");
         }
     }
 
     #[test]
     async fn what_waits_can_be_assigned(store: impl ApprovalStore) {
-        missing(store.assign("a", None).await);
+        missing(store.assign(&acme(), "a", None).await);
         store.open(request("a")).await.unwrap();
-        let row = store.assign("a", Some("eve".into())).await.unwrap();
+        let row = store.assign(&acme(), "a", Some("eve".into())).await.unwrap();
         assert_eq!(row.assignee.as_deref(), Some("eve"));
-        assert_eq!(store.get("a").await.unwrap().unwrap(), row);
-        assert_eq!(store.assign("a", None).await.unwrap().assignee, None);
-        store.answer("a", says(Verdict::Deny)).await.unwrap();
-        conflict(store.assign("a", Some("eve".into())).await, "denied");
+        assert_eq!(store.get(&acme(), "a").await.unwrap().unwrap(), row);
+        assert_eq!(store.assign(&acme(), "a", None).await.unwrap().assignee, None);
+        store.answer(&acme(), "a", says(Verdict::Deny)).await.unwrap();
+        conflict(store.assign(&acme(), "a", Some("eve".into())).await, "denied");
     }
 
     #[test]
@@ -155,10 +175,9 @@ both! {
         let plain = request("plain");
         let all = [
             plain.clone(),
-            ApprovalRequest { id: "tenant".into(), tenant: "umbrella".into(), ..plain.clone() },
             ApprovalRequest { id: "principal".into(), principal: "bob".into(), ..plain.clone() },
             ApprovalRequest { id: "tool".into(), tool: "wipe".into(), ..plain.clone() },
-            ApprovalRequest { id: "turn".into(), turn: "turn 2".into(), ..plain.clone() },
+            ApprovalRequest { id: "key".into(), identity: named("another call"), ..plain.clone() },
             ApprovalRequest { id: "thread".into(), thread: None, ..plain.clone() },
             ApprovalRequest { id: "kind".into(), kind: ApprovalKind::Plan, ..plain.clone() },
             ApprovalRequest { id: "status".into(), ..plain.clone() },
@@ -167,14 +186,13 @@ both! {
         for request in &all {
             store.open(request.clone()).await.unwrap();
         }
-        store.answer("status", says(Verdict::Deny)).await.unwrap();
-        store.assign("assignee", Some("eve".into())).await.unwrap();
+        store.answer(&acme(), "status", says(Verdict::Deny)).await.unwrap();
+        store.assign(&acme(), "assignee", Some("eve".into())).await.unwrap();
         let none = ApprovalFilter::default();
         let only = [
-            (ApprovalFilter { tenant: Some("umbrella".into()), ..none.clone() }, "tenant"),
             (ApprovalFilter { principal: Some("bob".into()), ..none.clone() }, "principal"),
             (ApprovalFilter { tool: Some("wipe".into()), ..none.clone() }, "tool"),
-            (ApprovalFilter { turn: Some("turn 2".into()), ..none.clone() }, "turn"),
+            (ApprovalFilter { key: Some(key("another call").as_str().into()), ..none.clone() }, "key"),
             (ApprovalFilter { kind: Some(ApprovalKind::Plan), ..none.clone() }, "kind"),
             (ApprovalFilter { status: Some(ApprovalStatus::Denied), ..none.clone() }, "status"),
             (ApprovalFilter { assignee: Some("eve".into()), ..none.clone() }, "assignee"),
@@ -184,8 +202,18 @@ both! {
         }
         let thread = ApprovalFilter { thread: Some("thread".into()), ..none.clone() };
         assert_eq!(ids(&store, &thread).await.len(), all.len() - 1);
-        let two = ApprovalFilter { tenant: Some("umbrella".into()), principal: Some("bob".into()), ..none };
+        let two = ApprovalFilter { tool: Some("wipe".into()), principal: Some("bob".into()), ..none.clone() };
         assert_eq!(ids(&store, &two).await, Vec::<String>::new());
+
+        let elsewhere = ApprovalRequest { id: "workspace".into(), identity: named_in("umbrella", "plain"), ..plain };
+        store.open(elsewhere).await.unwrap();
+        let umbrella = Workspace::new("umbrella");
+        let rows = store.list(Scope::Workspace(&umbrella), &none).await.unwrap();
+        assert_eq!(rows.into_iter().map(|row| row.request.id).collect::<Vec<_>>(), ["workspace"]);
+        let rows = store.list(Scope::Workspace(&acme()), &none).await.unwrap();
+        assert_eq!(rows.len(), all.len());
+        let two = ApprovalFilter { principal: Some("bob".into()), ..none };
+        assert_eq!(store.list(Scope::Workspace(&umbrella), &two).await.unwrap(), []);
     }
 
     #[test]
@@ -197,7 +225,7 @@ both! {
         assert_eq!(ids(&store, &ApprovalFilter::default()).await, order);
         let mut page = ApprovalFilter { limit: Some(2), ..ApprovalFilter::default() };
         let mut seen = Vec::new();
-        while let Some(last) = store.list(&page).await.unwrap().last().cloned() {
+        while let Some(last) = store.list(Scope::All, &page).await.unwrap().last().cloned() {
             seen.extend(ids(&store, &page).await);
             page.after = Some((last.request.created, last.request.id));
         }
@@ -211,25 +239,25 @@ both! {
         for id in ["a", "b", "answered"] {
             store.open(request(id)).await.unwrap();
         }
-        store.answer("answered", says(Verdict::Approve)).await.unwrap();
+        store.answer(&acme(), "answered", says(Verdict::Approve)).await.unwrap();
         store.open(ApprovalRequest { tool: "other".into(), ..request("other") }).await.unwrap();
         store.open(ApprovalRequest { expires: at(200), ..request("late") }).await.unwrap();
         store.open(ApprovalRequest { four_eyes: true, principal: "eve".into(), ..request("own") }).await.unwrap();
 
         let filter = ApprovalFilter { tool: Some("send_mail".into()), ..ApprovalFilter::default() };
-        conflict(store.deny_all(&filter, says(Verdict::Approve)).await, "deny");
-        assert_eq!(store.deny_all(&filter, says(Verdict::Deny)).await.unwrap(), 2);
+        conflict(store.deny_all(&acme(), &filter, says(Verdict::Approve)).await, "deny");
+        assert_eq!(store.deny_all(&acme(), &filter, says(Verdict::Deny)).await.unwrap(), 2);
         for id in ["a", "b"] {
-            let row = store.get(id).await.unwrap().unwrap();
+            let row = store.get(&acme(), id).await.unwrap().unwrap();
             assert_eq!((row.status, row.answer), (ApprovalStatus::Denied, Some(says(Verdict::Deny))));
         }
         assert_eq!(status(&store, "answered").await, ApprovalStatus::Approved);
         assert_eq!(status(&store, "other").await, ApprovalStatus::Pending);
-        let late = store.get("late").await.unwrap().unwrap();
+        let late = store.get(&acme(), "late").await.unwrap().unwrap();
         assert_eq!((late.status, late.answer), (ApprovalStatus::Expired, None));
-        let own = store.get("own").await.unwrap().unwrap();
+        let own = store.get(&acme(), "own").await.unwrap().unwrap();
         assert_eq!((own.status, own.answer), (ApprovalStatus::Pending, None));
-        assert_eq!(store.deny_all(&filter, says(Verdict::Deny)).await.unwrap(), 0);
+        assert_eq!(store.deny_all(&acme(), &filter, says(Verdict::Deny)).await.unwrap(), 0);
     }
 
     #[test]
@@ -238,7 +266,7 @@ both! {
             store.open(request(id)).await.unwrap();
         }
         let filter = ApprovalFilter { limit: Some(1), after: Some((at(100), "a".into())), ..ApprovalFilter::default() };
-        assert_eq!(store.deny_all(&filter, says(Verdict::Deny)).await.unwrap(), 1);
+        assert_eq!(store.deny_all(&acme(), &filter, says(Verdict::Deny)).await.unwrap(), 1);
         let denied = ApprovalFilter { status: Some(ApprovalStatus::Denied), ..ApprovalFilter::default() };
         assert_eq!(ids(&store, &denied).await, ["b"]);
     }
@@ -249,13 +277,13 @@ both! {
             let expires = if id == "later" { at(1001) } else { at(1000) };
             store.open(ApprovalRequest { expires, ..request(id) }).await.unwrap();
         }
-        store.answer("approved", says(Verdict::Approve)).await.unwrap();
-        store.answer("denied", says(Verdict::Deny)).await.unwrap();
-        store.answer("spent", says(Verdict::Approve)).await.unwrap();
-        store.spend("spent", "nonce", at(300)).await.unwrap();
-        assert_eq!(store.expire(at(999)).await.unwrap(), 0);
-        assert_eq!(store.expire(at(1000)).await.unwrap(), 2);
-        assert_eq!(store.expire(at(1000)).await.unwrap(), 0);
+        store.answer(&acme(), "approved", says(Verdict::Approve)).await.unwrap();
+        store.answer(&acme(), "denied", says(Verdict::Deny)).await.unwrap();
+        store.answer(&acme(), "spent", says(Verdict::Approve)).await.unwrap();
+        store.spend(&acme(), "spent", "nonce", at(300)).await.unwrap();
+        assert_eq!(store.expire(Scope::All, at(999)).await.unwrap(), 0);
+        assert_eq!(store.expire(Scope::All, at(1000)).await.unwrap(), 2);
+        assert_eq!(store.expire(Scope::All, at(1000)).await.unwrap(), 0);
         for (id, expected) in [
             ("pending", ApprovalStatus::Expired),
             ("approved", ApprovalStatus::Expired),
@@ -265,16 +293,16 @@ both! {
         ] {
             assert_eq!(status(&store, id).await, expected);
         }
-        assert!(store.get("approved").await.unwrap().unwrap().answer.is_some());
+        assert!(store.get(&acme(), "approved").await.unwrap().unwrap().answer.is_some());
     }
 
     #[test]
     async fn a_plans_answer_is_stored_as_a_plans(store: impl ApprovalStore) {
         store.open(ApprovalRequest { kind: ApprovalKind::Plan, ..request("plan") }).await.unwrap();
         store.open(request("call")).await.unwrap();
-        store.answer("plan", says(Verdict::Approve)).await.unwrap();
+        store.answer(&acme(), "plan", says(Verdict::Approve)).await.unwrap();
         let plans = ApprovalFilter { kind: Some(ApprovalKind::Plan), ..ApprovalFilter::default() };
-        let rows = store.list(&plans).await.unwrap();
+        let rows = store.list(Scope::All, &plans).await.unwrap();
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].answer, Some(says(Verdict::Approve)));
         assert_eq!(status(&store, "call").await, ApprovalStatus::Pending);

@@ -14,11 +14,13 @@
 mod approval;
 mod audit;
 mod catalogue;
+mod identity;
 mod ledger;
 mod property;
 mod records;
 mod spill;
 mod thread;
+mod workspaces;
 
 /// Each test as two: `memory` and `sqlite`.
 macro_rules! both {

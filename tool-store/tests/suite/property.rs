@@ -6,42 +6,49 @@ use proptest::prelude::*;
 use tool_core::store::*;
 use tool_store::SqliteStore;
 
-use crate::records::{at, audit, intent, message, request, spill};
+use crate::records::{at, audit, intent, message, named_in, request, spill};
 
 /// One call of a store. Names and times come from small sets, so that calls meet.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a few dozen steps live at once")]
-enum Step {
+pub(crate) enum Step {
     Open(ApprovalRequest),
-    Get(String),
-    Answer(String, Answer),
-    Spend(String, String, Timestamp),
-    Withdraw(String),
-    Assign(String, Option<String>),
-    List(ApprovalFilter),
-    DenyAll(ApprovalFilter, Answer),
-    ExpireApprovals(Timestamp),
+    Get(Workspace, String),
+    Answer(Workspace, String, Answer),
+    Spend(Workspace, String, String, Timestamp),
+    Withdraw(Workspace, String),
+    Assign(Workspace, String, Option<String>),
+    List(Within, ApprovalFilter),
+    DenyAll(Workspace, ApprovalFilter, Answer),
+    ExpireApprovals(Within, Timestamp),
     Begin(Intent, Option<AuditRow>),
-    Renew(String, String, Timestamp),
-    End(String, String, EffectEnd),
-    Effect(String),
-    Resolve(String, Resolution, Timestamp),
-    Sweep(Timestamp),
-    Effects(Option<String>, Option<EffectState>),
+    Renew(CallKey, String, Timestamp),
+    End(CallKey, String, EffectEnd),
+    Effect(CallKey),
+    Resolve(CallKey, Resolution, Timestamp),
+    Sweep(Within, Timestamp),
+    Effects(Within, Option<EffectState>),
     Write(Vec<AuditRow>),
-    Export(AuditFilter),
-    EraseUser(String, String),
-    Retain(Timestamp),
+    Export(Within, AuditFilter),
+    EraseUser(Workspace, String),
+    Retain(Within, Timestamp),
     Append(NewMessage),
-    Messages(String, Option<u64>),
-    EraseThread(String),
+    Messages(ThreadId, Option<u64>),
+    EraseThread(ThreadId),
     Put(Spill),
-    Part(String, String, u64, u64, Timestamp),
-    ExpireSpills(Timestamp),
+    Part(Workspace, String, String, u64, u64, Timestamp),
+    ExpireSpills(Within, Timestamp),
+}
+
+/// A [`Scope`] that owns its workspace.
+type Within = Option<Workspace>;
+
+fn scope(within: &Within) -> Scope<'_> {
+    within.as_ref().map_or(Scope::All, Scope::Workspace)
 }
 
 /// What a store says to a step, comparable.
-async fn said(store: &(impl Store + ?Sized), step: Step) -> String {
+pub(crate) async fn said(store: &(impl Store + ?Sized), step: Step) -> String {
     fn text<T: std::fmt::Debug>(answer: Result<T, StoreError>) -> String {
         if let Err(error @ (StoreError::Unavailable(_) | StoreError::Corrupt(_))) = &answer {
             panic!("{error}");
@@ -50,14 +57,18 @@ async fn said(store: &(impl Store + ?Sized), step: Step) -> String {
     }
     match step {
         Step::Open(request) => text(store.open(request).await),
-        Step::Get(id) => text(ApprovalStore::get(store, &id).await),
-        Step::Answer(id, answer) => text(store.answer(&id, answer).await),
-        Step::Spend(id, nonce, now) => text(store.spend(&id, &nonce, now).await),
-        Step::Withdraw(id) => text(store.withdraw(&id).await),
-        Step::Assign(id, assignee) => text(store.assign(&id, assignee).await),
-        Step::List(filter) => text(ApprovalStore::list(store, &filter).await),
-        Step::DenyAll(filter, answer) => text(store.deny_all(&filter, answer).await),
-        Step::ExpireApprovals(now) => text(ApprovalStore::expire(store, now).await),
+        Step::Get(own, id) => text(ApprovalStore::get(store, &own, &id).await),
+        Step::Answer(own, id, answer) => text(store.answer(&own, &id, answer).await),
+        Step::Spend(own, id, nonce, now) => text(store.spend(&own, &id, &nonce, now).await),
+        Step::Withdraw(own, id) => text(store.withdraw(&own, &id).await),
+        Step::Assign(own, id, assignee) => text(store.assign(&own, &id, assignee).await),
+        Step::List(within, filter) => {
+            text(ApprovalStore::list(store, scope(&within), &filter).await)
+        }
+        Step::DenyAll(own, filter, answer) => text(store.deny_all(&own, &filter, answer).await),
+        Step::ExpireApprovals(within, now) => {
+            text(ApprovalStore::expire(store, scope(&within), now).await)
+        }
         Step::Begin(intent, audit) => text(store.begin(intent, audit).await),
         Step::Renew(key, owner, until) => text(store.renew(&key, &owner, until).await),
         Step::End(key, owner, end) => text(store.end(&key, &owner, end).await),
@@ -65,24 +76,24 @@ async fn said(store: &(impl Store + ?Sized), step: Step) -> String {
         Step::Resolve(key, resolution, now) => {
             text(store.resolve(&key, resolution, "olga", now).await)
         }
-        Step::Sweep(now) => text(store.sweep(now).await),
-        Step::Effects(tenant, state) => {
-            text(EffectLedger::list(store, tenant.as_deref(), state).await)
+        Step::Sweep(within, now) => text(store.sweep(scope(&within), now).await),
+        Step::Effects(within, state) => {
+            text(EffectLedger::list(store, scope(&within), state).await)
         }
         Step::Write(rows) => text(store.write(rows).await),
-        Step::Export(filter) => text(store.export(&filter).await),
-        Step::EraseUser(tenant, principal) => {
-            text(AuditSink::erase(store, &tenant, &principal).await)
-        }
-        Step::Retain(since) => text(store.retain(since).await),
+        Step::Export(within, filter) => text(store.export(scope(&within), &filter).await),
+        Step::EraseUser(own, principal) => text(AuditSink::erase(store, &own, &principal).await),
+        Step::Retain(within, since) => text(store.retain(scope(&within), since).await),
         Step::Append(message) => text(store.append(message).await),
         Step::Messages(thread, after) => text(ThreadStore::read(store, &thread, after).await),
         Step::EraseThread(thread) => text(ThreadStore::erase(store, &thread).await),
         Step::Put(spill) => text(store.put(spill).await),
-        Step::Part(handle, principal, from, most, now) => {
-            text(SpillStore::read(store, &handle, "acme", &principal, from, most, now).await)
+        Step::Part(own, handle, principal, from, most, now) => {
+            text(SpillStore::read(store, &own, &principal, &handle, from, most, now).await)
         }
-        Step::ExpireSpills(now) => text(SpillStore::expire(store, now).await),
+        Step::ExpireSpills(within, now) => {
+            text(SpillStore::expire(store, scope(&within), now).await)
+        }
     }
 }
 
@@ -98,8 +109,36 @@ fn user() -> impl Strategy<Value = String> + Clone {
     one_of(&["ann", "eve"])
 }
 
-fn tenant() -> impl Strategy<Value = String> + Clone {
-    one_of(&["acme", "umbrella"])
+fn own() -> impl Strategy<Value = Workspace> + Clone {
+    one_of(&["acme", "acme", "umbrella"]).prop_map(Workspace::new)
+}
+
+/// One workspace, or all.
+fn within() -> impl Strategy<Value = Within> + Clone {
+    option::of(own())
+}
+
+fn identity() -> impl Strategy<Value = CallId> + Clone {
+    let named = (own(), id()).prop_map(|(own, name)| named_in(own.as_str(), &name));
+    let place = (
+        thread(),
+        0..2_u64,
+        0..2_u32,
+        option::weighted(0.3, 0..2_u32),
+    );
+    let placed = place.prop_map(|(thread, message, position, number)| {
+        let call = CallId::in_thread(&thread, message, position);
+        number.map_or(call.clone(), |number| call.nested(number))
+    });
+    prop_oneof![3 => named, 1 => placed]
+}
+
+fn key() -> impl Strategy<Value = CallKey> + Clone {
+    identity().prop_map(|identity| identity.key())
+}
+
+fn thread() -> impl Strategy<Value = ThreadId> + Clone {
+    (own(), id()).prop_map(|(own, name)| ThreadId::new(own, name).unwrap())
 }
 
 fn tool() -> impl Strategy<Value = String> + Clone {
@@ -122,7 +161,13 @@ fn answer() -> impl Strategy<Value = Answer> + Clone {
         1 => Just(Verdict::Edit("{}".into())),
         2 => Just(Verdict::Deny),
     ];
-    let answer = (verdict, user(), option::of(Just("why".to_owned())), time());
+    let approver = one_of(&["ann", "ann", "eve", "eve", ""]);
+    let answer = (
+        verdict,
+        approver,
+        option::of(Just("why".to_owned())),
+        time(),
+    );
     answer.prop_map(|(verdict, approver, reason, at)| Answer {
         verdict,
         approver,
@@ -131,12 +176,12 @@ fn answer() -> impl Strategy<Value = Answer> + Clone {
     })
 }
 
-fn approvals() -> impl Strategy<Value = Step> {
+pub(crate) fn approvals() -> impl Strategy<Value = Step> {
     let filter = (
         (
-            option::weighted(0.2, tenant()),
             option::weighted(0.2, user()),
             option::weighted(0.1, user()),
+            option::weighted(0.2, key()),
         ),
         (
             option::weighted(0.2, tool()),
@@ -149,10 +194,10 @@ fn approvals() -> impl Strategy<Value = Step> {
         ),
     );
     let filter = filter.prop_map(
-        |((tenant, principal, assignee), (tool, status, kind), (limit, after))| ApprovalFilter {
-            tenant,
+        |((principal, assignee, key), (tool, status, kind), (limit, after))| ApprovalFilter {
             principal,
             assignee,
+            key: key.map(|key| key.as_str().to_owned()),
             tool,
             status,
             kind,
@@ -163,7 +208,7 @@ fn approvals() -> impl Strategy<Value = Step> {
     );
     let opened = (
         id(),
-        tenant(),
+        identity(),
         user(),
         tool(),
         word(ApprovalKind::ALL),
@@ -172,8 +217,8 @@ fn approvals() -> impl Strategy<Value = Step> {
         time(),
     );
     let opened = opened.prop_map(
-        |(id, tenant, principal, tool, kind, four_eyes, created, expires)| ApprovalRequest {
-            tenant,
+        |(id, identity, principal, tool, kind, four_eyes, created, expires)| ApprovalRequest {
+            identity,
             principal,
             tool,
             kind,
@@ -185,27 +230,30 @@ fn approvals() -> impl Strategy<Value = Step> {
     );
     prop_oneof![
         4 => opened.prop_map(Step::Open),
-        1 => id().prop_map(Step::Get),
-        4 => (id(), answer()).prop_map(|(id, answer)| Step::Answer(id, answer)),
-        3 => (id(), one_of(&["nonce", "nonce", "other"]), time()).prop_map(|(id, nonce, now)| Step::Spend(id, nonce, now)),
-        1 => id().prop_map(Step::Withdraw),
-        1 => (id(), option::of(user())).prop_map(|(id, user)| Step::Assign(id, user)),
-        2 => filter.clone().prop_map(Step::List),
-        1 => (filter, answer()).prop_map(|(filter, answer)| Step::DenyAll(filter, answer)),
-        1 => time().prop_map(Step::ExpireApprovals),
+        1 => (own(), id()).prop_map(|(own, id)| Step::Get(own, id)),
+        4 => (own(), id(), answer()).prop_map(|(own, id, answer)| Step::Answer(own, id, answer)),
+        3 => (own(), id(), one_of(&["nonce", "nonce", "other"]), time())
+            .prop_map(|(own, id, nonce, now)| Step::Spend(own, id, nonce, now)),
+        1 => (own(), id()).prop_map(|(own, id)| Step::Withdraw(own, id)),
+        1 => (own(), id(), option::of(user())).prop_map(|(own, id, user)| Step::Assign(own, id, user)),
+        2 => (within(), filter.clone()).prop_map(|(within, filter)| Step::List(within, filter)),
+        1 => (own(), filter, answer()).prop_map(|(own, filter, answer)| Step::DenyAll(own, filter, answer)),
+        1 => (within(), time()).prop_map(|(within, now)| Step::ExpireApprovals(within, now)),
     ]
 }
 
-fn effects() -> impl Strategy<Value = Step> {
+pub(crate) fn effects() -> impl Strategy<Value = Step> {
     let owner = || one_of(&["run-1", "run-1", "run-2"]);
-    let begun = (id(), tool(), tenant(), owner(), time(), time());
-    let begun = begun.prop_map(|(key, tool, tenant, owner, at, lease_until)| Intent {
+    let earlier = option::weighted(0.3, id());
+    let begun = (identity(), earlier, tool(), owner(), time(), time());
+    let begun = begun.prop_map(|(identity, earlier, tool, owner, at, lease_until)| Intent {
+        earlier: earlier.map(|key| CallKey::new(identity.workspace(), key)),
+        identity,
         tool,
-        tenant,
         owner,
         at,
         lease_until,
-        ..intent(&key)
+        ..intent("call")
     });
     let end = (
         word(EffectState::ALL),
@@ -220,68 +268,76 @@ fn effects() -> impl Strategy<Value = Step> {
     ];
     prop_oneof![
         6 => (begun, option::of(row())).prop_map(|(intent, audit)| Step::Begin(intent, audit)),
-        2 => (id(), owner(), time()).prop_map(|(key, owner, until)| Step::Renew(key, owner, until)),
-        4 => (id(), owner(), end).prop_map(|(key, owner, end)| Step::End(key, owner, end)),
-        1 => id().prop_map(Step::Effect),
-        3 => (id(), resolution, time()).prop_map(|(key, resolution, now)| Step::Resolve(key, resolution, now)),
-        1 => time().prop_map(Step::Sweep),
-        2 => (option::of(tenant()), option::of(word(EffectState::ALL))).prop_map(|(tenant, state)| Step::Effects(tenant, state)),
+        2 => (key(), owner(), time()).prop_map(|(key, owner, until)| Step::Renew(key, owner, until)),
+        4 => (key(), owner(), end).prop_map(|(key, owner, end)| Step::End(key, owner, end)),
+        1 => key().prop_map(Step::Effect),
+        3 => (key(), resolution, time()).prop_map(|(key, resolution, now)| Step::Resolve(key, resolution, now)),
+        1 => (within(), time()).prop_map(|(within, now)| Step::Sweep(within, now)),
+        2 => (within(), option::of(word(EffectState::ALL))).prop_map(|(within, state)| Step::Effects(within, state)),
     ]
 }
 
 fn row() -> impl Strategy<Value = AuditRow> + Clone {
     let row = (
-        id(),
-        option::of(tenant()),
+        identity(),
         option::of(user()),
         tool(),
         time(),
         option::of(any::<u64>()),
+        option::of(one_of(&["pending", "interrupted", "ok", "failed"])),
     );
     row.prop_map(
-        |(id, tenant, principal, tool, started, duration_us)| AuditRow {
-            tenant,
+        |(identity, principal, tool, started, duration_us, outcome)| AuditRow {
+            identity,
             principal,
             tool,
             started,
             duration_us,
-            ..audit(&id)
+            outcome,
+            ..audit("call")
         },
     )
 }
 
-fn audits() -> impl Strategy<Value = Step> {
+pub(crate) fn audits() -> impl Strategy<Value = Step> {
     let filter = (
-        option::of(tenant()),
         option::of(user()),
         option::of(tool()),
         option::of(time()),
         option::of(time()),
         option::of(0..3_u32),
     );
-    let filter = filter.prop_map(
-        |(tenant, principal, tool, since, until, limit)| AuditFilter {
-            tenant,
-            principal,
-            tool,
-            call: None,
-            since,
-            until,
-            limit,
-        },
-    );
+    let filter = filter.prop_map(|(principal, tool, since, until, limit)| AuditFilter {
+        principal,
+        tool,
+        call: None,
+        since,
+        until,
+        limit,
+    });
     prop_oneof![
         3 => vec(row(), 0..3).prop_map(Step::Write),
-        3 => filter.prop_map(Step::Export),
-        1 => (tenant(), user()).prop_map(|(tenant, principal)| Step::EraseUser(tenant, principal)),
-        1 => time().prop_map(Step::Retain),
+        3 => (within(), filter).prop_map(|(within, filter)| Step::Export(within, filter)),
+        1 => (own(), user()).prop_map(|(own, principal)| Step::EraseUser(own, principal)),
+        1 => (within(), time()).prop_map(|(within, since)| Step::Retain(within, since)),
     ]
 }
 
-fn texts() -> impl Strategy<Value = Step> {
-    let said = (id(), word(Role::ALL), option::of(id()));
-    let kept = (id(), "[aä€😀]{0,6}", time());
+pub(crate) fn texts() -> impl Strategy<Value = Step> {
+    let said = (thread(), word(Role::ALL), option::of((0..3_u64, 0..2_u32)));
+    let said = said.prop_map(|(thread, role, answers)| NewMessage {
+        thread,
+        answers: answers.map(|(message, position)| CallPlace { message, position }),
+        ..message("t", role, None)
+    });
+    let kept = (id(), own(), "[aä€😀]{0,6}", time());
+    let kept = kept.prop_map(|(handle, workspace, text, expires)| Spill {
+        workspace,
+        expires,
+        ..spill(&handle, &text)
+    });
     let part = (
+        own(),
         id(),
         one_of(&["ann", "ann", "eve"]),
         0..12_u64,
@@ -289,21 +345,21 @@ fn texts() -> impl Strategy<Value = Step> {
         time(),
     );
     prop_oneof![
-        4 => said.prop_map(|(thread, role, call)| Step::Append(message(&thread, role, call.as_deref()))),
-        2 => (id(), option::of(0..5_u64)).prop_map(|(thread, after)| Step::Messages(thread, after)),
-        1 => id().prop_map(Step::EraseThread),
-        2 => kept.prop_map(|(handle, text, expires)| Step::Put(Spill { expires, ..spill(&handle, &text) })),
-        4 => part.prop_map(|(handle, principal, from, most, now)| Step::Part(handle, principal, from, most, now)),
-        1 => time().prop_map(Step::ExpireSpills),
+        4 => said.prop_map(Step::Append),
+        2 => (thread(), option::of(0..5_u64)).prop_map(|(thread, after)| Step::Messages(thread, after)),
+        1 => thread().prop_map(Step::EraseThread),
+        2 => kept.prop_map(Step::Put),
+        4 => part.prop_map(|(own, handle, principal, from, most, now)| Step::Part(own, handle, principal, from, most, now)),
+        1 => (within(), time()).prop_map(|(within, now)| Step::ExpireSpills(within, now)),
     ]
 }
 
 /// Steps on both stores, then everything that they hold.
 fn agree(steps: Vec<Step>) -> Result<(), TestCaseError> {
     let everything = [
-        Step::List(ApprovalFilter::default()),
+        Step::List(None, ApprovalFilter::default()),
         Step::Effects(None, None),
-        Step::Export(AuditFilter::default()),
+        Step::Export(None, AuditFilter::default()),
     ];
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

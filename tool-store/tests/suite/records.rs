@@ -10,16 +10,45 @@ fn text(text: &str) -> String {
     text.to_owned()
 }
 
+pub(crate) fn acme() -> Workspace {
+    Workspace::new("acme")
+}
+
+/// A conversation of `acme`.
+pub(crate) fn thread(conversation: &str) -> ThreadId {
+    ThreadId::new("acme", conversation).unwrap()
+}
+
+/// An identity whose key is the given name: a call outside of a thread, in `acme`.
+pub(crate) fn named(name: &str) -> CallId {
+    named_in("acme", name)
+}
+
+/// [`named`], in another workspace.
+pub(crate) fn named_in(workspace: &str, name: &str) -> CallId {
+    let column = serde_json::json!({ "alone": name }).to_string();
+    CallId::from_column(workspace, &column).unwrap()
+}
+
+/// The key of [`named`].
+pub(crate) fn key(name: &str) -> CallKey {
+    CallKey::new("acme", name)
+}
+
+/// The key of an audit row, as text.
+pub(crate) fn key_of(row: &AuditRow) -> String {
+    row.identity.key().as_str().to_owned()
+}
+
 /// Asked at 100, expires at 1000.
 pub(crate) fn request(id: &str) -> ApprovalRequest {
     ApprovalRequest {
         id: text(id),
         kind: ApprovalKind::Call,
+        identity: named(id),
         thread: Some(text("thread")),
-        turn: text("turn"),
         call: format!("call of {id}"),
         tool: text("send_mail"),
-        tenant: text("acme"),
         principal: text("ann"),
         agent: Some(text("clerk")),
         contract: text("9f2c"),
@@ -48,13 +77,13 @@ pub(crate) fn says(verdict: Verdict) -> Answer {
 /// Begun at 100 with a lease until 500 by `run-1`.
 pub(crate) fn intent(key: &str) -> Intent {
     Intent {
-        key: text(key),
+        identity: named(key),
+        earlier: None,
         call: format!("call of {key}"),
-        turn: text("turn"),
         thread: Some(text("thread")),
+        agent: Some(text("clerk")),
         tool: text("send_mail"),
         contract: text("9f2c"),
-        tenant: text("acme"),
         principal: text("ann"),
         arguments_hash: text("77aa"),
         owner: text("run-1"),
@@ -71,14 +100,12 @@ pub(crate) fn end(state: EffectState, millis: i64) -> EffectEnd {
     }
 }
 
-/// Every column set.
+/// Every column set. The outcome is not final, so that the row can be replaced.
 pub(crate) fn audit(id: &str) -> AuditRow {
     AuditRow {
-        id: text(id),
+        identity: named(id),
         call: format!("call of {id}"),
-        turn: Some(text("turn")),
         thread: Some(text("thread")),
-        tenant: Some(text("acme")),
         principal: Some(text("ann")),
         runtime_user: Some(text("robot")),
         agent: Some(text("clerk")),
@@ -91,7 +118,7 @@ pub(crate) fn audit(id: &str) -> AuditRow {
         policy: Some(text("v1")),
         approval: Some(text("a1")),
         approver: Some(text("eve")),
-        outcome: Some(text("failed")),
+        outcome: Some(text("interrupted")),
         error: Some(text("no route")),
         arguments: text(r#"{"to":{"length":3}}"#),
         original_hash: text("aa"),
@@ -108,12 +135,15 @@ pub(crate) fn audit(id: &str) -> AuditRow {
     }
 }
 
-pub(crate) fn message(thread: &str, role: Role, call: Option<&str>) -> NewMessage {
+/// A message in a conversation of `acme`; a tool's message answers a call of message 1, by its position.
+pub(crate) fn message(conversation: &str, role: Role, position: Option<u32>) -> NewMessage {
     NewMessage {
-        thread: text(thread),
-        turn: text("turn"),
+        thread: thread(conversation),
         role,
-        call: call.map(text),
+        answers: position.map(|position| CallPlace {
+            message: 1,
+            position,
+        }),
         content: text(r#"{"text":"grün"}"#),
         at: at(100),
     }
@@ -123,7 +153,7 @@ pub(crate) fn message(thread: &str, role: Role, call: Option<&str>) -> NewMessag
 pub(crate) fn spill(handle: &str, content: &str) -> Spill {
     Spill {
         handle: text(handle),
-        tenant: text("acme"),
+        workspace: acme(),
         principal: text("ann"),
         text: text(content),
         at: at(100),

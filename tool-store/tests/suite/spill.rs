@@ -2,12 +2,12 @@
 
 use tool_core::store::*;
 
-use crate::records::{at, spill};
+use crate::records::{acme, at, spill};
 use crate::{both, conflict};
 
 async fn part(store: &impl SpillStore, handle: &str, from: u64, most: u64) -> SpillPart {
     store
-        .read(handle, "acme", "ann", from, most, at(200))
+        .read(&acme(), "ann", handle, from, most, at(200))
         .await
         .unwrap()
         .unwrap()
@@ -86,13 +86,13 @@ both! {
     async fn a_text_is_its_readers(store: impl SpillStore) {
         store.put(spill("s", "text")).await.unwrap();
         assert_eq!(part(&store, "s", 0, 9).await.text, "text");
-        for (handle, tenant, principal, now) in [
+        for (handle, workspace, principal, now) in [
             ("t", "acme", "ann", 200),
             ("s", "umbrella", "ann", 200),
             ("s", "acme", "bob", 200),
             ("s", "acme", "ann", 1000),
         ] {
-            assert_eq!(store.read(handle, tenant, principal, 0, 9, at(now)).await.unwrap(), None);
+            assert_eq!(store.read(&Workspace::new(workspace), principal, handle, 0, 9, at(now)).await.unwrap(), None);
         }
     }
 
@@ -107,9 +107,9 @@ both! {
     async fn expired_texts_go(store: impl SpillStore) {
         store.put(spill("a", "text")).await.unwrap();
         store.put(Spill { expires: at(1001), ..spill("b", "text") }).await.unwrap();
-        assert_eq!(store.expire(at(999)).await.unwrap(), 0);
-        assert_eq!(store.expire(at(1000)).await.unwrap(), 1);
-        assert_eq!(store.read("a", "acme", "ann", 0, 9, at(200)).await.unwrap(), None);
+        assert_eq!(store.expire(Scope::All, at(999)).await.unwrap(), 0);
+        assert_eq!(store.expire(Scope::All, at(1000)).await.unwrap(), 1);
+        assert_eq!(store.read(&acme(), "ann", "a", 0, 9, at(200)).await.unwrap(), None);
         assert_eq!(part(&store, "b", 0, 9).await.text, "text");
         store.put(spill("a", "again")).await.unwrap();
         assert_eq!(part(&store, "a", 0, 9).await.text, "again");

@@ -2,43 +2,52 @@
 
 use tool_core::store::*;
 
-use crate::records::message;
+use crate::records::{message, thread};
 use crate::{at_once, both, conflict};
+
+async fn sequence(store: &impl ThreadStore, conversation: &str) -> Vec<u64> {
+    let messages = store.read(&thread(conversation), None).await.unwrap();
+    messages.into_iter().map(|message| message.seq).collect()
+}
 
 both! {
     #[test]
     async fn messages_come_back_whole_and_in_order(store: impl ThreadStore) {
         let said = [
             message("t", Role::User, None),
-            message("t", Role::Assistant, Some("c1")),
-            message("t", Role::Tool, Some("c1")),
-            message("t", Role::Assistant, Some("c1")),
+            message("t", Role::Assistant, None),
+            message("t", Role::Tool, Some(1)),
+            message("t", Role::Assistant, None),
         ];
         for (seq, message) in (1..).zip(&said) {
             assert_eq!(store.append(message.clone()).await.unwrap(), seq);
         }
         assert_eq!(store.append(message("u", Role::User, None)).await.unwrap(), 1);
-        let expected: Vec<Message> = (1..).zip(said).map(|(seq, message)| message.at_place(seq)).collect();
-        assert_eq!(store.read("t", None).await.unwrap(), expected);
-        assert_eq!(store.read("t", Some(0)).await.unwrap(), expected);
-        assert_eq!(store.read("t", Some(3)).await.unwrap(), expected[3..]);
-        assert_eq!(store.read("t", Some(4)).await.unwrap(), []);
-        assert_eq!(store.read("t", Some(u64::MAX)).await.unwrap(), []);
-        assert_eq!(store.read("nobody's", None).await.unwrap(), []);
+        let expected: Vec<Message> = (1..).zip(said).map(|(seq, message)| message.numbered(seq)).collect();
+        assert_eq!(store.read(&thread("t"), None).await.unwrap(), expected);
+        assert_eq!(store.read(&thread("t"), Some(0)).await.unwrap(), expected);
+        assert_eq!(store.read(&thread("t"), Some(3)).await.unwrap(), expected[3..]);
+        assert_eq!(store.read(&thread("t"), Some(4)).await.unwrap(), []);
+        assert_eq!(store.read(&thread("t"), Some(u64::MAX)).await.unwrap(), []);
+        assert_eq!(store.read(&thread("nobody's"), None).await.unwrap(), []);
     }
 
-    // A call's result is stored once; a twin call of another turn or thread has its own.
+    // A call's result is stored once; a call at another position, of another message or thread has its own.
     #[test]
     async fn a_call_has_one_result(store: impl ThreadStore) {
-        let result = message("t", Role::Tool, Some("c1"));
+        let result = message("t", Role::Tool, Some(1));
+        let place = |message, position| Some(CallPlace { message, position });
         store.append(result.clone()).await.unwrap();
-        conflict(store.append(NewMessage { content: "7".into(), ..result.clone() }).await, "c1");
-        store.append(NewMessage { turn: "turn 2".into(), ..result.clone() }).await.unwrap();
-        store.append(NewMessage { thread: "u".into(), ..result.clone() }).await.unwrap();
-        store.append(message("t", Role::Tool, Some("c2"))).await.unwrap();
+        conflict(store.append(NewMessage { content: "7".into(), ..result.clone() }).await, "call 1 of message 1");
+        store.append(NewMessage { answers: place(2, 1), ..result.clone() }).await.unwrap();
+        store.append(NewMessage { thread: thread("u"), ..result.clone() }).await.unwrap();
+        store.append(NewMessage { thread: ThreadId::new("umbrella", "t").unwrap(), ..result.clone() }).await.unwrap();
+        store.append(NewMessage { answers: place(1, 2), ..result }).await.unwrap();
         conflict(store.append(message("t", Role::Tool, None)).await, "call");
-        let places: Vec<_> = store.read("t", None).await.unwrap().into_iter().map(|message| message.seq).collect();
-        assert_eq!(places, [1, 2, 3]);
+        for role in [Role::User, Role::Assistant] {
+            conflict(store.append(message("t", role, Some(7))).await, "answers no call");
+        }
+        assert_eq!(sequence(&store, "t").await, [1, 2, 3]);
     }
 
     #[test]
@@ -46,24 +55,29 @@ both! {
         let stored = at_once(|task| {
             let store = store.clone();
             async move {
-                let own = format!("own {task}");
-                store.append(message("t", Role::Tool, Some(&own))).await.unwrap();
-                store.append(message("t", Role::Tool, Some("shared"))).await.is_ok()
+                store.append(message("t", Role::Tool, Some(task + 1))).await.unwrap();
+                store.append(message("t", Role::Tool, Some(0))).await.is_ok()
             }
         }).await;
         assert_eq!(stored.into_iter().filter(|stored| *stored).count(), 1);
-        let places: Vec<_> = store.read("t", None).await.unwrap().into_iter().map(|message| message.seq).collect();
-        assert_eq!(places, (1..=33).collect::<Vec<u64>>());
+        assert_eq!(sequence(&store, "t").await, (1..=33).collect::<Vec<u64>>());
     }
 
+    // A1: sequence numbers are not given again after a thread was erased, so that a new call has a new identity.
     #[test]
-    async fn an_erased_thread_is_new(store: impl ThreadStore) {
+    async fn an_erased_thread_counts_on(store: impl ThreadStore) {
         store.append(message("t", Role::User, None)).await.unwrap();
-        store.append(message("t", Role::Tool, Some("c1"))).await.unwrap();
+        store.append(message("t", Role::Tool, Some(1))).await.unwrap();
         store.append(message("u", Role::User, None)).await.unwrap();
-        assert_eq!(store.erase("t").await.unwrap(), 2);
-        assert_eq!(store.erase("t").await.unwrap(), 0);
-        assert_eq!(store.read("u", None).await.unwrap().len(), 1);
-        assert_eq!(store.append(message("t", Role::Tool, Some("c1"))).await.unwrap(), 1);
+        assert_eq!(store.erase(&thread("t")).await.unwrap(), 2);
+        assert_eq!(store.erase(&thread("t")).await.unwrap(), 0);
+        assert_eq!(store.read(&thread("t"), None).await.unwrap(), []);
+        assert_eq!(store.read(&thread("u"), None).await.unwrap().len(), 1);
+        assert_eq!(store.append(message("t", Role::Tool, Some(1))).await.unwrap(), 3);
+        assert_eq!(store.append(message("t", Role::User, None)).await.unwrap(), 4);
+        assert_eq!(store.erase(&thread("t")).await.unwrap(), 2);
+        assert_eq!(store.append(message("t", Role::User, None)).await.unwrap(), 5);
+        assert_eq!(store.erase(&thread("unknown")).await.unwrap(), 0);
+        assert_eq!(store.append(message("unknown", Role::User, None)).await.unwrap(), 1);
     }
 }

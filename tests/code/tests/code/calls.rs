@@ -9,7 +9,7 @@ use serde_json::json;
 use tool_code::{Limits, Status};
 use tool_core::policy::{Condition, Policy, PolicyVerdict, Rule, SharedPolicy};
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditSink, MemoryStore};
+use tool_core::store::{AuditFilter, AuditSink, CallId, MemoryStore, Scope, ThreadId};
 use tool_core::{Audit, Effect, ExposeSecret as _, Gate, Rules, ToolContextBuilder};
 
 use crate::support::{Diary, builder, gave, limits, message, run_with, short};
@@ -172,8 +172,10 @@ async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_
         .unwrap();
     let cx = context(&diary, &room, &desk)
         .workspace("acme")
-        .turn("t-1")
+        .conversation("main")
         .build();
+    let main = ThreadId::new("acme", "main").unwrap();
+    let identity = CallId::in_thread(&main, 2, 0);
     let rules = Rules::default()
         .policy(&SharedPolicy::new(policy))
         .deny(["fail"]);
@@ -189,7 +191,7 @@ async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_
     let result = tools
         .call(
             ToolCall::new("c-1", "run_code", json!({ "code": code }).to_string()),
-            &cx,
+            &cx.for_call(identity.clone()),
         )
         .await;
     let output: serde_json::Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
@@ -217,16 +219,13 @@ async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_
     );
     assert_eq!(diary.read(), ["read 1", "end 1", "write 2", "end 2"]);
 
-    let rows = AuditSink::export(&store, &AuditFilter::default())
+    let rows = AuditSink::export(&store, Scope::All, &AuditFilter::default())
         .await
         .unwrap();
     let nested: Vec<_> = rows.iter().filter(|row| row.tool != "run_code").collect();
     assert_eq!(nested.len(), 5, "{rows:#?}");
-    assert!(
-        nested.iter().all(|row| row.call.starts_with("c-1/")),
-        "{nested:#?}"
-    );
-    assert!(nested.iter().all(|row| row.turn.as_deref() == Some("t-1")));
+    let outer: Vec<_> = nested.iter().map(|row| row.identity.outer()).collect();
+    assert_eq!(outer, vec![Some(identity); 5], "{nested:#?}");
     let outcomes: Vec<&str> = nested
         .iter()
         .filter_map(|row| row.outcome.as_deref())
@@ -315,10 +314,7 @@ async fn a_gate_before_run_code_is_a_gate_before_its_calls() {
         0
     }
     let diary = Diary::default();
-    let cx = ToolContext::builder()
-        .with(diary.clone())
-        .turn("t-1")
-        .build();
+    let cx = ToolContext::builder().with(diary.clone()).build();
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .audit(Audit::required(store.clone()))
@@ -339,7 +335,7 @@ async fn a_gate_before_run_code_is_a_gate_before_its_calls() {
         "{result:?}"
     );
     assert_eq!(diary.read(), Vec::<String>::new());
-    let rows = AuditSink::export(&store, &AuditFilter::default())
+    let rows = AuditSink::export(&store, Scope::All, &AuditFilter::default())
         .await
         .unwrap();
     let of = |tool: &str| rows.iter().filter(|row| row.tool == tool).count();

@@ -7,7 +7,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tool_core::policy::{Condition, Policy, PolicyVerdict, Rule, SharedPolicy};
 use tool_core::prelude::*;
-use tool_core::store::MemoryStore;
+use tool_core::store::{CallId, MemoryStore, ThreadId};
 use tool_core::{Answer, Approvals, Asker, Audit, ErrorKind, Gate, Question, Reply, Rules};
 
 use crate::support::{Diary, builder};
@@ -191,9 +191,12 @@ async fn code_that_waits_for_an_approval_goes_on_when_it_is_there() {
     let cx = ToolContext::builder()
         .workspace("acme")
         .user("u-1")
-        .turn("t-1")
+        .conversation("main")
         .with(diary.clone())
         .build();
+    // One call, which is dispatched twice.
+    let main = ThreadId::new("acme", "main").unwrap();
+    let cx = cx.for_call(CallId::in_thread(&main, 2, 0));
     let plain = toolset![look, write, send].through(&gate);
     let setup = builder().waiting(true).build().unwrap();
     let tools = setup.instead_of(&plain, &cx).unwrap();
@@ -214,6 +217,7 @@ async fn code_that_waits_for_an_approval_goes_on_when_it_is_there() {
     // The tool itself is what was asked about, so it is looked for among the tools themselves.
     approvals
         .answer(
+            main.workspace(),
             &plain,
             &waits.tickets()[0].token,
             Reply::Approve,

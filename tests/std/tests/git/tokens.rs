@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tool_core::prelude::*;
-use tool_core::store::{AuditFilter, AuditSink, MemoryStore};
+use tool_core::store::{AuditFilter, AuditSink, MemoryStore, Scope};
 use tool_core::{Audit, ErrorKind, Gate};
 use tool_std::git::{Pusher, git_push};
 use tool_std::isolate::Isolation;
@@ -268,7 +268,10 @@ async fn the_token_is_in_no_audit_row_and_no_log() {
         }
     };
     work.with_subscriber(subscriber).await;
-    let rows = store.export(&AuditFilter::default()).await.unwrap();
+    let rows = store
+        .export(Scope::All, &AuditFilter::default())
+        .await
+        .unwrap();
     assert_eq!(rows.len(), 5);
     let rows = serde_json::to_string(&rows).unwrap();
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();

@@ -129,7 +129,6 @@ impl World {
         ToolContext::builder()
             .workspace("acme")
             .conversation(id)
-            .turn("t-1")
             .secret("github_token", SecretString::from(TOKEN))
             .with(self.workspaces())
             .with(isolation)

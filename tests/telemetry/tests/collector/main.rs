@@ -153,7 +153,6 @@ fn context() -> ToolContext {
         .user("ann")
         .agent("clerk")
         .conversation("th-1")
-        .turn("t-1")
         .secret("key", SECRET)
         .trace(TraceContext::new(PARENT, Some("vendor=1")).unwrap())
         .build()
@@ -206,7 +205,14 @@ fn calls_reach_a_collector() {
         };
         let approvals = gate.approvals().unwrap();
         approvals
-            .answer(&tools, &ticket.token, Reply::Approve, "boss", None)
+            .answer(
+                &cx.own_workspace(),
+                &tools,
+                &ticket.token,
+                Reply::Approve,
+                "boss",
+                None,
+            )
             .await
             .unwrap();
         assert!(!tools.resume(&ticket.token, &cx).await.is_error());

@@ -189,15 +189,17 @@ async fn chat(State(durable): State<Durable>, body: String) -> Response {
     let cx = ToolContext::builder()
         .workspace("acme")
         .user("ann")
-        .conversation("chat")
-        .turn("t");
+        .conversation("chat");
     let cx = cx.with(durable.mailbox.clone()).build();
     let tools = registry.toolset(&cx, &rules).through(&gate);
 
     let answers = Answers::read(&body).unwrap();
     for response in answers.responses() {
         let approvals = gate.approvals().unwrap();
-        response.give(approvals, &tools, "ann").await.unwrap();
+        response
+            .give(&cx.own_workspace(), approvals, &tools, "ann")
+            .await
+            .unwrap();
     }
 
     let (sender, news) = unbounded();

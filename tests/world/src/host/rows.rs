@@ -3,24 +3,32 @@
 use std::collections::BTreeSet;
 
 use tool_core::store::{
-    ApprovalFilter, ApprovalRow, ApprovalStatus, ApprovalStore, AuditFilter, AuditRow,
-    EffectLedger, EffectRow, Message, Role, Store, StoreError, ThreadStore, Verdict,
+    ApprovalFilter, ApprovalRow, ApprovalStatus, ApprovalStore, AuditFilter, AuditRow, CallId,
+    EffectLedger, EffectRow, Message, Role, Scope, ThreadId, ThreadStore, Verdict,
 };
 use tool_core::turn::ToolMessage;
 
-use crate::facts::Place;
+use crate::facts::{Place, World, greeted};
 use crate::plan::Who;
 use crate::store::Shared;
-use crate::tools::place;
 
 /// Where the call of an effect stands.
-pub(super) fn place_of(row: &EffectRow) -> Place {
+pub(super) fn place_of(world: &World, row: &EffectRow) -> Place {
     let intent = &row.intent;
     place(
-        &intent.tenant,
-        intent.thread.as_deref().unwrap_or_default(),
-        &intent.turn,
+        world,
+        &intent.identity,
+        intent.thread.as_deref(),
         &intent.tool,
+    )
+}
+
+fn place(world: &World, identity: &CallId, thread: Option<&str>, tool: &str) -> Place {
+    world.place(
+        identity.workspace().as_str(),
+        thread.unwrap_or_default(),
+        identity.place().map(|at| at.message),
+        tool,
     )
 }
 
@@ -51,6 +59,8 @@ pub(crate) struct ApprovalSeen {
 pub(crate) struct MessageSeen {
     pub(crate) place: Place,
     pub(crate) role: &'static str,
+    /// The run that a user's message begins.
+    pub(crate) begins: Option<usize>,
     /// The word of the error of a tool's result.
     pub(crate) error: Option<String>,
     /// What the model reads.
@@ -68,76 +78,73 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) async fn read(shared: &Shared, whose: &BTreeSet<Who>) -> Self {
-        let effects = shared.run(|store| Box::pin(async move { all_effects(&*store).await }));
-        let approvals = shared.run(|store| {
-            Box::pin(async move { ApprovalStore::list(&*store, &ApprovalFilter::default()).await })
+    pub(crate) async fn read(shared: &Shared, world: &World, whose: &BTreeSet<Who>) -> Self {
+        let effects = shared.run(|store| {
+            Box::pin(async move { EffectLedger::list(&*store, Scope::All, None).await })
         });
-        let audit = shared
-            .run(|store| Box::pin(async move { store.export(&AuditFilter::default()).await }));
+        let approvals = shared.run(|store| {
+            Box::pin(async move {
+                ApprovalStore::list(&*store, Scope::All, &ApprovalFilter::default()).await
+            })
+        });
+        let audit = shared.run(|store| {
+            Box::pin(async move { store.export(Scope::All, &AuditFilter::default()).await })
+        });
         let mut threads = Vec::new();
         for who in whose {
-            let conversation = who.conversation.clone();
+            let Ok(thread) = ThreadId::new(&*who.tenant, &*who.conversation) else {
+                continue;
+            };
             let messages = shared.run(|store| {
-                Box::pin(async move { ThreadStore::read(&*store, &conversation, None).await })
+                Box::pin(async move { ThreadStore::read(&*store, &thread, None).await })
             });
             let messages = messages.await.unwrap_or_default();
-            let seen = messages.iter().map(|message| seen_message(who, message));
+            let seen = messages
+                .iter()
+                .map(|message| seen_message(world, who, message));
             threads.push((who.clone(), seen.collect()));
         }
+        let (effects, audit, approvals) = (effects.await, audit.await, approvals.await);
+        let effects = effects.unwrap_or_default();
+        let (audit, approvals) = (audit.unwrap_or_default(), approvals.unwrap_or_default());
         Self {
-            effects: effects.await.unwrap_or_default(),
-            audit: audit
-                .await
-                .unwrap_or_default()
-                .iter()
-                .map(seen_audit)
-                .collect(),
+            effects: effects.iter().map(|row| seen_effect(world, row)).collect(),
+            audit: audit.iter().map(|row| seen_audit(world, row)).collect(),
             approvals: approvals
-                .await
-                .unwrap_or_default()
                 .iter()
-                .map(seen_approval)
+                .map(|row| seen_approval(world, row))
                 .collect(),
             threads,
         }
     }
 }
 
-async fn all_effects(store: &dyn Store) -> Result<Vec<EffectSeen>, StoreError> {
-    let rows = EffectLedger::list(store, None, None).await?;
-    let seen = rows.iter().map(|row| EffectSeen {
-        place: place_of(row),
+fn seen_effect(world: &World, row: &EffectRow) -> EffectSeen {
+    EffectSeen {
+        place: place_of(world, row),
         state: row.state.as_str(),
         text: row.result.clone().unwrap_or_default(),
-    });
-    Ok(seen.collect())
+    }
 }
 
-fn seen_audit(row: &AuditRow) -> AuditSeen {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+fn seen_audit(world: &World, row: &AuditRow) -> AuditSeen {
     AuditSeen {
-        place: place(
-            &text(&row.tenant),
-            &text(&row.thread),
-            &text(&row.turn),
-            &row.tool,
-        ),
-        user: text(&row.principal),
+        place: place(world, &row.identity, row.thread.as_deref(), &row.tool),
+        user: row.principal.clone().unwrap_or_default(),
         outcome: row.outcome.clone(),
         text: serde_json::to_string(row).unwrap_or_default(),
     }
 }
 
-fn seen_approval(row: &ApprovalRow) -> ApprovalSeen {
+fn seen_approval(world: &World, row: &ApprovalRow) -> ApprovalSeen {
     let request = &row.request;
     let used = matches!(row.status, ApprovalStatus::Approved | ApprovalStatus::Spent);
     let granted = row.answer.as_ref().filter(|_| used);
     ApprovalSeen {
         place: place(
-            &request.tenant,
-            request.thread.as_deref().unwrap_or_default(),
-            &request.turn,
+            world,
+            &request.identity,
+            request.thread.as_deref(),
             &request.tool,
         ),
         user: request.principal.clone(),
@@ -148,17 +155,30 @@ fn seen_approval(row: &ApprovalRow) -> ApprovalSeen {
     }
 }
 
-fn seen_message(who: &Who, message: &Message) -> MessageSeen {
+fn seen_message(world: &World, who: &Who, message: &Message) -> MessageSeen {
     let told: Option<ToolMessage> = match message.role {
         Role::Tool => serde_json::from_str(&message.content).ok(),
         Role::User | Role::Assistant => None,
     };
     let tool = told.as_ref().map_or("", |told| told.name.as_str());
+    let of_model = match message.role {
+        Role::User => None,
+        Role::Assistant => Some(message.seq),
+        Role::Tool => message.answers.map(|at| at.message),
+    };
+    let greeted = serde_json::from_str::<String>(&message.content);
     MessageSeen {
-        place: place(&who.tenant, &who.conversation, &message.turn, tool),
+        place: world.place(&who.tenant, &who.conversation, of_model, tool),
         role: message.role.as_str(),
+        begins: greeted
+            .ok()
+            .and_then(|text| greeted_run(message.role, &text)),
         error: told.as_ref().and_then(|told| told.error.clone()),
         text: told.map_or_else(String::new, |told| told.text),
         content: message.content.clone(),
     }
+}
+
+fn greeted_run(role: Role, text: &str) -> Option<usize> {
+    (role == Role::User).then(|| greeted(text)).flatten()
 }

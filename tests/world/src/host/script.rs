@@ -6,18 +6,21 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use tool_core::store::{Message, Role};
 use tool_core::turn::{Model, ModelMessage, Request};
 use tool_core::wire::Provider;
 use tool_core::{CancellationToken, Hooks, Permitted, Ran, ToolCall, ToolError};
 
-use crate::facts::sentinel;
+use crate::facts::{Written, greeted, sentinel};
 use crate::plan::{Call, HookFault, Run};
 use crate::process::Process;
 
-/// A model that writes what its run says.
+/// A model that answers the users' messages of a thread in their order, with what their runs say.
 pub(super) struct Script {
+    /// Index of the run that is driven.
     pub(super) index: usize,
-    pub(super) run: Run,
+    /// All runs of the plan.
+    pub(super) runs: Arc<[Run]>,
     pub(super) stop: CancellationToken,
     pub(super) process: Arc<Process>,
 }
@@ -27,10 +30,13 @@ impl Model for Script {
         &'a mut self,
         request: Request<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
-        let who = &self.run.who;
+        let who = &self.runs[self.index].who;
         let world = &self.process.world;
         if self.stop.is_cancelled() {
-            let what = format!("the model of {who} {} was asked after stop", self.run.turn);
+            let what = format!(
+                "the model of {who} was asked after stop by run {}",
+                self.index
+            );
             world.violated("asked_after_stop", what);
         }
         // Each run talks to another provider.
@@ -42,17 +48,18 @@ impl Model for Script {
                 for message in &history.messages {
                     world.seen(who, "a request to the model", message.get());
                 }
-                let at = usize::try_from(request.step).unwrap_or(usize::MAX) - 1;
-                Ok(self.run.script.get(at).map_or_else(
-                    || ModelMessage::text("done"),
-                    |message| ModelMessage::calls(message.calls.iter().map(|call| self.call(call))),
-                ))
+                let last = request.messages.last();
+                if last.is_none_or(|message| message.role == Role::Assistant) {
+                    let why = "the last message of a request has to be a user's or a result";
+                    Err(ToolError::new(why))
+                } else {
+                    Ok(self.answer(request.messages))
+                }
             }
         };
-        self.process.note(&format!(
-            "{who} {} asks step {}",
-            self.run.turn, request.step
-        ));
+        let says = answer.as_ref().map_or("fails", |message| &message.text);
+        self.process
+            .note(&format!("{who} asks step {}: {says}", request.step));
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(3)).await;
             answer
@@ -61,12 +68,42 @@ impl Model for Script {
 }
 
 impl Script {
+    /// The first message of the runs that users have begun which is not in the thread yet.
+    fn answer(&self, thread: &[Message]) -> ModelMessage {
+        let said: Vec<Written> = thread.iter().filter_map(written).collect();
+        let users = thread.iter().filter(|of| of.role == Role::User);
+        let texts = users.filter_map(|of| serde_json::from_str::<String>(&of.content).ok());
+        for index in texts.filter_map(|text| greeted(&text)) {
+            let Some(run) = self.runs.get(index) else {
+                continue;
+            };
+            for (message, step) in run.script.iter().zip(1..) {
+                let next = Written { run: index, step };
+                if !said.contains(&next) {
+                    let calls = message.calls.iter().map(|call| self.call(call));
+                    return ModelMessage {
+                        text: next.to_string(),
+                        ..ModelMessage::calls(calls)
+                    };
+                }
+            }
+        }
+        ModelMessage::text("done")
+    }
+
     fn call(&self, call: &Call) -> ToolCall {
-        let who = &self.run.who;
+        let who = &self.runs[self.index].who;
         let own = sentinel(&who.tenant, &who.conversation);
         let arguments = call.arguments.replace("{sentinel}", &own);
         ToolCall::new(&*call.id, &*call.tool, arguments)
     }
+}
+
+/// Which message of a model a message of the thread is.
+fn written(message: &Message) -> Option<Written> {
+    let said = (message.role == Role::Assistant).then_some(&message.content)?;
+    let said: ModelMessage = serde_json::from_str(said).ok()?;
+    Written::read(&said.text)
 }
 
 /// A layer around every body, which fails where the plan says so.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::future::{Either, select};
 use futures::stream::Stream;
+use tool_core::store::CallId;
 use tool_core::{
     CallResult, CancellationToken, ErrorKind, Registry, Repair, ToolCall, ToolContext, ToolDef,
     ToolEvent, Toolset,
@@ -145,12 +146,20 @@ impl OneCall<'_> {
         arguments: String,
     ) -> Result<Exit, Failure> {
         let gate = self.cli.gate_of()?;
+        // One call, however often it is dispatched: again after an approval, and after a variable was supplied.
+        let mut identity: Option<CallId> = None;
         loop {
             let cx = supplied
                 .context(&self.how.supply)
-                .turn(format!("cli-{}", std::process::id()))
                 .cancellation(self.token.clone());
             let mut cx = self.cli.prepare(cx).build();
+            let call = match &identity {
+                Some(call) => call.clone(),
+                None => CallId::alone(cx.own_workspace())
+                    .map_err(|error| Failure::of(Exit::Failed, error.to_string()))?,
+            };
+            cx = cx.for_call(call.clone());
+            identity = Some(call);
             if self.screen.is_interactive() {
                 cx = cx.with_asker(Arc::new(Terminal {
                     screen: self.screen,
@@ -165,12 +174,12 @@ impl OneCall<'_> {
             let tools = self.cli.offer(registry, &gate).toolset(&cx).repair(repair);
             self.seen(&tools)?;
             let call = ToolCall::new(ID, self.def.wire_name(), arguments.clone());
-            let mut result = self.drive(tools.stream(call, &cx)).await?;
+            let mut result = self.drive(tools.stream(call.clone(), &cx)).await?;
             while let [ticket, ..] = result.tickets() {
-                let Some(token) = self.approve(&tools, &gate, ticket, &cx).await? else {
+                if !self.approve(&tools, &gate, ticket, &cx).await? {
                     return self.waits(&result);
-                };
-                result = self.drive(tools.resume_stream(&token, &cx)).await?;
+                }
+                result = self.drive(tools.stream(call.clone(), &cx)).await?;
             }
             let missing = result.error().map(tool_core::ToolError::missing_variables);
             if let Some(missing) = missing
@@ -212,23 +221,30 @@ impl OneCall<'_> {
         Err(Failure::of(Exit::Failed, "the call ended without a result"))
     }
 
-    /// The token to go on with, once somebody has answered.
+    /// Asks the user about a call, and returns whether there was an answer.
     async fn approve(
         &self,
         tools: &Toolset,
         gate: &tool_core::Gate,
         ticket: &tool_core::Ticket,
         cx: &ToolContext,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<bool, Failure> {
         let Some(reply) = ask::approval(ticket, self.how, self.screen)? else {
-            return Ok(None);
+            return Ok(false);
         };
         let Some(approvals) = gate.approvals() else {
-            return Ok(None);
+            return Ok(false);
         };
-        let approver = cx.user().unwrap_or_default();
+        let approver = cx.user().unwrap_or("terminal");
         let answered = approvals
-            .answer(tools, &ticket.token, reply, approver, None)
+            .answer(
+                &cx.own_workspace(),
+                tools,
+                &ticket.token,
+                reply,
+                approver,
+                None,
+            )
             .await;
         answered.map_err(|error| {
             Failure::of(
@@ -236,7 +252,7 @@ impl OneCall<'_> {
                 format!("the approval was not taken: {error}"),
             )
         })?;
-        Ok(Some(ticket.token.clone()))
+        Ok(true)
     }
 
     fn waits(&self, result: &CallResult) -> Result<Exit, Failure> {

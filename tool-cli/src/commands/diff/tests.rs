@@ -280,14 +280,21 @@ async fn holds(before: &Registry, now: &Registry) -> Option<bool> {
         .build()
         .ok()?;
     let gate = Gate::builder().approvals(approvals.clone()).build();
-    let cx = ToolContext::builder().user("ann").turn("t").build();
+    let cx = ToolContext::builder().user("ann").build();
     let tools = before.open().through(&gate);
     let asked = tools
         .call(ToolCall::new("c", "burn", r#"{"n":1}"#), &cx)
         .await;
     let ticket = asked.tickets().first()?;
     approvals
-        .answer(&tools, &ticket.token, Reply::Approve, "bob", None)
+        .answer(
+            &cx.own_workspace(),
+            &tools,
+            &ticket.token,
+            Reply::Approve,
+            "bob",
+            None,
+        )
         .await
         .ok()?;
     let tools = now.open().through(&gate);

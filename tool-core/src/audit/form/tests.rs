@@ -163,6 +163,14 @@ fn digits_of_a_number_are_shown_exactly() {
     }
 }
 
+/// Whether a tree of values keeps every digit of a text, as the form does.
+fn is_exact(text: &str) -> bool {
+    let canonical = crate::gate::canonical::canonical;
+    serde_json::from_str::<Value>(text).map_or(true, |value| {
+        canonical(text) == canonical(&value.to_string())
+    })
+}
+
 fn agrees(schema: &'static Schema, text: &str) {
     assert_eq!(form(schema, text), by_values::form(schema, text), "{text}");
 }
@@ -253,7 +261,10 @@ proptest! {
         with in any::<u8>(),
     ) {
         let (schema, _, text, _) = scene(bytes, wrong);
-        agrees(schema, &text);
-        agrees(schema, &damage(&text, at, with));
+        for text in [damage(&text, at, with), text] {
+            if is_exact(&text) {
+                agrees(schema, &text);
+            }
+        }
     }
 }

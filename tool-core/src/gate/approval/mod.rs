@@ -11,8 +11,8 @@ use crate::args::{self, Issue, Repair};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::store::{
-    Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStore, StoreError,
-    Timestamp, Verdict,
+    Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStore, CallId,
+    Scope, StoreError, ThreadId, Timestamp, Verdict, Workspace,
 };
 use crate::toolset::Toolset;
 
@@ -62,11 +62,11 @@ pub struct Ticket {
     pub kind: ApprovalKind,
     /// The tool that would run; empty for a plan.
     pub tool: String,
-    /// The provider's id of the call.
+    /// The model's own id of the call.
     pub call: String,
-    /// The turn that goes on afterwards.
-    pub turn: String,
-    /// The outer call, where a tool has made this one.
+    /// The conversation that goes on afterwards.
+    pub thread: Option<String>,
+    /// The model's own id of the outer call, where a tool has made this one.
     pub parent: Option<String>,
     /// What it would run with: canonical JSON.
     pub arguments: String,
@@ -87,7 +87,7 @@ impl fmt::Debug for Ticket {
             kind,
             tool,
             call: _,
-            turn,
+            thread,
             parent: _,
             arguments,
             reason,
@@ -98,7 +98,7 @@ impl fmt::Debug for Ticket {
             .field("id", id)
             .field("kind", kind)
             .field("tool", tool)
-            .field("turn", turn)
+            .field("thread", thread)
             .field("arguments", &format_args!("{} bytes", arguments.len()))
             .field("reason", reason)
             .field("four_eyes", four_eyes)
@@ -147,12 +147,13 @@ pub enum Reply {
 /// What follows from an answer: the two kinds of approval never meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Resume the turn: the call runs, or its denial goes to the model.
+    /// Drive the conversation again: the call runs, or its denial goes to the model. A call outside of a conversation is resumed by its
+    /// token.
     Call {
-        /// The turn to resume.
-        turn: String,
+        /// The conversation.
+        thread: Option<ThreadId>,
     },
-    /// A plan was answered. The answer is stored; the turn is not run again.
+    /// A plan was answered. The answer is stored; the conversation is not driven again.
     Plan,
 }
 
@@ -175,6 +176,7 @@ impl Approvals {
     pub(crate) fn question(
         &self,
         kind: ApprovalKind,
+        identity: CallId,
         arguments: String,
         cx: &ToolContext,
         now: Timestamp,
@@ -182,11 +184,10 @@ impl Approvals {
         Ok(ApprovalRequest {
             id: random_id()?,
             kind,
+            identity,
             thread: cx.conversation().map(str::to_owned),
-            turn: cx.turn_name().to_owned(),
             call: String::new(),
             tool: String::new(),
-            tenant: cx.tenant().to_owned(),
             principal: cx.principal().to_owned(),
             agent: cx.agent().map(str::to_owned),
             contract: String::new(),
@@ -209,7 +210,7 @@ impl Approvals {
         Ok(ticket)
     }
 
-    fn ticket(&self, request: &ApprovalRequest) -> Result<Ticket, StoreError> {
+    pub(crate) fn ticket(&self, request: &ApprovalRequest) -> Result<Ticket, StoreError> {
         let token = token::issue(&self.0.ring, request)
             .ok_or_else(|| StoreError::Corrupt("the approval cannot be signed".to_owned()))?;
         Ok(Ticket {
@@ -218,7 +219,7 @@ impl Approvals {
             kind: request.kind,
             tool: request.tool.clone(),
             call: request.call.clone(),
-            turn: request.turn.clone(),
+            thread: request.thread.clone(),
             parent: request.parent.clone(),
             arguments: request.arguments.clone(),
             reason: request.reason.clone(),
@@ -229,12 +230,19 @@ impl Approvals {
 
     /// Asks about a plan. Its answer is stored and nothing is run again: see [`Route::Plan`].
     ///
-    /// `plan` is JSON text; `cx` names who asks and in which turn.
+    /// `plan` is JSON text; `cx` names who asks and in which conversation.
     pub async fn ask_plan(&self, plan: &str, cx: &ToolContext) -> Result<Ticket, ApprovalError> {
         let arguments = super::canonical::canonical(plan)
             .ok_or_else(|| ApprovalError::Edit(ToolError::new("the plan is no JSON text")))?;
+        let identity = CallId::alone(cx.own_workspace())?;
         let request = self
-            .question(ApprovalKind::Plan, arguments, cx, Timestamp::now())
+            .question(
+                ApprovalKind::Plan,
+                identity,
+                arguments,
+                cx,
+                Timestamp::now(),
+            )
             .map_err(|error| ApprovalError::Random(error.operator_text()))?;
         Ok(self.ask(request).await?)
     }
@@ -248,7 +256,7 @@ impl Approvals {
         let row = self
             .0
             .store
-            .get(&claims.approval)
+            .get(&Workspace::new(claims.tenant.as_str()), &claims.approval)
             .await?
             .ok_or(ApprovalError::Invalid)?;
         if token::Claims::of(&row.request) != claims {
@@ -261,11 +269,13 @@ impl Approvals {
         Ok(row)
     }
 
-    /// Answers by token. Gives what follows from it.
+    /// Answers by token, in the workspace of whoever answers. Gives what follows from it.
     ///
     /// Changed arguments are checked by the tool's schema first; the policy judges them when the call is resumed.
+    /// [`ApprovalError::Invalid`] where the token is not of this host or of another workspace.
     pub async fn answer(
         &self,
+        workspace: &Workspace,
         tools: &Toolset,
         token: &str,
         reply: Reply,
@@ -273,19 +283,28 @@ impl Approvals {
         reason: Option<&str>,
     ) -> Result<Route, ApprovalError> {
         let row = self.verify(token).await?;
+        if row.request.identity.workspace() != workspace {
+            tracing::warn!(
+                approval = row.request.id,
+                "an approval was answered from another workspace"
+            );
+            return Err(ApprovalError::Invalid);
+        }
         self.decide(tools, row, reply, approver, reason).await
     }
 
-    /// Answers by id, for a console whose users the host has authenticated.
+    /// Answers by id, for a console whose users the host has authenticated. [`ApprovalError::Invalid`] where the workspace has no such
+    /// approval.
     pub async fn answer_id(
         &self,
+        workspace: &Workspace,
         tools: &Toolset,
         id: &str,
         reply: Reply,
         approver: &str,
         reason: Option<&str>,
     ) -> Result<Route, ApprovalError> {
-        let row = self.0.store.get(id).await?.ok_or(ApprovalError::Invalid)?;
+        let row = self.stored(workspace, id).await?;
         self.decide(tools, row, reply, approver, reason).await
     }
 
@@ -308,55 +327,108 @@ impl Approvals {
             reason: reason.map(str::to_owned),
             at: Timestamp::now(),
         };
-        let row = self.0.store.answer(&row.request.id, answer).await?;
-        Ok(match row.request.kind {
+        let ApprovalRequest { identity, id, .. } = &row.request;
+        let row = self
+            .0
+            .store
+            .answer(identity.workspace(), id, answer)
+            .await?;
+        let request = row.request;
+        Ok(match request.kind {
             ApprovalKind::Call => Route::Call {
-                turn: row.request.turn,
+                thread: request
+                    .thread
+                    .and_then(|thread| ThreadId::new(request.identity.workspace(), thread).ok()),
             },
             ApprovalKind::Plan => Route::Plan,
         })
     }
 
-    /// The tickets of a turn that nobody has answered. A turn goes on when there is none.
-    pub async fn waiting(&self, tenant: &str, turn: &str) -> Result<Vec<Ticket>, ApprovalError> {
+    /// The unanswered tickets of a conversation. Its calls go on when there is none.
+    pub async fn waiting(&self, thread: &ThreadId) -> Result<Vec<Ticket>, ApprovalError> {
         let filter = ApprovalFilter {
-            tenant: Some(tenant.to_owned()),
-            turn: Some(turn.to_owned()),
+            thread: Some(thread.conversation().to_owned()),
             status: Some(crate::store::ApprovalStatus::Pending),
             kind: Some(ApprovalKind::Call),
             ..ApprovalFilter::default()
         };
         let now = Timestamp::now();
-        let rows = self.0.store.list(&filter).await?;
+        let scope = Scope::Workspace(thread.workspace());
+        let rows = self.0.store.list(scope, &filter).await?;
         let alive = rows.iter().filter(|row| row.request.expires > now);
         Ok(alive
             .map(|row| self.ticket(&row.request))
             .collect::<Result<_, _>>()?)
     }
 
-    /// The ticket of a stored approval, for a client that has lost it.
-    pub async fn ticket_of(&self, id: &str) -> Result<Ticket, ApprovalError> {
-        let row = self.0.store.get(id).await?.ok_or(ApprovalError::Invalid)?;
-        Ok(self.ticket(&row.request)?)
+    /// The ticket of a stored approval, for a client that has lost it. [`ApprovalError::Invalid`] where the workspace has no such
+    /// approval.
+    pub async fn ticket_of(
+        &self,
+        workspace: &Workspace,
+        id: &str,
+    ) -> Result<Ticket, ApprovalError> {
+        Ok(self.ticket(&self.stored(workspace, id).await?.request)?)
     }
 
-    /// Approvals that a filter names, oldest first: an inbox.
-    pub async fn list(&self, filter: &ApprovalFilter) -> Result<Vec<ApprovalRow>, ApprovalError> {
-        Ok(self.0.store.list(filter).await?)
+    /// An approval by its id. `None` where the workspace has no such approval.
+    pub async fn get(
+        &self,
+        workspace: &Workspace,
+        id: &str,
+    ) -> Result<Option<ApprovalRow>, ApprovalError> {
+        Ok(self.0.store.get(workspace, id).await?)
     }
 
-    /// Gives a pending approval to somebody, or to nobody.
+    async fn stored(&self, workspace: &Workspace, id: &str) -> Result<ApprovalRow, ApprovalError> {
+        let row = self.get(workspace, id).await?;
+        row.ok_or(ApprovalError::Invalid)
+    }
+
+    /// The approvals of a scope that a filter names, oldest first: an inbox.
+    pub async fn list(
+        &self,
+        scope: Scope<'_>,
+        filter: &ApprovalFilter,
+    ) -> Result<Vec<ApprovalRow>, ApprovalError> {
+        Ok(self.0.store.list(scope, filter).await?)
+    }
+
+    /// Assigns a pending approval to a user, or to none.
     pub async fn assign(
         &self,
+        workspace: &Workspace,
         id: &str,
         assignee: Option<&str>,
     ) -> Result<ApprovalRow, ApprovalError> {
-        Ok(self.0.store.assign(id, assignee.map(str::to_owned)).await?)
+        let assignee = assignee.map(str::to_owned);
+        Ok(self.0.store.assign(workspace, id, assignee).await?)
     }
 
-    /// Denies every pending approval that a filter names; gives how many.
+    /// Revokes an approval that is pending, or given and not used yet. Returns whether there was something to revoke: a call that has
+    /// begun on an approval is not undone.
+    ///
+    /// For an operator. A requester who takes the question back calls [`withdraw`](Self::withdraw).
+    pub async fn revoke(&self, workspace: &Workspace, id: &str) -> Result<bool, ApprovalError> {
+        Ok(self.0.store.withdraw(workspace, id).await?)
+    }
+
+    /// Withdraws a request by its requester, also under four eyes. Returns whether there was something to withdraw.
+    ///
+    /// [`ApprovalError::Invalid`] where `cx` is not the requester's: another workspace or another user.
+    pub async fn withdraw(&self, id: &str, cx: &ToolContext) -> Result<bool, ApprovalError> {
+        let workspace = cx.own_workspace();
+        let row = self.stored(&workspace, id).await?;
+        if row.request.principal != cx.principal() {
+            return Err(ApprovalError::Invalid);
+        }
+        self.revoke(&workspace, id).await
+    }
+
+    /// Denies every pending approval of a workspace that a filter names; returns how many.
     pub async fn deny_all(
         &self,
+        workspace: &Workspace,
         filter: &ApprovalFilter,
         approver: &str,
         reason: Option<&str>,
@@ -367,12 +439,12 @@ impl Approvals {
             reason: reason.map(str::to_owned),
             at: Timestamp::now(),
         };
-        Ok(self.0.store.deny_all(filter, answer).await?)
+        Ok(self.0.store.deny_all(workspace, filter, answer).await?)
     }
 
-    /// Marks what has waited too long; gives how many. Tokens expire without it too.
-    pub async fn expire(&self) -> Result<u64, ApprovalError> {
-        Ok(self.0.store.expire(Timestamp::now()).await?)
+    /// Marks the approvals of a scope that have waited too long; returns how many. Tokens expire without it too.
+    pub async fn expire(&self, scope: Scope<'_>) -> Result<u64, ApprovalError> {
+        Ok(self.0.store.expire(scope, Timestamp::now()).await?)
     }
 }
 

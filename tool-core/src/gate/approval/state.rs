@@ -153,7 +153,14 @@ impl Approval<Granted> {
         now: Timestamp,
     ) -> Result<Option<Approval<Spent>>, StoreError> {
         let Self { request, state } = self;
-        let own = store.spend(&request.id, &request.nonce, now).await?;
+        let own = store
+            .spend(
+                request.identity.workspace(),
+                &request.id,
+                &request.nonce,
+                now,
+            )
+            .await?;
         Ok(own.then_some(Approval {
             request,
             state: Spent(state.0),

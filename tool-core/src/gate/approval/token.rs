@@ -8,15 +8,15 @@ use super::keys::KeyRing;
 use crate::store::{ApprovalRequest, Timestamp};
 
 /// The first word of a token; another spelling is another version.
-const VERSION: &str = "ta1";
+const VERSION: &str = "ta2";
 
 /// What a token is bound to. Everything in it is compared with the stored row, so that the row cannot be swapped either.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claims {
     pub(super) approval: String,
+    /// Key of the call's identity.
     pub(super) call: String,
-    pub(super) turn: String,
     pub(super) principal: String,
     pub(super) tenant: String,
     pub(super) contract: String,
@@ -31,10 +31,9 @@ impl Claims {
     pub(super) fn of(request: &ApprovalRequest) -> Self {
         Self {
             approval: request.id.clone(),
-            call: request.call.clone(),
-            turn: request.turn.clone(),
+            call: request.identity.key().as_str().to_owned(),
             principal: request.principal.clone(),
-            tenant: request.tenant.clone(),
+            tenant: request.identity.workspace().as_str().to_owned(),
             contract: request.contract.clone(),
             arguments: super::super::hash::sha256(&[&request.arguments]),
             policy: request.policy.clone(),
@@ -51,7 +50,7 @@ pub(super) enum Forged {
     Code,
 }
 
-/// `ta1.<key id>.<claims>.<code>`, the last two as base64url.
+/// `ta2.<key id>.<claims>.<code>`, the last two as base64url.
 pub(super) fn issue(ring: &KeyRing, request: &ApprovalRequest) -> Option<String> {
     let claims = serde_json::to_vec(&Claims::of(request)).ok()?;
     let (id, code) = ring.sign(&claims)?;

@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use super::{MemoryStore, count, limited};
 use crate::store::{
-    Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStatus, ApprovalStore,
-    StoreError, StoreFuture, Timestamp,
+    Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStatus, ApprovalStore, Scope,
+    StoreError, StoreFuture, Timestamp, Workspace,
 };
 
 #[derive(Default)]
@@ -30,9 +30,17 @@ impl Approvals {
         Ok(())
     }
 
-    /// Lets a row take a step; none where there is no such row.
-    fn change<R>(&mut self, id: &str, step: impl FnOnce(&mut ApprovalRow) -> R) -> Option<R> {
+    /// Lets a row of a workspace take a step; none where there is no such row.
+    fn change<R>(
+        &mut self,
+        workspace: &Workspace,
+        id: &str,
+        step: impl FnOnce(&mut ApprovalRow) -> R,
+    ) -> Option<R> {
         let row = self.rows.get_mut(id)?;
+        if row.request.identity.workspace() != workspace {
+            return None;
+        }
         let was_open = row.status.is_open();
         let done = step(row);
         if was_open && !row.status.is_open() {
@@ -44,14 +52,19 @@ impl Approvals {
     /// Lets a row take a step that can fail, and gives what it has become.
     fn settle(
         &mut self,
+        workspace: &Workspace,
         id: &str,
         step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError>,
     ) -> Result<ApprovalRow, StoreError> {
-        self.change(id, |row| step(row).map(|()| row.clone()))
+        self.change(workspace, id, |row| step(row).map(|()| row.clone()))
             .unwrap_or_else(|| Err(ApprovalRow::missing(id)))
     }
 
-    fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> impl Iterator<Item = &'a ApprovalRow> {
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ApprovalFilter,
+    ) -> impl Iterator<Item = &'a ApprovalRow> {
         let from = match &filter.after {
             Some(place) => Bound::Excluded(place.clone()),
             None => Bound::Unbounded,
@@ -59,38 +72,47 @@ impl Approvals {
         self.by_created
             .range((from, Bound::Unbounded))
             .filter_map(|(_, id)| self.rows.get(id))
+            .filter(move |row| scope.covers(row.request.identity.workspace()))
             .filter(|row| filter.admits(row))
             .take(limited(filter.limit))
     }
 
-    fn deny_all(&mut self, filter: &ApprovalFilter, answer: &Answer) -> Result<u64, StoreError> {
+    fn deny_all(
+        &mut self,
+        workspace: &Workspace,
+        filter: &ApprovalFilter,
+        answer: &Answer,
+    ) -> Result<u64, StoreError> {
         answer.only_denies()?;
         let pending = ApprovalFilter {
             status: filter.status.or(Some(ApprovalStatus::Pending)),
             ..filter.clone()
         };
         let ids: Vec<String> = self
-            .list(&pending)
+            .list(Scope::Workspace(workspace), &pending)
             .map(|row| row.request.id.clone())
             .collect();
         let denied = ids
             .iter()
             .filter(|id| {
-                let answered = self.change(id, |row| row.answer(answer.clone()));
+                let answered = self.change(workspace, id, |row| row.answer(answer.clone()));
                 answered.is_some_and(|answered| answered.is_ok())
             })
             .count();
         Ok(count(denied))
     }
 
-    fn expire(&mut self, now: Timestamp) -> u64 {
-        let mut expired = 0;
-        while let Some((_, id)) = self.by_expiry.first().cloned()
-            && self.change(&id, |row| row.expire(now)) == Some(true)
-        {
-            expired += 1;
-        }
-        expired
+    fn expire(&mut self, scope: Scope<'_>, now: Timestamp) -> u64 {
+        let over = self.by_expiry.iter().take_while(|(end, _)| *end <= now);
+        let over = over.filter_map(|(_, id)| Some((self.rows.get(id)?, id)));
+        let over: Vec<(Workspace, String)> = over
+            .map(|(row, id)| (row.request.identity.workspace().clone(), id.clone()))
+            .filter(|(workspace, _)| scope.covers(workspace))
+            .collect();
+        let expired = over.iter().filter(|(workspace, id)| {
+            self.change(workspace, id, |row| row.expire(now)) == Some(true)
+        });
+        count(expired.count())
     }
 }
 
@@ -103,41 +125,87 @@ impl ApprovalStore for MemoryStore {
         self.step(|tables| tables.approvals.open(request))
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Option<ApprovalRow>> {
-        self.step(|tables| Ok(tables.approvals.rows.get(id).cloned()))
-    }
-
-    fn answer<'a>(&'a self, id: &'a str, answer: Answer) -> StoreFuture<'a, ApprovalRow> {
-        self.step(|tables| tables.approvals.settle(id, |row| row.answer(answer)))
-    }
-
-    fn spend<'a>(&'a self, id: &'a str, nonce: &'a str, now: Timestamp) -> StoreFuture<'a, bool> {
+    fn get<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<ApprovalRow>> {
         self.step(move |tables| {
-            let spent = tables.approvals.change(id, |row| row.spend(nonce, now));
+            let row = tables.approvals.rows.get(id);
+            Ok(row
+                .filter(|row| row.request.identity.workspace() == workspace)
+                .cloned())
+        })
+    }
+
+    fn answer<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        answer: Answer,
+    ) -> StoreFuture<'a, ApprovalRow> {
+        self.step(move |tables| {
+            tables
+                .approvals
+                .settle(workspace, id, |row| row.answer(answer))
+        })
+    }
+
+    fn spend<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        nonce: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        self.step(move |tables| {
+            let spent = tables
+                .approvals
+                .change(workspace, id, |row| row.spend(nonce, now));
             Ok(spent.unwrap_or(false))
         })
     }
 
-    fn withdraw<'a>(&'a self, id: &'a str) -> StoreFuture<'a, bool> {
-        self.step(|tables| {
-            let withdrawn = tables.approvals.change(id, ApprovalRow::withdraw);
+    fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool> {
+        self.step(move |tables| {
+            let withdrawn = tables
+                .approvals
+                .change(workspace, id, ApprovalRow::withdraw);
             Ok(withdrawn.unwrap_or(false))
         })
     }
 
-    fn assign<'a>(&'a self, id: &'a str, assignee: Option<String>) -> StoreFuture<'a, ApprovalRow> {
-        self.step(|tables| tables.approvals.settle(id, |row| row.assign(assignee)))
+    fn assign<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        assignee: Option<String>,
+    ) -> StoreFuture<'a, ApprovalRow> {
+        self.step(move |tables| {
+            tables
+                .approvals
+                .settle(workspace, id, |row| row.assign(assignee))
+        })
     }
 
-    fn list<'a>(&'a self, filter: &'a ApprovalFilter) -> StoreFuture<'a, Vec<ApprovalRow>> {
-        self.step(|tables| Ok(tables.approvals.list(filter).cloned().collect()))
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ApprovalFilter,
+    ) -> StoreFuture<'a, Vec<ApprovalRow>> {
+        self.step(move |tables| Ok(tables.approvals.list(scope, filter).cloned().collect()))
     }
 
-    fn deny_all<'a>(&'a self, filter: &'a ApprovalFilter, answer: Answer) -> StoreFuture<'a, u64> {
-        self.step(move |tables| tables.approvals.deny_all(filter, &answer))
+    fn deny_all<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a ApprovalFilter,
+        answer: Answer,
+    ) -> StoreFuture<'a, u64> {
+        self.step(move |tables| tables.approvals.deny_all(workspace, filter, &answer))
     }
 
-    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
-        self.step(move |tables| Ok(tables.approvals.expire(now)))
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
+        self.step(move |tables| Ok(tables.approvals.expire(scope, now)))
     }
 }

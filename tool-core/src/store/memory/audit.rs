@@ -3,32 +3,39 @@
 use std::collections::BTreeMap;
 
 use super::{MemoryStore, count, limited};
-use crate::store::{AuditFilter, AuditRow, AuditSink, StoreFuture, Timestamp};
+use crate::store::{
+    AuditFilter, AuditRow, AuditSink, CallKey, Scope, StoreFuture, Timestamp, Workspace,
+};
 
 #[derive(Default)]
 pub(super) struct Audit {
     /// When each row's call arrived, which is the first half of its key below.
-    started: BTreeMap<String, Timestamp>,
+    started: BTreeMap<CallKey, Timestamp>,
     /// Rows in the order of exports.
-    rows: BTreeMap<(Timestamp, String), AuditRow>,
+    rows: BTreeMap<(Timestamp, CallKey), AuditRow>,
 }
 
 impl Audit {
-    /// Stores a row in place of the one of its id.
+    /// Stores a row in place of the one of its identity, unless that has its final outcome.
     pub(super) fn write(&mut self, row: AuditRow) {
-        if let Some(started) = self.started.insert(row.id.clone(), row.started) {
-            self.rows.remove(&(started, row.id.clone()));
+        let place = row.place();
+        if let Some(started) = self.started.get(&place.1) {
+            let before = (*started, place.1.clone());
+            if self.rows.get(&before).is_some_and(AuditRow::is_final) {
+                return;
+            }
+            self.rows.remove(&before);
         }
-        self.rows.insert((row.started, row.id.clone()), row);
+        self.started.insert(place.1.clone(), place.0);
+        self.rows.insert(place, row);
     }
 
-    fn export(&self, filter: &AuditFilter) -> Vec<AuditRow> {
-        let rows = match filter.since {
-            Some(since) => self.rows.range((since, String::new())..),
-            None => self.rows.range(..),
-        };
-        rows.map(|(_, row)| row)
+    fn export(&self, scope: Scope<'_>, filter: &AuditFilter) -> Vec<AuditRow> {
+        self.rows
+            .values()
+            .skip_while(|row| filter.since.is_some_and(|since| row.started < since))
             .take_while(|row| filter.until.is_none_or(|until| row.started < until))
+            .filter(|row| scope.covers(row.identity.workspace()))
             .filter(|row| filter.admits(row))
             .take(limited(filter.limit))
             .cloned()
@@ -41,7 +48,7 @@ impl Audit {
         self.rows.retain(|_, row| {
             let kept = keep(row);
             if !kept {
-                self.started.remove(&row.id);
+                self.started.remove(&row.identity.key());
             }
             kept
         });
@@ -59,19 +66,27 @@ impl AuditSink for MemoryStore {
         })
     }
 
-    fn export<'a>(&'a self, filter: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
-        self.step(|tables| Ok(tables.audit.export(filter)))
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>> {
+        self.step(move |tables| Ok(tables.audit.export(scope, filter)))
     }
 
-    fn erase<'a>(&'a self, tenant: &'a str, principal: &'a str) -> StoreFuture<'a, u64> {
+    fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
         self.step(move |tables| {
             Ok(tables.audit.keep(|row| {
-                row.tenant.as_deref() != Some(tenant) || row.principal.as_deref() != Some(principal)
+                row.identity.workspace() != workspace || row.principal.as_deref() != Some(principal)
             }))
         })
     }
 
-    fn retain(&self, since: Timestamp) -> StoreFuture<'_, u64> {
-        self.step(move |tables| Ok(tables.audit.keep(|row| row.started >= since)))
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        self.step(move |tables| {
+            Ok(tables
+                .audit
+                .keep(|row| !scope.covers(row.identity.workspace()) || row.started >= since))
+        })
     }
 }

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemoryStore;
 use crate::store::{
-    AuditRow, Begun, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent,
-    Resolution, StoreError, StoreFuture, Timestamp,
+    AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended,
+    Intent, Resolution, Scope, StoreError, StoreFuture, Timestamp,
 };
 
 #[derive(Default)]
 pub(super) struct Ledger {
-    claims: BTreeMap<String, EffectClaim>,
+    claims: BTreeMap<CallKey, EffectClaim>,
     /// Running rows, in the order in which their leases end.
-    leases: BTreeSet<(Timestamp, String)>,
+    leases: BTreeSet<(Timestamp, CallKey)>,
+    /// Keys of versions before 0.2, each with the key of a row that was begun with it.
+    earlier: BTreeSet<(CallKey, Timestamp, CallKey)>,
 }
 
 /// When the lease of a running row ends.
@@ -23,35 +25,84 @@ fn lease(claim: &EffectClaim) -> Option<Timestamp> {
 
 impl Ledger {
     fn begin(&mut self, intent: Intent) -> Result<Begun, StoreError> {
-        let stored = self.claims.get(&intent.key).cloned();
+        intent.check()?;
+        let earlier = intent.earlier.as_ref();
+        let earlier = earlier.filter(|key| self.claims.contains_key(key)).cloned();
+        let place = self.find(&intent.identity.key()).or(earlier);
+        let is_own = |key: &CallKey| self.claims.get(key).is_some_and(|own| own.is_of(&intent));
+        let place = place.filter(is_own);
+        let stored = place.as_ref().and_then(|key| self.claims.get(key)).cloned();
         let (begun, claim) = EffectClaim::begin(stored, intent)?;
         if let Some(claim) = claim {
-            let (key, now) = (claim.row.intent.key.clone(), lease(&claim));
-            let before = self.claims.insert(key.clone(), claim);
-            self.reindex(key, before.as_ref().and_then(lease), now);
+            if let Some(before) = place {
+                self.remove(&before);
+            }
+            self.insert(claim);
         }
         Ok(begun)
+    }
+
+    /// The key of the row that a key stands for: its own, or else that of the first row that was begun with it as the earlier key.
+    fn find(&self, key: &CallKey) -> Option<CallKey> {
+        if self.claims.contains_key(key) {
+            return Some(key.clone());
+        }
+        let from = (
+            key.clone(),
+            Timestamp::from_millis(i64::MIN),
+            CallKey::new("", ""),
+        );
+        let (earlier, _, own) = self.earlier.range(from..).next()?;
+        (earlier == key).then(|| own.clone())
+    }
+
+    fn get(&self, key: &CallKey) -> Option<&EffectRow> {
+        self.claims.get(&self.find(key)?)?.known()
     }
 
     /// Lets the claim of a key take a step.
     fn change<R>(
         &mut self,
-        key: &str,
+        key: &CallKey,
         step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,
     ) -> Result<R, StoreError> {
-        let claim = self.claims.get_mut(key);
-        let claim = claim.ok_or_else(|| EffectClaim::missing(key))?;
+        let place = self.find(key);
+        let claim = place.as_ref().and_then(|key| self.claims.get_mut(key));
+        let (Some(claim), Some(key)) = (claim, place) else {
+            return Err(EffectClaim::missing(key));
+        };
         let before = lease(claim);
         let done = step(claim);
         let now = lease(claim);
         if before != now {
-            self.reindex(key.to_owned(), before, now);
+            self.reindex(key, before, now);
         }
         done
     }
 
+    fn insert(&mut self, claim: EffectClaim) {
+        let intent = &claim.row.intent;
+        let (key, at) = (intent.identity.key(), intent.at);
+        if let Some(earlier) = &intent.earlier {
+            self.earlier.insert((earlier.clone(), at, key.clone()));
+        }
+        self.reindex(key.clone(), None, lease(&claim));
+        self.claims.insert(key, claim);
+    }
+
+    fn remove(&mut self, key: &CallKey) {
+        let Some(claim) = self.claims.remove(key) else {
+            return;
+        };
+        self.reindex(key.clone(), lease(&claim), None);
+        let Intent { earlier, at, .. } = claim.row.intent;
+        if let Some(earlier) = earlier {
+            self.earlier.remove(&(earlier, at, key.clone()));
+        }
+    }
+
     /// Moves a key from the end of one lease to that of another.
-    fn reindex(&mut self, key: String, before: Option<Timestamp>, now: Option<Timestamp>) {
+    fn reindex(&mut self, key: CallKey, before: Option<Timestamp>, now: Option<Timestamp>) {
         let mut place = (Timestamp::default(), key);
         if let Some(before) = before {
             place.0 = before;
@@ -63,30 +114,32 @@ impl Ledger {
         }
     }
 
-    fn sweep(&mut self, now: Timestamp) -> Vec<EffectRow> {
-        let mut swept = Vec::new();
+    fn sweep(&mut self, scope: Scope<'_>, now: Timestamp) -> Vec<EffectRow> {
+        let over = self.leases.iter().take_while(|(end, _)| *end <= now);
+        let over: Vec<CallKey> = over
+            .filter(|(_, key)| scope.covers(key.workspace()))
+            .map(|(_, key)| key.clone())
+            .collect();
         let lapsed = |claim: &mut EffectClaim| Ok(claim.lapse(now).then(|| claim.row.clone()));
-        while let Some((_, key)) = self.leases.first().cloned()
-            && let Ok(Some(row)) = self.change(&key, lapsed)
-        {
-            swept.push(row);
-        }
-        in_order(swept)
+        let swept = over
+            .iter()
+            .filter_map(|key| self.change(key, lapsed).ok().flatten());
+        in_order(swept.collect())
     }
 
-    fn list(&self, tenant: Option<&str>, state: Option<EffectState>) -> Vec<EffectRow> {
+    fn list(&self, scope: Scope<'_>, state: Option<EffectState>) -> Vec<EffectRow> {
         let rows = self
             .claims
             .values()
             .filter_map(EffectClaim::known)
-            .filter(|row| tenant.is_none_or(|tenant| row.intent.tenant == tenant))
+            .filter(|row| scope.covers(row.intent.identity.workspace()))
             .filter(|row| state.is_none_or(|state| row.state == state));
         in_order(rows.cloned().collect())
     }
 }
 
 fn in_order(mut rows: Vec<EffectRow>) -> Vec<EffectRow> {
-    rows.sort_by(|a, b| a.place().cmp(&b.place()));
+    rows.sort_by_cached_key(EffectRow::place);
     rows
 }
 
@@ -107,7 +160,7 @@ impl EffectLedger for MemoryStore {
 
     fn renew<'a>(
         &'a self,
-        key: &'a str,
+        key: &'a CallKey,
         owner: &'a str,
         until: Timestamp,
     ) -> StoreFuture<'a, bool> {
@@ -119,20 +172,22 @@ impl EffectLedger for MemoryStore {
         })
     }
 
-    fn end<'a>(&'a self, key: &'a str, owner: &'a str, end: EffectEnd) -> StoreFuture<'a, Ended> {
+    fn end<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        end: EffectEnd,
+    ) -> StoreFuture<'a, Ended> {
         self.step(|tables| tables.ledger.change(key, |claim| claim.end(owner, end)))
     }
 
-    fn get<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<EffectRow>> {
-        self.step(|tables| {
-            let claim = tables.ledger.claims.get(key);
-            Ok(claim.and_then(EffectClaim::known).cloned())
-        })
+    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
+        self.step(|tables| Ok(tables.ledger.get(key).cloned()))
     }
 
     fn resolve<'a>(
         &'a self,
-        key: &'a str,
+        key: &'a CallKey,
         resolution: Resolution,
         operator: &'a str,
         now: Timestamp,
@@ -145,15 +200,15 @@ impl EffectLedger for MemoryStore {
         })
     }
 
-    fn sweep(&self, now: Timestamp) -> StoreFuture<'_, Vec<EffectRow>> {
-        self.step(move |tables| Ok(tables.ledger.sweep(now)))
+    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
+        self.step(move |tables| Ok(tables.ledger.sweep(scope, now)))
     }
 
     fn list<'a>(
         &'a self,
-        tenant: Option<&'a str>,
+        scope: Scope<'a>,
         state: Option<EffectState>,
     ) -> StoreFuture<'a, Vec<EffectRow>> {
-        self.step(move |tables| Ok(tables.ledger.list(tenant, state)))
+        self.step(move |tables| Ok(tables.ledger.list(scope, state)))
     }
 }

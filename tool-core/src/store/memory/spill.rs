@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{MemoryStore, count};
-use crate::store::{Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp};
+use crate::store::{
+    Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
+};
 
 #[derive(Default)]
 pub(super) struct Spills {
@@ -22,16 +24,20 @@ impl Spills {
         Ok(())
     }
 
-    fn expire(&mut self, now: Timestamp) -> u64 {
-        let before = self.rows.len();
-        while let Some((at, handle)) = self.by_expiry.pop_first() {
-            if now < at {
-                self.by_expiry.insert((at, handle));
-                break;
-            }
-            self.rows.remove(&handle);
+    fn expire(&mut self, scope: Scope<'_>, now: Timestamp) -> u64 {
+        let over = self.by_expiry.iter().take_while(|(end, _)| *end <= now);
+        let over: Vec<_> = over
+            .filter(|(_, handle)| {
+                let spill = self.rows.get(handle);
+                spill.is_none_or(|spill| scope.covers(&spill.workspace))
+            })
+            .cloned()
+            .collect();
+        for place in &over {
+            self.by_expiry.remove(place);
+            self.rows.remove(&place.1);
         }
-        count(before - self.rows.len())
+        count(over.len())
     }
 }
 
@@ -42,22 +48,22 @@ impl SpillStore for MemoryStore {
 
     fn read<'a>(
         &'a self,
-        handle: &'a str,
-        tenant: &'a str,
+        workspace: &'a Workspace,
         principal: &'a str,
+        handle: &'a str,
         from: u64,
         most: u64,
         now: Timestamp,
     ) -> StoreFuture<'a, Option<SpillPart>> {
         self.step(move |tables| {
             let spill = tables.spills.rows.get(handle).filter(|spill| {
-                spill.tenant == tenant && spill.principal == principal && now < spill.expires
+                spill.workspace == *workspace && spill.principal == principal && now < spill.expires
             });
             Ok(spill.map(|spill| SpillPart::of(&spill.text, from, most)))
         })
     }
 
-    fn expire(&self, now: Timestamp) -> StoreFuture<'_, u64> {
-        self.step(move |tables| Ok(tables.spills.expire(now)))
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
+        self.step(move |tables| Ok(tables.spills.expire(scope, now)))
     }
 }

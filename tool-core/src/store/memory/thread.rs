@@ -3,45 +3,54 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{MemoryStore, count};
-use crate::store::{Message, NewMessage, Role, StoreError, StoreFuture, ThreadStore};
+use crate::store::{
+    CallPlace, Message, NewMessage, StoreError, StoreFuture, ThreadId, ThreadStore,
+};
 
 #[derive(Default)]
 struct Thread {
     messages: Vec<Message>,
-    /// Turn and call of every tool's message.
-    answered: BTreeSet<(String, String)>,
+    /// The last sequence number that was given, which outlives the messages.
+    last: u64,
+    /// Calls that have their result.
+    answered: BTreeSet<CallPlace>,
 }
 
 #[derive(Default)]
-pub(super) struct Threads(BTreeMap<String, Thread>);
+pub(super) struct Threads(BTreeMap<ThreadId, Thread>);
 
 impl Threads {
     fn append(&mut self, message: NewMessage) -> Result<u64, StoreError> {
         message.check()?;
-        let thread = self.0.get(&message.thread);
-        let call = message.call.as_ref().filter(|_| message.role == Role::Tool);
-        let answer = call.map(|call| (message.turn.clone(), call.clone()));
-        if let (Some(thread), Some(answer)) = (thread, &answer)
-            && thread.answered.contains(answer)
+        let thread = self.0.entry(message.thread.clone()).or_default();
+        if let Some(call) = message.answers
+            && !thread.answered.insert(call)
         {
             return Err(message.answered());
         }
-        let thread = self.0.entry(message.thread.clone()).or_default();
-        let seq = count(thread.messages.len()) + 1;
-        thread.answered.extend(answer);
-        thread.messages.push(message.at_place(seq));
-        Ok(seq)
+        thread.last += 1;
+        thread.messages.push(message.numbered(thread.last));
+        Ok(thread.last)
     }
 
-    fn read(&self, thread: &str, after: Option<u64>) -> Vec<Message> {
-        let skipped = usize::try_from(after.unwrap_or(0)).unwrap_or(usize::MAX);
-        let messages = self.0.get(thread).map(|thread| &thread.messages);
-        messages
-            .into_iter()
-            .flatten()
-            .skip(skipped)
-            .cloned()
-            .collect()
+    fn read(&self, thread: &ThreadId, after: Option<u64>) -> Vec<Message> {
+        let Some(thread) = self.0.get(thread) else {
+            return Vec::new();
+        };
+        let after = after.unwrap_or(0);
+        let first = thread
+            .messages
+            .partition_point(|message| message.seq <= after);
+        thread.messages[first..].to_vec()
+    }
+
+    fn erase(&mut self, thread: &ThreadId) -> u64 {
+        let Some(thread) = self.0.get_mut(thread) else {
+            return 0;
+        };
+        thread.answered.clear();
+        let removed = std::mem::take(&mut thread.messages);
+        count(removed.len())
     }
 }
 
@@ -50,14 +59,15 @@ impl ThreadStore for MemoryStore {
         self.step(|tables| tables.threads.append(message))
     }
 
-    fn read<'a>(&'a self, thread: &'a str, after: Option<u64>) -> StoreFuture<'a, Vec<Message>> {
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>> {
         self.step(move |tables| Ok(tables.threads.read(thread, after)))
     }
 
-    fn erase<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, u64> {
-        self.step(move |tables| {
-            let removed = tables.threads.0.remove(thread);
-            Ok(removed.map_or(0, |thread| count(thread.messages.len())))
-        })
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        self.step(move |tables| Ok(tables.threads.erase(thread)))
     }
 }

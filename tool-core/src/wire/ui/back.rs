@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::UiError;
 use crate::gate::approval::{ApprovalError, Approvals, Reply, Route};
-use crate::store::ApprovalKind;
+use crate::store::{ApprovalKind, Workspace};
 use crate::toolset::Toolset;
 
 /// What an interface has sent, as far as it answers questions.
@@ -226,6 +226,7 @@ impl ApprovalResponse {
     /// what would run: [`ApprovalError::Tampered`].
     pub async fn give(
         &self,
+        workspace: &Workspace,
         approvals: &Approvals,
         tools: &Toolset,
         approver: &str,
@@ -246,6 +247,7 @@ impl ApprovalResponse {
         };
         approvals
             .answer(
+                workspace,
                 tools,
                 &self.approval,
                 reply,

@@ -9,7 +9,7 @@ use serde_json::json;
 use tool_core::prelude::*;
 use tool_core::{ApiKeys, ErrorKind, ExposeSecret, OAuth, OAuthToken, TokenSource, Uses};
 
-use super::{Host, KEY, call, cx};
+use super::{Host, KEY, call, cx, in_message};
 
 /// Shows the key of a model's provider.
 #[tool]
@@ -113,16 +113,13 @@ async fn oauth_tokens_are_masked_from_the_moment_they_are_returned() {
         assert!(!text.contains("oauth-0-"), "{text}");
     }
     // Of every context of the turn: the next message of the model, and one that was made before.
-    for (at, cx) in [cx.with_turn("t-2"), cx.clone(), cx.without_asker()]
-        .iter()
-        .enumerate()
-    {
+    for (message, cx) in (4..).zip(&[in_message(&cx, 2), cx.clone(), cx.without_asker()]) {
         let again = ToolCall::new("c-2", "repeat", r#"{"text":"it was oauth-0-0123456789"}"#);
-        let result = tools.call(again, &cx.with_turn(format!("t-2-{at}"))).await;
+        let result = tools.call(again, &in_message(cx, message)).await;
         assert_eq!(result.model_text(), "it was [secret:oauth:drive]");
     }
     // A token of a child of the context is known to its parent.
-    let child = cx.with_turn("t-3");
+    let child = in_message(&cx, 3);
     let shown = ToolCall::new("c-3", "show_token", r#"{"service":"mail"}"#);
     let result = tools.call(shown, &child).await;
     assert_eq!(result.model_text(), "got [secret:oauth:mail]");

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use tool_core::prelude::*;
-use tool_core::store::{EffectLedger, ThreadStore};
+use tool_core::store::{EffectLedger, Scope, ThreadStore};
 use tool_core::turn::{ModelMessage, Turn, Turns};
 use tool_core::{Citation, ExposeSecret, VariableNeed};
 
-use super::{Host, KEY, call, clean, texts, with_key};
+use super::{Host, KEY, call, clean, in_message, texts, with_key};
 
 /// Cites a page whose address holds the key.
 #[tool]
@@ -27,11 +27,10 @@ async fn cite(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
 async fn citations_are_masked_in_result_ledger_and_thread() {
     let host = Host::new();
     let tools = toolset![cite].through(&host.gate);
+    let (turns, cx) = (Turns::new(host.store.clone()), with_key());
     let message = ModelMessage::calls([call("cite")]);
-    let turn = Turns::new(host.store.clone())
-        .run(&tools, &message, &with_key())
-        .await
-        .unwrap();
+    let message = turns.record(message, &cx).await.unwrap();
+    let turn = turns.run(&tools, &message, &cx).await.unwrap();
     let Turn::Complete(results) = turn else {
         panic!("{turn:?}")
     };
@@ -39,12 +38,18 @@ async fn citations_are_masked_in_result_ledger_and_thread() {
     assert_eq!(citation.source(), "search [secret:key]");
     assert_eq!(citation.source_id(), "https://example.com/?k=[secret:key]");
     assert_eq!(citation.version_text(), Some("v-[secret:key]"));
-    let thread = ThreadStore::read(&host.store, "th-1", None).await.unwrap();
+    let thread = ThreadStore::read(&host.store, message.thread(), None)
+        .await
+        .unwrap();
     clean(&format!("{thread:?}"), "thread");
-    let effects = EffectLedger::list(&host.store, None, None).await.unwrap();
+    let effects = EffectLedger::list(&host.store, Scope::All, None)
+        .await
+        .unwrap();
     clean(&format!("{effects:?}"), "ledger");
     // The same call again is answered by the ledger.
-    let again = tools.call(call("cite"), &with_key()).await;
+    let again = tools
+        .call(call("cite"), &in_message(&cx, message.seq()))
+        .await;
     assert!(again.is_replayed());
     assert_eq!(again.citations().len(), 1);
     clean(&texts(&again), "replay");

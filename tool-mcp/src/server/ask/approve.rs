@@ -55,7 +55,9 @@ pub(crate) async fn decide(tools: &Toolset, token: &str, answer: &Given, cx: &To
     };
     let approver = cx.user().unwrap_or("the client's user");
     if let Some(approvals) = tools.gate().and_then(|gate| gate.approvals())
-        && let Err(error) = approvals.answer(tools, token, reply, approver, None).await
+        && let Err(error) = approvals
+            .answer(&cx.own_workspace(), tools, token, reply, approver, None)
+            .await
     {
         tracing::debug!(%error, "an approval could not be answered");
     }

@@ -1,0 +1,537 @@
+//! Identities: of workspaces, threads and calls.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::StoreError;
+
+/// The workspace (tenant) that a stored record belongs to.
+///
+/// ```
+/// use tool_core::store::Workspace;
+///
+/// assert_eq!(Workspace::new("acme").as_str(), "acme");
+/// assert_eq!(Workspace::single(), Workspace::new(""));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Workspace(Arc<str>);
+
+impl Workspace {
+    /// A workspace by its name.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// The workspace of a host that has only one: its name is empty. Contexts without a workspace belong to it.
+    pub fn single() -> Self {
+        Self::default()
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Workspace {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl From<&Workspace> for Workspace {
+    fn from(workspace: &Workspace) -> Self {
+        workspace.clone()
+    }
+}
+
+impl fmt::Display for Workspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The part of a store in which a method acts: one workspace, or all of them.
+///
+/// `All` is for operators and for maintenance. A host that serves a user passes the user's workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope<'a> {
+    /// The records of one workspace.
+    Workspace(&'a Workspace),
+    /// The records of all workspaces.
+    All,
+}
+
+impl<'a> Scope<'a> {
+    /// Whether the scope covers a workspace.
+    pub fn covers(self, workspace: &Workspace) -> bool {
+        self.workspace().is_none_or(|own| own == workspace)
+    }
+
+    /// The workspace, where the scope is only one.
+    pub fn workspace(self) -> Option<&'a Workspace> {
+        match self {
+            Self::Workspace(workspace) => Some(workspace),
+            Self::All => None,
+        }
+    }
+}
+
+impl<'a> From<&'a Workspace> for Scope<'a> {
+    fn from(workspace: &'a Workspace) -> Self {
+        Self::Workspace(workspace)
+    }
+}
+
+/// A thread: one conversation of one workspace. Conversations of two workspaces never share a thread, whatever their names.
+///
+/// ```
+/// use tool_core::store::{ThreadId, Workspace};
+///
+/// let acme = ThreadId::new("acme", "main")?;
+/// let globex = ThreadId::new("globex", "main")?;
+/// assert_ne!(acme, globex);
+/// assert!(ThreadId::new("acme", "").is_err());
+/// # Ok::<(), tool_core::store::StoreError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId {
+    workspace: Workspace,
+    conversation: Arc<str>,
+}
+
+impl ThreadId {
+    /// The thread of a conversation. [`StoreError::Conflict`] where the conversation's name is empty.
+    pub fn new(
+        workspace: impl Into<Workspace>,
+        conversation: impl Into<Arc<str>>,
+    ) -> Result<Self, StoreError> {
+        let conversation = conversation.into();
+        if conversation.is_empty() {
+            return Err(StoreError::Conflict(
+                "a thread has no conversation, give the conversation a name".to_owned(),
+            ));
+        }
+        Ok(Self {
+            workspace: workspace.into(),
+            conversation,
+        })
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The name of the conversation in its workspace.
+    pub fn conversation(&self) -> &str {
+        &self.conversation
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.conversation)?;
+        if self.workspace.as_str().is_empty() {
+            return Ok(());
+        }
+        write!(f, " of workspace `{}`", self.workspace)
+    }
+}
+
+/// The place of a model's call in a thread: the assistant message that holds it, and its position there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CallPlace {
+    /// The sequence number of the stored assistant message.
+    pub message: u64,
+    /// The position of the call in that message; the first is 0.
+    pub position: u32,
+}
+
+/// The identity of a call: one value for one call of the host, whenever it is dispatched again.
+///
+/// The effect ledger, approvals, the audit, idempotency keys and spans are keyed by it. A model's own id of a call is not part of it,
+/// because models repeat ids (`call_0`) in every message.
+///
+/// - A call in a thread is identified by workspace, conversation, sequence number of the assistant message, and position in it.
+/// - A call outside of a thread has a random identity: it is never the same call as another one.
+/// - A call that a tool makes has the identity of the outer call and a number: it is the outer call's first, second, … call.
+///
+/// ```
+/// use tool_core::store::{CallId, ThreadId};
+///
+/// let main = ThreadId::new("acme", "main")?;
+/// let first = CallId::in_thread(&main, 4, 0);
+/// assert_eq!(first.key(), CallId::in_thread(&main, 4, 0).key());
+/// assert_ne!(first.key(), CallId::in_thread(&main, 4, 1).key());
+/// assert_eq!(first.nested(0).outer(), Some(first));
+/// # Ok::<(), tool_core::store::StoreError>(())
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(Arc<Parts>);
+
+/// The parts of an identity. Clones share them, so that the key is computed once.
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    workspace: Workspace,
+    #[serde(flatten)]
+    place: Place,
+    #[cfg(feature = "host")]
+    #[serde(skip)]
+    key: std::sync::OnceLock<Arc<str>>,
+}
+
+/// What names a call within its workspace, as it is written into a column.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+struct Place {
+    #[serde(flatten)]
+    root: Root,
+    /// The numbers of nested calls, the outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    nested: Vec<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Root {
+    Thread {
+        conversation: Arc<str>,
+        #[serde(flatten)]
+        at: CallPlace,
+    },
+    /// Random, for a call outside of a thread.
+    Alone(Arc<str>),
+    /// The key that a version before 0.2 wrote: tenant, turn and the model's id of the call, hashed.
+    Earlier(Arc<str>),
+}
+
+impl CallId {
+    /// The identity of a model's call in a thread.
+    pub fn in_thread(thread: &ThreadId, message: u64, position: u32) -> Self {
+        let at = CallPlace { message, position };
+        Self::of(
+            thread.workspace.clone(),
+            Root::Thread {
+                conversation: Arc::clone(&thread.conversation),
+                at,
+            },
+        )
+    }
+
+    /// A random identity, for a call outside of a thread. [`StoreError::Unavailable`] where the system gives no random bytes.
+    #[cfg(feature = "host")]
+    pub fn alone(workspace: impl Into<Workspace>) -> Result<Self, StoreError> {
+        let random = crate::gate::hash::random_hex()
+            .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+        Ok(Self::of(workspace.into(), Root::Alone(random.into())))
+    }
+
+    /// The identity of a row whose key was written by a version before 0.2.
+    pub fn earlier(workspace: impl Into<Workspace>, key: impl Into<Arc<str>>) -> Self {
+        Self::of(workspace.into(), Root::Earlier(key.into()))
+    }
+
+    fn of(workspace: Workspace, root: Root) -> Self {
+        let nested = Vec::new();
+        Self::at(workspace, Place { root, nested })
+    }
+
+    fn at(workspace: Workspace, place: Place) -> Self {
+        Self(Arc::new(Parts {
+            workspace,
+            place,
+            #[cfg(feature = "host")]
+            key: std::sync::OnceLock::new(),
+        }))
+    }
+
+    /// The identity of a call that the tool of this call makes, by its number; the first is 0.
+    #[must_use]
+    pub fn nested(&self, number: u32) -> Self {
+        let mut place = self.0.place.clone();
+        place.nested.push(number);
+        Self::at(self.0.workspace.clone(), place)
+    }
+
+    /// The identity of the call whose tool has made this call.
+    pub fn outer(&self) -> Option<Self> {
+        let mut place = self.0.place.clone();
+        place.nested.pop()?;
+        Some(Self::at(self.0.workspace.clone(), place))
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.0.workspace
+    }
+
+    /// The conversation, for a call in a thread and the calls that its tool makes.
+    pub fn conversation(&self) -> Option<&str> {
+        match &self.0.place.root {
+            Root::Thread { conversation, .. } => Some(conversation),
+            Root::Alone(_) | Root::Earlier(_) => None,
+        }
+    }
+
+    /// The place in the thread, for a call in a thread and the calls that its tool makes.
+    pub fn place(&self) -> Option<CallPlace> {
+        match &self.0.place.root {
+            Root::Thread { at, .. } => Some(*at),
+            Root::Alone(_) | Root::Earlier(_) => None,
+        }
+    }
+
+    /// Whether the identity is the key of a version before 0.2.
+    #[cfg(feature = "host")]
+    pub(crate) fn is_earlier(&self) -> bool {
+        matches!(self.0.place.root, Root::Earlier(_))
+    }
+
+    /// The key of the identity: what stores compare, and what services take as an idempotency key.
+    #[cfg(feature = "host")]
+    pub fn key(&self) -> CallKey {
+        let text = self
+            .0
+            .key
+            .get_or_init(|| self.0.place.key(&self.0.workspace));
+        CallKey {
+            workspace: self.0.workspace.clone(),
+            text: Arc::clone(text),
+        }
+    }
+
+    /// The identity within its workspace as a text for a column; [`CallId::from_column`] reads it.
+    pub fn to_column(&self) -> String {
+        serde_json::to_string(&self.0.place).unwrap_or_default()
+    }
+
+    /// The identity that [`CallId::to_column`] wrote. [`StoreError::Corrupt`] for any other text.
+    pub fn from_column(workspace: impl Into<Workspace>, column: &str) -> Result<Self, StoreError> {
+        let place = serde_json::from_str(column).map_err(|error| {
+            StoreError::Corrupt(format!("`{column}` is not the identity of a call: {error}"))
+        })?;
+        Ok(Self::at(workspace.into(), place))
+    }
+}
+
+#[cfg(feature = "host")]
+impl Place {
+    fn key(&self, workspace: &Workspace) -> Arc<str> {
+        use std::fmt::Write as _;
+
+        use crate::gate::hash::sha256;
+
+        let mut path = String::new();
+        for number in &self.nested {
+            let _ = write!(path, "/{number}");
+        }
+        let workspace = workspace.as_str();
+        match &self.root {
+            Root::Alone(key) | Root::Earlier(key) if path.is_empty() => Arc::clone(key),
+            Root::Alone(key) | Root::Earlier(key) => {
+                sha256(&["call", workspace, key, &path]).into()
+            }
+            Root::Thread { conversation, at } => {
+                let (mut message, mut position) = (itoa::Buffer::new(), itoa::Buffer::new());
+                let message = message.format(at.message);
+                let position = position.format(at.position);
+                sha256(&["call", workspace, conversation, message, position, &path]).into()
+            }
+        }
+    }
+}
+
+impl PartialEq for CallId {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for CallId {}
+
+impl PartialOrd for CallId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for CallId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&self.0.workspace, &self.0.place).cmp(&(&other.0.workspace, &other.0.place))
+    }
+}
+
+impl Hash for CallId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.0.workspace, &self.0.place).hash(state);
+    }
+}
+
+impl fmt::Debug for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallId")
+            .field("workspace", &self.0.workspace.as_str())
+            .field("place", &self.0.place)
+            .finish()
+    }
+}
+
+/// The key of a call's identity in its workspace.
+///
+/// ```
+/// use tool_core::store::{CallId, CallKey, ThreadId};
+///
+/// let key = CallId::in_thread(&ThreadId::new("acme", "main")?, 4, 0).key();
+/// assert_eq!(CallKey::new("acme", key.as_str()), key);
+/// assert_ne!(CallKey::new("globex", key.as_str()), key);
+/// # Ok::<(), tool_core::store::StoreError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CallKey {
+    workspace: Workspace,
+    text: Arc<str>,
+}
+
+impl CallKey {
+    /// A key that was read from a row, an export or a log.
+    pub fn new(workspace: impl Into<Workspace>, text: impl Into<Arc<str>>) -> Self {
+        Self {
+            workspace: workspace.into(),
+            text: text.into(),
+        }
+    }
+
+    /// The key that versions before 0.2 gave to a call: of its workspace, the host's name of its turn, and the model's id of the call.
+    #[cfg(feature = "host")]
+    pub fn earlier(workspace: impl Into<Workspace>, turn: &str, call: &str) -> Self {
+        let workspace = workspace.into();
+        let text = crate::gate::hash::sha256(&[workspace.as_str(), turn, call]);
+        Self::new(workspace, text)
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The key as text: at most 64 lower-case hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for CallKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A call as versions before 0.2 named it.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "host"),
+    allow(dead_code, reason = "only a gate looks for rows")
+)]
+pub(crate) struct EarlierCall {
+    pub(crate) turn: Arc<str>,
+    /// The model's id of the call; those of the calls that made it stand before it.
+    pub(crate) path: String,
+}
+
+#[cfg(feature = "host")]
+impl EarlierCall {
+    pub(crate) fn nested(&self, number: u32, call: &str) -> Self {
+        Self {
+            turn: Arc::clone(&self.turn),
+            path: format!("{}/{number}:{call}", self.path),
+        }
+    }
+
+    pub(crate) fn key(&self, workspace: &Workspace) -> CallKey {
+        CallKey::earlier(workspace, &self.turn, &self.path)
+    }
+}
+
+#[cfg(all(test, feature = "host"))]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::{CallId, CallKey, ThreadId};
+
+    fn thread(workspace: &str, conversation: &str) -> ThreadId {
+        ThreadId::new(workspace, conversation).unwrap()
+    }
+
+    // A1: every part of the identity changes the key
+    #[test]
+    fn each_part_of_an_identity_changes_its_key() {
+        let main = thread("acme", "main");
+        let call = CallId::in_thread(&main, 4, 0);
+        let others = [
+            CallId::in_thread(&thread("globex", "main"), 4, 0),
+            CallId::in_thread(&thread("acme", "other"), 4, 0),
+            CallId::in_thread(&main, 5, 0),
+            CallId::in_thread(&main, 4, 1),
+            call.nested(0),
+            call.nested(1),
+            call.nested(1).nested(0),
+            CallId::in_thread(&main, 4, 1).nested(0),
+            // Parts do not run into each other.
+            CallId::in_thread(&thread("acme", "main4"), 0, 0),
+            CallId::in_thread(&thread("acmemain", "4"), 4, 0),
+            CallId::alone("acme").unwrap(),
+        ];
+        for other in &others {
+            assert_ne!(other.key(), call.key(), "{other:?}");
+            assert_ne!(other.key().as_str(), call.key().as_str(), "{other:?}");
+        }
+    }
+
+    // A1: a call outside of a thread is never the same call as another one
+    #[test]
+    fn calls_outside_of_threads_share_no_key() {
+        let (one, other) = (CallId::alone("").unwrap(), CallId::alone("").unwrap());
+        assert_ne!(one.key(), other.key());
+        assert_ne!(one.nested(0).key(), other.nested(0).key());
+        assert_eq!(one.nested(0).key(), one.clone().nested(0).key());
+    }
+
+    #[test]
+    fn identities_are_read_back_from_columns() {
+        let call = CallId::in_thread(&thread("acme", "ma\"in"), 4, 2);
+        let earlier = CallId::earlier("acme", CallKey::earlier("acme", "t-1", "c-1").as_str());
+        for id in [
+            call.nested(3).nested(0),
+            call,
+            earlier,
+            CallId::alone("acme").unwrap().nested(1),
+        ] {
+            let column = id.to_column();
+            assert_eq!(
+                CallId::from_column("acme", &column).unwrap(),
+                id,
+                "{column}"
+            );
+            let json = serde_json::to_string(&id).unwrap();
+            assert_eq!(serde_json::from_str::<CallId>(&json).unwrap(), id, "{json}");
+        }
+        assert!(CallId::from_column("acme", "{}").is_err());
+    }
+
+    // M6: rows of versions before 0.2 are found, so this spelling stays.
+    #[test]
+    fn keys_of_earlier_versions_stay_what_they_were() {
+        let key = CallKey::earlier("acme", "t-1.2", "call_0");
+        assert_eq!(
+            key.as_str(),
+            crate::gate::hash::sha256(&["acme", "t-1.2", "call_0"])
+        );
+        let row = CallId::earlier("acme", key.as_str());
+        assert_eq!(row.key(), key);
+    }
+}

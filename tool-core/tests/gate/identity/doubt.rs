@@ -1,0 +1,181 @@
+//! Effects whose outcome nobody knows, while the ledger fails.
+
+use tool_core::prelude::*;
+use tool_core::store::*;
+use tool_core::turn::{ModelMessage, StoredMessage, Turn, TurnError, Turns};
+use tool_core::{ErrorKind, Gate};
+
+use super::{ANN, cx, effects, texts};
+use crate::support::{Host, Mailbox, kind, thread};
+
+/// A ledger whose store fails in part, or whose operator is quick.
+#[derive(Clone)]
+struct Shaky(MemoryStore, Fault);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// `get` fails.
+    Get,
+    /// `begin` and `get` fail.
+    Begin,
+    /// The operator says that an ambiguous call may run again, as soon as somebody was told about its row.
+    Rerun,
+}
+
+impl Shaky {
+    fn away<T>(&self) -> Result<T, StoreError> {
+        Err(StoreError::Unavailable(
+            format!("{:?} fails", self.1).into(),
+        ))
+    }
+}
+
+impl EffectLedger for Shaky {
+    fn is_durable(&self) -> bool {
+        EffectLedger::is_durable(&self.0)
+    }
+    fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
+        Box::pin(async move {
+            if self.1 == Fault::Begin {
+                return self.away();
+            }
+            let (key, now) = (intent.identity.key(), intent.at);
+            let begun = self.0.begin(intent, audit).await?;
+            if let (Fault::Rerun, Begun::Replay(_)) = (self.1, &begun) {
+                self.0.resolve(&key, Resolution::Rerun, "otto", now).await?;
+            }
+            Ok(begun)
+        })
+    }
+    fn renew<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        until: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        self.0.renew(key, owner, until)
+    }
+    fn end<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        end: EffectEnd,
+    ) -> StoreFuture<'a, Ended> {
+        self.0.end(key, owner, end)
+    }
+    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
+        Box::pin(async move {
+            match self.1 {
+                Fault::Get | Fault::Begin => self.away(),
+                Fault::Rerun => EffectLedger::get(&self.0, key).await,
+            }
+        })
+    }
+    fn resolve<'a>(
+        &'a self,
+        key: &'a CallKey,
+        resolution: Resolution,
+        operator: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, EffectRow> {
+        self.0.resolve(key, resolution, operator, now)
+    }
+    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
+        self.0.sweep(scope, now)
+    }
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        state: Option<EffectState>,
+    ) -> StoreFuture<'a, Vec<EffectRow>> {
+        EffectLedger::list(&self.0, scope, state)
+    }
+}
+
+/// Sends a parcel; the first one is lost on the way.
+#[tool(timeout = "200ms")]
+async fn parcel(mailbox: &Mailbox) -> usize {
+    mailbox.send();
+    if mailbox.sent() == 1 {
+        std::future::pending::<()>().await;
+    }
+    mailbox.sent()
+}
+
+/// A message of two parcels, the first of which is ambiguous in the ledger and has no result in the thread.
+async fn lost(host: &Host, turns: &Turns) -> StoredMessage {
+    let parcels = ["a", "b"].map(|id| ToolCall::new(id, "parcel", "{}"));
+    let cx = cx(host, ANN);
+    let message = turns
+        .record(ModelMessage::calls(parcels), &cx)
+        .await
+        .unwrap();
+    let gate = Gate::builder().ledger(host.store.clone()).build();
+    let first = cx.for_call(CallId::in_thread(message.thread(), message.seq(), 0));
+    let call = ToolCall::new("a", "parcel", "{}");
+    let result = toolset![parcel].through(&gate).call(call, &first).await;
+    assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
+    assert_eq!(effects(host).await[0].state, EffectState::Ambiguous);
+    message
+}
+
+// A9: when the ledger's `get` fails, `Turns` stores "interrupted" for good and runs the next call
+#[tokio::test]
+async fn an_ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
+    for fault in [Fault::Get, Fault::Begin] {
+        let host = Host::new();
+        let turns = Turns::new(host.store.clone());
+        let message = lost(&host, &turns).await;
+        let gate = Gate::builder()
+            .ledger(Shaky(host.store.clone(), fault))
+            .build();
+        let tools = toolset![parcel].through(&gate);
+        for _ in 0..2 {
+            let turn = turns.run(&tools, &message, &cx(&host, ANN)).await;
+            let stopped = match fault {
+                Fault::Get => {
+                    matches!(&turn, Ok(Turn::Unsettled(row)) if row.state == EffectState::Ambiguous)
+                }
+                _ => matches!(&turn, Err(TurnError::Store(_))),
+            };
+            assert!(stopped, "{fault:?}: {turn:?}");
+        }
+        assert_eq!(
+            host.mailbox.sent(),
+            1,
+            "{fault:?}: the next call is not run"
+        );
+        let thread = ThreadStore::read(&host.store, &thread("th-1"), None).await;
+        assert_eq!(
+            thread.unwrap().len(),
+            1,
+            "{fault:?}: a doubt is not a result"
+        );
+
+        // The ledger is back, and the operator knows what became of the parcel.
+        let gate = Gate::builder().ledger(host.store.clone()).build();
+        let key = CallId::in_thread(message.thread(), message.seq(), 0).key();
+        let arrived = Resolution::Succeeded("1".to_owned());
+        gate.resolve(&key, arrived, "otto").await.unwrap();
+        let tools = toolset![parcel].through(&gate);
+        let turn = turns.run(&tools, &message, &cx(&host, ANN)).await.unwrap();
+        assert_eq!(texts(turn), ["1", "2"], "{fault:?}");
+    }
+}
+
+// A9: an operator's rerun between `begin` and `get` is lost
+#[tokio::test]
+async fn a_rerun_that_comes_while_a_turn_looks_is_not_lost() {
+    let host = Host::new();
+    let turns = Turns::new(host.store.clone());
+    let message = lost(&host, &turns).await;
+    let gate = Gate::builder()
+        .ledger(Shaky(host.store.clone(), Fault::Rerun))
+        .build();
+    let tools = toolset![parcel].through(&gate);
+    let turn = turns.run(&tools, &message, &cx(&host, ANN)).await.unwrap();
+    assert!(matches!(turn, Turn::Unsettled(_)), "{turn:?}");
+    let turn = turns.run(&tools, &message, &cx(&host, ANN)).await.unwrap();
+    assert_eq!(texts(turn), ["2", "3"]);
+    assert_eq!(host.mailbox.sent(), 3);
+}

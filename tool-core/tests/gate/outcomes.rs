@@ -1,0 +1,393 @@
+//! What the ledger and the model are told where something fails after the body, or before it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use futures::future::BoxFuture;
+use tool_core::policy::{Policy, SharedPolicy};
+use tool_core::prelude::*;
+use tool_core::store::{
+    AuditFilter, AuditRow, AuditSink, Begun, CallKey, EffectEnd, EffectLedger, EffectRow,
+    EffectState, Ended, Intent, MemoryStore, Resolution, Scope, StoreFuture, Timestamp, Workspace,
+};
+use tool_core::{Audit, Disables, DynamicTool, Effect, ErrorKind, Gate, Permitted, Ran, Rules};
+use tower::{BoxError, Layer, Service};
+
+use crate::support::{Host, Mailbox, placed};
+
+/// Sends, and returns a long text.
+#[tool(output_limit = 10)]
+async fn send_long(mailbox: &Mailbox) -> String {
+    mailbox.send();
+    "x".repeat(100)
+}
+
+/// Sends.
+#[tool]
+async fn send(mailbox: &Mailbox) -> u8 {
+    mailbox.send();
+    1
+}
+
+/// Sends again and again, if it may.
+#[tool(idempotent)]
+async fn put(mailbox: &Mailbox) -> u8 {
+    mailbox.send();
+    1
+}
+
+/// Sends, and cannot show what it has sent.
+#[tool]
+async fn send_unseen(mailbox: &Mailbox) -> Unseen {
+    mailbox.send();
+    Unseen { number: 1 }
+}
+
+#[derive(Serialize, StrictSchema)]
+struct Unseen {
+    /// A number.
+    number: u8,
+}
+
+impl ToModelOutput for Unseen {
+    fn to_model_output(&self) -> ModelOutput {
+        std::panic::resume_unwind(Box::new("no view"))
+    }
+}
+
+/// Fails or panics after the run.
+#[derive(Clone)]
+struct Broken<S> {
+    inner: S,
+    panics: bool,
+}
+
+#[derive(Clone)]
+struct Breaking {
+    panics: bool,
+}
+
+impl<S> Layer<S> for Breaking {
+    type Service = Broken<S>;
+    fn layer(&self, inner: S) -> Broken<S> {
+        let panics = self.panics;
+        Broken { inner, panics }
+    }
+}
+
+impl<S> Service<Permitted> for Broken<S>
+where
+    S: Service<Permitted, Response = Ran, Error = BoxError>,
+    S::Future: Send + 'static,
+{
+    type Response = Ran;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Ran, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, permitted: Permitted) -> Self::Future {
+        let (run, panics) = (self.inner.call(permitted), self.panics);
+        Box::pin(async move {
+            run.await?;
+            if panics {
+                std::panic::resume_unwind(Box::new("a hook with a fault"));
+            }
+            Err("the hook failed".into())
+        })
+    }
+}
+
+async fn states(store: &MemoryStore) -> Vec<EffectState> {
+    let rows = EffectLedger::list(store, Scope::All, None).await.unwrap();
+    rows.iter().map(|row| row.state).collect()
+}
+
+fn call(name: &str) -> ToolCall {
+    ToolCall::new("call_0", name, "{}")
+}
+
+/// That a call whose body took effect is told and stored as such, and is not run again.
+async fn took_effect(host: &Host, tools: &Toolset, name: &str) {
+    let cx = placed(&host.ann(), 0);
+    let result = tools.call(call(name), &cx).await;
+    assert!(result.is_error(), "{name}: {result:?}");
+    let text = result.model_text();
+    assert!(text.contains("took effect"), "{name}: {text}");
+    assert!(text.contains("do not call it again"), "{name}: {text}");
+    assert_eq!(host.mailbox.sent(), 1, "{name}");
+    assert_eq!(
+        states(&host.store).await,
+        [EffectState::Succeeded],
+        "{name}"
+    );
+    let again = tools.call(call(name), &cx).await;
+    assert!(again.is_replayed(), "{name}");
+    assert_eq!(again.model_text(), text, "{name}");
+    assert_eq!(host.mailbox.sent(), 1, "{name}");
+}
+
+// B2: a body that returned an output has succeeded, whatever fails after it
+#[tokio::test]
+async fn effect_is_recorded_where_its_output_is_lost() {
+    for name in ["send_long", "send_unseen"] {
+        let host = Host::new();
+        let gate = Gate::builder().ledger(host.store.clone()).build();
+        let tools = toolset![send_long, send_unseen].through(&gate);
+        took_effect(&host, &tools, name).await;
+    }
+    for panics in [false, true] {
+        for name in ["send", "put"] {
+            let host = Host::new();
+            let gate = Gate::builder()
+                .ledger(host.store.clone())
+                .retry(tool_core::Retry {
+                    attempts: 3,
+                    ..tool_core::Retry::default()
+                })
+                .layer(Breaking { panics })
+                .build();
+            let tools = toolset![send, put].through(&gate);
+            took_effect(&host, &tools, name).await;
+        }
+    }
+}
+
+// B2: the output schema of a dynamic tool is checked after its effect
+#[tokio::test]
+async fn effect_is_recorded_where_a_dynamic_output_breaks_its_schema() {
+    let host = Host::new();
+    let schema = serde_json::json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+    let output = serde_json::json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"], "additionalProperties": false});
+    let mailbox = host.mailbox.clone();
+    let tool = DynamicTool::new(
+        "pay_remote",
+        "Pays.",
+        schema,
+        move |_: serde_json::Value, _| {
+            mailbox.send();
+            async { Ok::<_, ToolError>(serde_json::json!({"id": "seven"})) }
+        },
+    )
+    .effect(Effect::WRITE)
+    .output_schema(&output);
+    let registry = Registry::builder().dynamic(tool).build().unwrap();
+    let gate = Gate::builder().ledger(host.store.clone()).build();
+    let tools = registry.open().through(&gate);
+    took_effect(&host, &tools, "pay_remote").await;
+}
+
+/// A store that panics at the steps whose flags are set.
+#[derive(Clone, Default)]
+struct Panics {
+    store: MemoryStore,
+    begin: Arc<AtomicBool>,
+    end: Arc<AtomicBool>,
+    write: Arc<AtomicBool>,
+}
+
+fn fault(flag: &AtomicBool) {
+    if flag.load(Ordering::SeqCst) {
+        std::panic::resume_unwind(Box::new("a store with a fault"));
+    }
+}
+
+impl EffectLedger for Panics {
+    fn is_durable(&self) -> bool {
+        false
+    }
+    fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
+        fault(&self.begin);
+        self.store.begin(intent, audit)
+    }
+    fn renew<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        until: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        self.store.renew(key, owner, until)
+    }
+    fn end<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        end: EffectEnd,
+    ) -> StoreFuture<'a, Ended> {
+        Box::pin(async move {
+            fault(&self.end);
+            EffectLedger::end(&self.store, key, owner, end).await
+        })
+    }
+    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
+        EffectLedger::get(&self.store, key)
+    }
+    fn resolve<'a>(
+        &'a self,
+        key: &'a CallKey,
+        resolution: Resolution,
+        operator: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, EffectRow> {
+        self.store.resolve(key, resolution, operator, now)
+    }
+    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
+        self.store.sweep(scope, now)
+    }
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        state: Option<EffectState>,
+    ) -> StoreFuture<'a, Vec<EffectRow>> {
+        EffectLedger::list(&self.store, scope, state)
+    }
+}
+
+impl AuditSink for Panics {
+    fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        fault(&self.write);
+        self.store.write(rows)
+    }
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>> {
+        self.store.export(scope, filter)
+    }
+    fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
+        AuditSink::erase(&self.store, workspace, principal)
+    }
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        self.store.retain(scope, since)
+    }
+}
+
+// B5: a panic of a store is a result of the call, not a panic of it
+#[tokio::test]
+async fn panics_of_stores_are_results() {
+    for (at, ran) in [("begin", 0), ("end", 1), ("write", 0)] {
+        let (host, panics) = (Host::new(), Panics::default());
+        let gate = Gate::builder()
+            .ledger(panics.clone())
+            .audit(Audit::required(panics.clone()))
+            .build();
+        let tools = toolset![send].through(&gate);
+        let flag = match at {
+            "begin" => &panics.begin,
+            "end" => &panics.end,
+            _ => &panics.write,
+        };
+        flag.store(true, Ordering::SeqCst);
+        let result = tools.call(call("send"), &host.ann()).await;
+        // Where a ledger is there, it writes the audit's row itself.
+        let ran = if at == "write" { 1 } else { ran };
+        assert_eq!(host.mailbox.sent(), ran, "{at}");
+        assert_eq!(result.is_error(), ran == 0, "{at}: {result:?}");
+    }
+}
+
+/// A ledger that lets something happen while a call is recorded.
+#[derive(Clone)]
+struct Meanwhile(MemoryStore, Arc<dyn Fn() + Send + Sync>);
+
+impl EffectLedger for Meanwhile {
+    fn is_durable(&self) -> bool {
+        false
+    }
+    fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
+        Box::pin(async move {
+            let begun = self.0.begin(intent, audit).await;
+            (self.1)();
+            begun
+        })
+    }
+    fn renew<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        until: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        self.0.renew(key, owner, until)
+    }
+    fn end<'a>(
+        &'a self,
+        key: &'a CallKey,
+        owner: &'a str,
+        end: EffectEnd,
+    ) -> StoreFuture<'a, Ended> {
+        EffectLedger::end(&self.0, key, owner, end)
+    }
+    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
+        EffectLedger::get(&self.0, key)
+    }
+    fn resolve<'a>(
+        &'a self,
+        key: &'a CallKey,
+        resolution: Resolution,
+        operator: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, EffectRow> {
+        self.0.resolve(key, resolution, operator, now)
+    }
+    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
+        self.0.sweep(scope, now)
+    }
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        state: Option<EffectState>,
+    ) -> StoreFuture<'a, Vec<EffectRow>> {
+        EffectLedger::list(&self.0, scope, state)
+    }
+}
+
+// B6: what is switched off while the ledger writes does not run, and the row says that nothing happened
+#[tokio::test]
+async fn call_that_is_switched_off_while_it_is_recorded_does_not_run() {
+    type Change = Arc<dyn Fn() + Send + Sync>;
+    let policy = SharedPolicy::new(Policy::builder().build().unwrap());
+    let disables = Disables::default();
+    let changes: [(&str, Change); 3] = [
+        ("kill", {
+            let policy = policy.clone();
+            Arc::new(move || {
+                policy.kill("send", None);
+            })
+        }),
+        ("deny", {
+            let policy = policy.clone();
+            Arc::new(move || {
+                let rule = tool_core::policy::Rule::deny("no").tools(["send"]);
+                policy.replace(Policy::builder().rule(rule).build().unwrap());
+            })
+        }),
+        ("disable", {
+            let disables = disables.clone();
+            Arc::new(move || {
+                disables.disable("send");
+            })
+        }),
+    ];
+    for (what, change) in changes {
+        policy.replace(Policy::builder().build().unwrap());
+        policy.revive("send", None);
+        let host = Host::new();
+        let ledger = Meanwhile(host.store.clone(), change);
+        let gate = Gate::builder().ledger(ledger).build();
+        let registry = Registry::builder().tool::<send>().build().unwrap();
+        let rules = Rules::default().policy(&policy).disables(&disables);
+        let tools = registry.toolset(&host.ann(), &rules).through(&gate);
+        let result = tools.call(call("send"), &host.ann()).await;
+        assert_eq!(
+            result.error().map(ToolError::kind),
+            Some(ErrorKind::Denied),
+            "{what}: {result:?}"
+        );
+        assert_eq!(host.mailbox.sent(), 0, "{what}");
+        assert_eq!(states(&host.store).await, [EffectState::Failed], "{what}");
+    }
+}

@@ -1,0 +1,275 @@
+//! Workspaces: no method reads or changes a record of another workspace.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tool_core::store::*;
+use tool_store::SqliteStore;
+
+use crate::property::{Step, approvals, audits, effects, said, texts};
+use crate::records::{acme, at, audit, end, intent, message, named_in, request, says, spill};
+use crate::{both, conflict, missing};
+
+fn umbrella() -> Workspace {
+    Workspace::new("umbrella")
+}
+
+fn call_in(workspace: &Workspace, call: &CallId) -> CallId {
+    CallId::from_column(workspace, &call.to_column()).unwrap()
+}
+
+/// The same step with the same ids, in a workspace.
+fn step_in(own: &Workspace, step: Step) -> Step {
+    let key = |key: CallKey| CallKey::new(own, key.as_str());
+    let thread = |thread: ThreadId| ThreadId::new(own, thread.conversation()).unwrap();
+    let audit = |row: AuditRow| AuditRow {
+        identity: call_in(own, &row.identity),
+        ..row
+    };
+    let own = own.clone();
+    match step {
+        Step::Open(request) => Step::Open(ApprovalRequest {
+            identity: call_in(&own, &request.identity),
+            ..request
+        }),
+        Step::Get(_, id) => Step::Get(own, id),
+        Step::Answer(_, id, answer) => Step::Answer(own, id, answer),
+        Step::Spend(_, id, nonce, now) => Step::Spend(own, id, nonce, now),
+        Step::Withdraw(_, id) => Step::Withdraw(own, id),
+        Step::Assign(_, id, assignee) => Step::Assign(own, id, assignee),
+        Step::List(_, filter) => Step::List(Some(own), filter),
+        Step::DenyAll(_, filter, answer) => Step::DenyAll(own, filter, answer),
+        Step::ExpireApprovals(_, now) => Step::ExpireApprovals(Some(own), now),
+        Step::Begin(intent, row) => Step::Begin(
+            Intent {
+                identity: call_in(&own, &intent.identity),
+                earlier: intent.earlier.map(key),
+                ..intent
+            },
+            row.map(audit),
+        ),
+        Step::Renew(old, owner, until) => Step::Renew(key(old), owner, until),
+        Step::End(old, owner, end) => Step::End(key(old), owner, end),
+        Step::Effect(old) => Step::Effect(key(old)),
+        Step::Resolve(old, resolution, now) => Step::Resolve(key(old), resolution, now),
+        Step::Sweep(_, now) => Step::Sweep(Some(own), now),
+        Step::Effects(_, state) => Step::Effects(Some(own), state),
+        Step::Write(rows) => Step::Write(rows.into_iter().map(audit).collect()),
+        Step::Export(_, filter) => Step::Export(Some(own), filter),
+        Step::EraseUser(_, principal) => Step::EraseUser(own, principal),
+        Step::Retain(_, since) => Step::Retain(Some(own), since),
+        Step::Append(message) => Step::Append(NewMessage {
+            thread: thread(message.thread),
+            ..message
+        }),
+        Step::Messages(old, after) => Step::Messages(thread(old), after),
+        Step::EraseThread(old) => Step::EraseThread(thread(old)),
+        Step::Put(spill) => Step::Put(Spill {
+            workspace: own,
+            ..spill
+        }),
+        Step::Part(_, handle, principal, from, most, now) => {
+            Step::Part(own, handle, principal, from, most, now)
+        }
+        Step::ExpireSpills(_, now) => Step::ExpireSpills(Some(own), now),
+    }
+}
+
+/// Everything that a workspace holds.
+async fn holdings(store: &(impl Store + ?Sized), own: &Workspace) -> Vec<String> {
+    let mut steps = vec![
+        Step::List(None, ApprovalFilter::default()),
+        Step::Effects(None, None),
+        Step::Export(None, AuditFilter::default()),
+    ];
+    for name in ["a", "b", "ä", "B"] {
+        let thread = ThreadId::new(own, name).unwrap();
+        steps.push(Step::Messages(thread, None));
+        for principal in ["ann", "eve"] {
+            let part = Step::Part(own.clone(), name.into(), principal.into(), 0, 99, at(-9));
+            steps.push(part);
+        }
+    }
+    let mut held = Vec::new();
+    for step in steps {
+        held.push(said(store, step_in(own, step)).await);
+    }
+    held
+}
+
+/// Fills `acme`, then does the same kinds of steps with the same ids in `umbrella`: `acme` keeps what it has, and `umbrella` is answered
+/// as if it were alone.
+async fn apart(
+    store: &(impl Store + ?Sized),
+    fill: &[Step],
+    attack: &[Step],
+) -> Result<(), TestCaseError> {
+    for step in fill {
+        said(store, step_in(&acme(), step.clone())).await;
+    }
+    let before = holdings(store, &acme()).await;
+    let alone = MemoryStore::default();
+    for step in attack {
+        // Ids of approvals and handles of spills are unique in the store, so these are refused.
+        if matches!(step, Step::Open(_) | Step::Put(_)) {
+            continue;
+        }
+        let step = step_in(&umbrella(), step.clone());
+        let expected = said(&alone, step.clone()).await;
+        prop_assert_eq!(said(store, step.clone()).await, expected, "{:?}", step);
+    }
+    prop_assert_eq!(holdings(store, &acme()).await, before);
+    Ok(())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![approvals(), effects(), audits(), texts()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    // A2: workspaces with equal ids and names never meet.
+    #[test]
+    fn workspaces_never_meet(fill in vec(step(), 1..80), attack in vec(step(), 1..80)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            apart(&MemoryStore::default(), &fill, &attack).await?;
+            apart(&SqliteStore::in_memory().await.unwrap(), &fill, &attack).await
+        })?;
+    }
+}
+
+/// One record of each kind in a workspace; approvals `pending` and `approved` and spill `a` with a prefix, for their ids are unique.
+async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
+    for id in ["pending", "approved"] {
+        let id = format!("{prefix}{id}");
+        let request = ApprovalRequest {
+            identity: named_in(own.as_str(), "a"),
+            ..request(&id)
+        };
+        store.open(request).await.unwrap();
+    }
+    let approved = format!("{prefix}approved");
+    let yes = says(Verdict::Approve);
+    store.answer(own, &approved, yes).await.unwrap();
+    for name in ["a", "done"] {
+        let identity = named_in(own.as_str(), name);
+        let row = AuditRow {
+            identity: identity.clone(),
+            ..audit(name)
+        };
+        let intent = Intent {
+            identity,
+            ..intent(name)
+        };
+        let begun = store.begin(intent, Some(row)).await.unwrap();
+        assert_eq!(begun, Begun::New);
+    }
+    let done = CallKey::new(own, "done");
+    let ended = end(EffectState::Succeeded, 300);
+    store.end(&done, "run-1", ended).await.unwrap();
+    let thread = ThreadId::new(own, "a").unwrap();
+    for said in [
+        message("a", Role::Assistant, None),
+        message("a", Role::Tool, Some(0)),
+    ] {
+        let thread = thread.clone();
+        let seq = store.append(NewMessage { thread, ..said }).await;
+        seq.unwrap();
+    }
+    let handle = format!("{prefix}a");
+    let workspace = own.clone();
+    let text = spill(&handle, own.as_str());
+    store.put(Spill { workspace, ..text }).await.unwrap();
+}
+
+/// What `fill` has stored, as a workspace sees it.
+async fn seen(
+    store: &impl Store,
+    own: &Workspace,
+    handle: &str,
+) -> impl PartialEq + std::fmt::Debug {
+    let scope = Scope::Workspace(own);
+    let thread = ThreadId::new(own, "a").unwrap();
+    (
+        ApprovalStore::list(store, scope, &ApprovalFilter::default())
+            .await
+            .unwrap(),
+        EffectLedger::list(store, scope, None).await.unwrap(),
+        store.export(scope, &AuditFilter::default()).await.unwrap(),
+        ThreadStore::read(store, &thread, None).await.unwrap(),
+        SpillStore::read(store, own, "ann", handle, 0, 99, at(200))
+            .await
+            .unwrap(),
+    )
+}
+
+both! {
+    // A2: no method of any trait reads, answers, spends, withdraws, lists, erases or expires a record of another workspace.
+    #[test]
+    async fn no_method_reaches_another_workspace(store: impl Store) {
+        let (acme, own) = (acme(), umbrella());
+        let scope = Scope::Workspace(&own);
+        fill(&store, &acme, "").await;
+        let before = seen(&store, &acme, "a").await;
+
+        let all = ApprovalFilter::default();
+        for id in ["pending", "approved"] {
+            assert_eq!(ApprovalStore::get(&store, &own, id).await.unwrap(), None);
+            for verdict in [Verdict::Approve, Verdict::Deny] {
+                missing(store.answer(&own, id, says(verdict)).await);
+            }
+            // Too late an answer changes the row of its own workspace.
+            missing(store.answer(&own, id, Answer { at: at(9000), ..says(Verdict::Approve) }).await);
+            assert!(!store.spend(&own, id, "nonce", at(300)).await.unwrap());
+            assert!(!store.withdraw(&own, id).await.unwrap());
+            missing(store.assign(&own, id, Some("eve".into())).await);
+            let taken = ApprovalRequest { identity: named_in("umbrella", "a"), ..request(id) };
+            conflict(store.open(taken).await, "exists");
+        }
+        assert_eq!(ApprovalStore::list(&store, scope, &all).await.unwrap(), []);
+        assert_eq!(store.deny_all(&own, &all, says(Verdict::Deny)).await.unwrap(), 0);
+        assert_eq!(ApprovalStore::expire(&store, scope, at(9000)).await.unwrap(), 0);
+
+        for name in ["a", "done"] {
+            let key = CallKey::new(&own, name);
+            assert_eq!(EffectLedger::get(&store, &key).await.unwrap(), None);
+            assert!(!store.renew(&key, "run-1", at(900)).await.unwrap());
+            missing(store.end(&key, "run-1", end(EffectState::Failed, 300)).await);
+            for resolution in [Resolution::Rerun, Resolution::Succeeded("1".into())] {
+                missing(store.resolve(&key, resolution, "olga", at(9000)).await);
+            }
+        }
+        assert_eq!(store.sweep(scope, at(9000)).await.unwrap(), []);
+        assert_eq!(EffectLedger::list(&store, scope, None).await.unwrap(), []);
+
+        assert_eq!(store.export(scope, &AuditFilter::default()).await.unwrap(), []);
+        assert_eq!(AuditSink::erase(&store, &own, "ann").await.unwrap(), 0);
+        assert_eq!(store.retain(scope, at(9000)).await.unwrap(), 0);
+
+        let thread = ThreadId::new(&own, "a").unwrap();
+        assert_eq!(ThreadStore::read(&store, &thread, None).await.unwrap(), []);
+        assert_eq!(ThreadStore::erase(&store, &thread).await.unwrap(), 0);
+
+        assert_eq!(SpillStore::read(&store, &own, "ann", "a", 0, 99, at(200)).await.unwrap(), None);
+        conflict(store.put(Spill { workspace: own.clone(), ..spill("a", "other") }).await, "exists");
+        assert_eq!(SpillStore::expire(&store, scope, at(9000)).await.unwrap(), 0);
+        assert_eq!(seen(&store, &acme, "a").await, before);
+
+        // The same calls, threads and audit rows in the other workspace are records of their own.
+        fill(&store, &own, "own ").await;
+        let two = seen(&store, &own, "own a").await;
+        assert_eq!(seen(&store, &acme, "a").await, before);
+        let key = CallKey::new(&own, "a");
+        store.resolve(&key, Resolution::Failed("1".into()), "olga", at(900)).await.unwrap();
+        store.write(vec![AuditRow { identity: named_in("umbrella", "a"), outcome: Some("ok".into()), ..audit("a") }]).await.unwrap();
+        assert_ne!(seen(&store, &own, "own a").await, two);
+        assert_eq!(store.deny_all(&own, &all, says(Verdict::Deny)).await.unwrap(), 1);
+        assert_eq!(ApprovalStore::expire(&store, scope, at(9000)).await.unwrap(), 1);
+        assert_eq!(store.sweep(scope, at(9000)).await.unwrap(), []);
+        assert_eq!(AuditSink::erase(&store, &own, "ann").await.unwrap(), 2);
+        assert_eq!(ThreadStore::erase(&store, &thread).await.unwrap(), 2);
+        assert_eq!(SpillStore::expire(&store, scope, at(9000)).await.unwrap(), 1);
+        assert_eq!(seen(&store, &acme, "a").await, before);
+    }
+}
