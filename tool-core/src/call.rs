@@ -234,7 +234,9 @@ impl fmt::Debug for CallResult {
             .field("duration", &self.duration);
         #[cfg(feature = "host")]
         shown.field("tickets", &self.tickets);
-        shown.field("replayed", &self.replayed).finish_non_exhaustive()
+        shown
+            .field("replayed", &self.replayed)
+            .finish_non_exhaustive()
     }
 }
 

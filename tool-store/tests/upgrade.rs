@@ -249,6 +249,7 @@ async fn old_results_are_paired_with_their_calls() {
     let said = NewMessage {
         thread: thread("acme", "main"),
         role: Role::User,
+        follows: None,
         answers: None,
         content: "1".into(),
         at: Timestamp::now(),

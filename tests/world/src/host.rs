@@ -99,6 +99,9 @@ pub(crate) fn hidden(tenant: &str) -> Vec<String> {
         .collect()
 }
 
+/// How long a request waits before it drives a thread again in which another run was under way.
+const BUSY: std::time::Duration = std::time::Duration::from_millis(100);
+
 impl Host {
     pub(crate) fn start(
         shared: &Shared,
@@ -217,7 +220,13 @@ impl Host {
             stop: stop.clone(),
             process: Arc::clone(&self.process),
         };
-        let ended = turns.drive(&mut model, |cx| self.tools(cx), &cx).await;
+        // A run that was given up because of another one in its thread is driven again, as a host would do.
+        let ended = loop {
+            match turns.drive(&mut model, |cx| self.tools(cx), &cx).await {
+                Err(TurnError::Busy(_)) => tokio::time::sleep(BUSY).await,
+                ended => break ended,
+            }
+        };
         let end = match ended {
             Ok(Outcome::Said(_) | Outcome::Replied(_) | Outcome::StepLimit) => End::Done,
             Ok(Outcome::Waiting(tickets)) => {

@@ -27,6 +27,10 @@ pub struct NewMessage {
     pub role: Role,
     /// The call that a tool's message answers; `None` for other messages.
     pub answers: Option<CallPlace>,
+    /// For a message of the model: the sequence number of the last message of the model that its writer has read, 0 where there was
+    /// none. The message is refused where the thread has a newer one, so that of two runs in one thread only one goes on. `None` stores
+    /// it in any case.
+    pub follows: Option<u64>,
     /// What is said, as JSON.
     pub content: String,
     /// When.
@@ -81,12 +85,22 @@ impl NewMessage {
         ))
     }
 
+    /// The error for a message of the model that does not follow the thread's last one.
+    #[must_use]
+    pub fn overtaken(&self) -> StoreError {
+        StoreError::Conflict(format!(
+            "thread {} has a newer message of the model than the writer has read",
+            self.thread
+        ))
+    }
+
     /// The message with its sequence number.
     pub fn numbered(self, seq: u64) -> Message {
         let Self {
             thread,
             role,
             answers,
+            follows: _,
             content,
             at,
         } = self;
@@ -112,12 +126,12 @@ impl NewMessage {
 /// let store = MemoryStore::default();
 /// let thread = ThreadId::new("acme", "main")?;
 /// let called = NewMessage {
-///     thread: thread.clone(), role: Role::Assistant, answers: None, content: "{}".into(), at: Timestamp::now(),
+///     thread: thread.clone(), role: Role::Assistant, answers: None, follows: Some(0), content: "{}".into(), at: Timestamp::now(),
 /// };
 /// let message = store.append(called).await?;
 /// let result = NewMessage {
-///     thread: thread.clone(), role: Role::Tool, answers: Some(CallPlace { message, position: 0 }), content: "7".into(),
-///     at: Timestamp::now(),
+///     thread: thread.clone(), role: Role::Tool, answers: Some(CallPlace { message, position: 0 }), follows: None,
+///     content: "7".into(), at: Timestamp::now(),
 /// };
 /// assert_eq!(store.append(result.clone()).await?, 2);
 /// assert!(matches!(store.append(result).await, Err(StoreError::Conflict(_)))); // a call has one result
@@ -127,7 +141,7 @@ impl NewMessage {
 /// ```
 pub trait ThreadStore: Send + Sync + 'static {
     /// Stores a message at the end of its thread, and returns its sequence number. Conflict where the call has a tool's message already,
-    /// and for what [`NewMessage::check`] refuses.
+    /// where a message of the model does not [follow](NewMessage::follows) the last one, and for what [`NewMessage::check`] refuses.
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64>;
 
     /// The messages of a thread in order; those after a sequence number where one is given. An unknown thread has none.

@@ -22,7 +22,8 @@ pub trait Model: Send {
 /// What a model is asked with.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The thread, oldest first.
+    /// The thread, in the order in which the model reads it: what a user wrote while the model was writing comes after the model's
+    /// message.
     pub messages: &'a [Message],
     /// What it may call.
     pub tools: &'a Toolset,
@@ -55,7 +56,10 @@ impl Turns {
     /// them.
     ///
     /// A run answers the last message of a user: where the model has answered it, `drive` returns that answer again, and asks the model
-    /// only when the user has written since. A failed call is a message like any other: the model reads it and goes on.
+    /// only where there is a message that the model has not read. A failed call is a message like any other: the model reads it and goes
+    /// on.
+    ///
+    /// Of two runs in one thread only one goes on: [`TurnError::Busy`] for the other, none of whose calls was run.
     pub async fn drive<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -65,15 +69,15 @@ impl Turns {
         let mut thread = self.read(cx).await?;
         // Where an earlier drive has stopped.
         let (mut open, mut step) = match thread.last_of_model()? {
-            Some((last, _)) if last.message.calls.is_empty() => {
-                if !thread.user_wrote_after(last.seq) {
+            Some((last, _, unread)) if last.message.calls.is_empty() => {
+                if !unread {
                     return Ok(Outcome::Said(last.message.text));
                 }
                 (None, 0)
             }
             // A new message of the user begins a new run, which has all its steps.
-            Some((last, _)) if thread.user_wrote_after(last.seq) => (Some(last), 0),
-            Some((last, step)) => (Some(last), step),
+            Some((last, _, true)) => (Some(last), 0),
+            Some((last, step, false)) => (Some(last), step),
             None => (None, 0),
         };
         loop {
@@ -91,7 +95,8 @@ impl Turns {
                         if let Some(reply) = results.iter().find_map(ToolMessage::reply) {
                             // What the tool has said is stored in the model's place.
                             let said = ModelMessage::text(reply.clone());
-                            thread.append_model(said, step + 1).await?;
+                            let read = message.seq;
+                            thread.append_model(said, step + 1, read).await?;
                             return Ok(Outcome::Replied(reply));
                         }
                     }
@@ -107,8 +112,9 @@ impl Turns {
                 tools: &tools,
                 step,
             };
+            let read = thread.last();
             let message = model.next(request).await.map_err(TurnError::Model)?;
-            open = Some(thread.append_model(message, step).await?);
+            open = Some(thread.append_model(message, step, read).await?);
         }
     }
 }

@@ -135,6 +135,9 @@ pub(super) struct Recorded {
     /// Which message of its run it is; the first is 1.
     #[serde(default)]
     pub(super) step: u32,
+    /// The sequence number of the last message that the model had read when it wrote this one. Versions before 0.2 did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) read: Option<u64>,
 }
 
 /// The result of a call, as the thread keeps it: what the model reads beside the whole payload.

@@ -25,6 +25,8 @@ pub use drive::{Model, Outcome, Request};
 use message::StoredCall;
 pub use message::{ModelMessage, StoredMessage, ToolMessage, Written};
 use thread::Thread;
+#[cfg(feature = "wire")]
+pub(crate) use thread::in_reading_order;
 
 type Observer = dyn Fn(&ToolMessage) + Send + Sync;
 /// Is told of the steps of running calls.
@@ -100,6 +102,12 @@ pub enum TurnError {
         "the context has no conversation, so messages cannot be stored: name it with `ToolContext::builder().conversation(…)`"
     )]
     Unnamed,
+    /// Another run in the thread has stored a message of the model meanwhile. What this run's model has said is dropped, and none of its
+    /// calls was run: drive the thread again when the other run has ended.
+    #[error(
+        "another run is under way in thread {0}, so this one was given up: drive the thread again when it has ended"
+    )]
+    Busy(ThreadId),
     /// The message belongs to another thread than the context.
     #[error(
         "the message is of thread {message}, and the context is not: give it that workspace and conversation"
@@ -200,6 +208,7 @@ impl Turns {
             thread: thread(cx)?,
             role: Role::User,
             answers: None,
+            follows: None,
             content,
             at: Timestamp::now(),
         };
@@ -213,19 +222,20 @@ impl Turns {
         message: ModelMessage,
         cx: &ToolContext,
     ) -> Result<StoredMessage, TurnError> {
-        let thread = self.read(cx).await?;
+        let mut thread = self.read(cx).await?;
         let step = match thread.last_of_model()? {
-            Some((last, step)) if !thread.user_wrote_after(last.seq) => step + 1,
+            Some((_, step, false)) => step + 1,
             _ => 1,
         };
-        { thread }.append_model(message, step).await
+        let read = thread.last();
+        thread.append_model(message, step, read).await
     }
 
     /// The last message of the model in the conversation of a context: the one to [`run`](Self::run) again after a crash. `None` where
     /// the model has said nothing.
     pub async fn last(&self, cx: &ToolContext) -> Result<Option<StoredMessage>, TurnError> {
         let last = self.read(cx).await?.last_of_model()?;
-        Ok(last.map(|(message, _)| message))
+        Ok(last.map(|(message, ..)| message))
     }
 
     async fn read(&self, cx: &ToolContext) -> Result<Thread<'_>, TurnError> {
@@ -370,7 +380,7 @@ impl Turns {
     ) -> Result<ToolMessage, TurnError> {
         let message = ToolMessage::of(result);
         let place = Some(call.place());
-        let message = match thread.append(Role::Tool, place, &message).await {
+        let message = match thread.append(Role::Tool, place, None, &message).await {
             Ok(_) => message,
             Err(TurnError::Store(StoreError::Conflict(why))) => {
                 thread.catch_up().await?;

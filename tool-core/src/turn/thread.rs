@@ -1,10 +1,11 @@
 //! A thread while a run goes on: read once, then kept in step with what is appended.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::message::Recorded;
 use super::{ModelMessage, StoredMessage, ToolMessage, TurnError};
@@ -16,6 +17,7 @@ use crate::store::{
 pub(super) struct Thread<'s> {
     store: &'s Arc<dyn ThreadStore>,
     id: ThreadId,
+    /// In the order in which the model reads them.
     messages: Vec<Message>,
     /// The last sequence number that is known.
     last: u64,
@@ -35,7 +37,7 @@ impl<'s> Thread<'s> {
         Ok(Self {
             store,
             id,
-            messages,
+            messages: in_reading_order(messages),
             last,
         })
     }
@@ -44,8 +46,8 @@ impl<'s> Thread<'s> {
         &self.messages
     }
 
-    /// The last message of the model, and the step of its run that it was.
-    pub(super) fn last_of_model(&self) -> Result<Option<(StoredMessage, u32)>, TurnError> {
+    /// The last message of the model, the step of its run that it was, and whether a user has written what the model had not read then.
+    pub(super) fn last_of_model(&self) -> Result<Option<(StoredMessage, u32, bool)>, TurnError> {
         let mut messages = self.messages.iter().rev();
         let Some(message) = messages.find(|message| message.role == Role::Assistant) else {
             return Ok(None);
@@ -53,30 +55,30 @@ impl<'s> Thread<'s> {
         let Recorded {
             message: said,
             step,
+            read,
         } = parse(message.seq, &message.content)?;
+        let unread = self.user_wrote_after(read.unwrap_or(message.seq));
         let stored = StoredMessage {
             thread: self.id.clone(),
             seq: message.seq,
             message: said,
             turn: message.turn.as_deref().map(Arc::from),
         };
-        Ok(Some((stored, step)))
+        Ok(Some((stored, step, unread)))
     }
 
     /// Whether a user has written after a message.
-    pub(super) fn user_wrote_after(&self, seq: u64) -> bool {
-        let mut later = self.messages.iter().rev();
-        later
-            .by_ref()
-            .take_while(|message| message.seq > seq)
-            .any(|message| message.role == Role::User)
+    fn user_wrote_after(&self, seq: u64) -> bool {
+        let mut messages = self.messages.iter().rev();
+        let last = messages.find(|message| message.role == Role::User);
+        last.is_some_and(|last| last.seq > seq)
     }
 
     /// The results of a message's calls, by their position.
     pub(super) fn results(&self, seq: u64) -> Result<HashMap<u32, ToolMessage>, TurnError> {
         let mut results = HashMap::new();
         for message in self.messages.iter().rev() {
-            if message.seq <= seq {
+            if message.seq == seq {
                 break;
             }
             if let Some(call) = message.answers
@@ -93,6 +95,7 @@ impl<'s> Thread<'s> {
         &mut self,
         role: Role,
         answers: Option<CallPlace>,
+        follows: Option<u64>,
         content: &T,
     ) -> Result<u64, TurnError> {
         let content = serde_json::to_string(content)
@@ -101,6 +104,7 @@ impl<'s> Thread<'s> {
             thread: self.id.clone(),
             role,
             answers,
+            follows,
             content,
             at: Timestamp::now(),
         };
@@ -124,14 +128,35 @@ impl<'s> Thread<'s> {
         Ok(())
     }
 
-    /// Appends a message of the model.
+    /// The sequence number of the last message that is known.
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Appends a message of the model, which had read the thread up to a sequence number. [`TurnError::Busy`] where another run has
+    /// appended one meanwhile.
     pub(super) async fn append_model(
         &mut self,
         message: ModelMessage,
         step: u32,
+        read: u64,
     ) -> Result<StoredMessage, TurnError> {
-        let recorded = Recorded { message, step };
-        let seq = self.append(Role::Assistant, None, &recorded).await?;
+        let mut said = self.messages.iter().rev();
+        let said = said.find(|message| message.role == Role::Assistant);
+        let follows = Some(said.map_or(0, |said| said.seq));
+        let recorded = Recorded {
+            message,
+            step,
+            read: Some(read),
+        };
+        let appended = self.append(Role::Assistant, None, follows, &recorded).await;
+        if self.user_wrote_after(read) {
+            self.messages = in_reading_order(std::mem::take(&mut self.messages));
+        }
+        let seq = appended.map_err(|error| match error {
+            TurnError::Store(StoreError::Conflict(_)) => TurnError::Busy(self.id.clone()),
+            error => error,
+        })?;
         Ok(StoredMessage {
             thread: self.id.clone(),
             seq,
@@ -139,6 +164,37 @@ impl<'s> Thread<'s> {
             turn: None,
         })
     }
+}
+
+/// The messages in the order in which the model has read and written them: what a user wrote while the model was writing comes after
+/// the model's message. Takes messages by their sequence numbers.
+pub(crate) fn in_reading_order<M: Borrow<Message>>(messages: Vec<M>) -> Vec<M> {
+    #[derive(Deserialize)]
+    struct Said {
+        #[serde(default)]
+        read: Option<u64>,
+    }
+    let mut ordered = Vec::with_capacity(messages.len());
+    let mut unread: Vec<M> = Vec::new();
+    for message in messages {
+        let stored: &Message = message.borrow();
+        match stored.role {
+            Role::User => unread.push(message),
+            Role::Assistant if !unread.is_empty() => {
+                let said = serde_json::from_str::<Said>(&stored.content);
+                let read = said.ok().and_then(|said| said.read);
+                let read = read.unwrap_or(stored.seq);
+                let later = unread.partition_point(|user| user.borrow().seq <= read);
+                let later = unread.split_off(later);
+                ordered.append(&mut unread);
+                ordered.push(message);
+                unread = later;
+            }
+            Role::Assistant | Role::Tool => ordered.push(message),
+        }
+    }
+    ordered.append(&mut unread);
+    ordered
 }
 
 pub(super) fn parse<T: DeserializeOwned>(seq: u64, content: &str) -> Result<T, TurnError> {

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::answered::{Answered, Results, View};
 use super::{Provider, WireError};
 use crate::store::{CallPlace, Message, Role};
-use crate::turn::{ModelMessage, ToolMessage};
+use crate::turn::{ModelMessage, ToolMessage, in_reading_order};
 
 /// What the model reads in the place of a result that is not there.
 const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";
@@ -23,7 +23,7 @@ pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results,
         }
     }
     let mut out = Results::default();
-    for message in thread {
+    for message in in_reading_order(thread.iter().collect()) {
         match message.role {
             // They come with the message that called them. Without that message, no provider takes them.
             Role::Tool => {}

@@ -222,6 +222,7 @@ async fn a_call_without_a_result_is_sent_with_a_placeholder() {
     let append = |role, content: Value| NewMessage {
         thread: thread.clone(),
         role,
+        follows: None,
         answers: None,
         content: content.to_string(),
         at: Timestamp::now(),

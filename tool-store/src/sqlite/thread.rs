@@ -38,6 +38,20 @@ impl SqliteStore {
             message.thread.workspace().as_str(),
             message.thread.conversation(),
         );
+        if let Some(read) = message.follows {
+            let newer: Option<i64> = sqlx::query_scalar(
+                "SELECT seq FROM message
+                 WHERE workspace = ? AND conversation = ? AND seq > ? AND role = 'assistant' LIMIT 1",
+            )
+            .bind(workspace)
+            .bind(conversation)
+            .bind(i64::try_from(read).unwrap_or(i64::MAX))
+            .fetch_optional(&mut *change)
+            .await?;
+            if newer.is_some() {
+                return Err(message.overtaken().into());
+            }
+        }
         let place = sqlx::query(
             "INSERT INTO thread (workspace, conversation, last) VALUES (?, ?, 1)
              ON CONFLICT (workspace, conversation) DO UPDATE SET last = last + 1

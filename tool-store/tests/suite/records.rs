@@ -140,6 +140,7 @@ pub(crate) fn message(conversation: &str, role: Role, position: Option<u32>) -> 
     NewMessage {
         thread: thread(conversation),
         role,
+        follows: None,
         answers: position.map(|position| CallPlace {
             message: 1,
             position,

@@ -50,6 +50,24 @@ both! {
         assert_eq!(sequence(&store, "t").await, [1, 2, 3]);
     }
 
+    // A3: of two runs in one thread only one goes on
+    #[test]
+    async fn a_message_of_the_model_follows_the_last_one(store: impl ThreadStore) {
+        let said = |follows| NewMessage { follows, ..message("t", Role::Assistant, None) };
+        store.append(message("t", Role::User, None)).await.unwrap();
+        assert_eq!(store.append(said(Some(0))).await.unwrap(), 2);
+        conflict(store.append(said(Some(0))).await, "newer message of the model");
+        store.append(message("t", Role::User, None)).await.unwrap();
+        assert_eq!(store.append(said(Some(2))).await.unwrap(), 4);
+        conflict(store.append(said(Some(3))).await, "newer message of the model");
+        assert_eq!(store.append(said(None)).await.unwrap(), 5);
+        // Another thread is another thread.
+        let other = NewMessage { thread: ThreadId::new("umbrella", "t").unwrap(), ..said(Some(0)) };
+        assert_eq!(store.append(other).await.unwrap(), 1);
+        store.erase(&thread("t")).await.unwrap();
+        assert_eq!(store.append(said(Some(0))).await.unwrap(), 6);
+    }
+
     #[test]
     async fn of_many_results_of_a_call_one_is_stored(store: impl ThreadStore + Clone) {
         let stored = at_once(|task| {

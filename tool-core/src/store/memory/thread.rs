@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{MemoryStore, count};
 use crate::store::{
-    CallPlace, Message, NewMessage, StoreError, StoreFuture, ThreadId, ThreadStore,
+    CallPlace, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
 
 #[derive(Default)]
@@ -23,6 +23,13 @@ impl Threads {
     fn append(&mut self, message: NewMessage) -> Result<u64, StoreError> {
         message.check()?;
         let thread = self.0.entry(message.thread.clone()).or_default();
+        if let Some(read) = message.follows {
+            let mut said = thread.messages.iter().rev();
+            let said = said.find(|message| message.role == Role::Assistant);
+            if said.is_some_and(|said| said.seq > read) {
+                return Err(message.overtaken());
+            }
+        }
         if let Some(call) = message.answers
             && !thread.answered.insert(call)
         {
