@@ -241,8 +241,8 @@ impl Flight<'_> {
         } else if let (Audit::Required(sink), Some(row)) = (gate.audit(), self.required_row()) {
             record::required(sink, row).await?;
         }
-        // Whatever was switched off or denied while the row was written.
-        if self.claim.is_some() {
+        // What was switched off or denied while a row was written does not run.
+        if self.claim.is_some() || matches!(gate.audit(), Audit::Required(_)) {
             still_allowed(toolset, prepared)?;
         }
         cx.tell_started();
