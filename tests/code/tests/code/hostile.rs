@@ -77,7 +77,6 @@ async fn natives_that_never_ask_the_engine_are_killed() {
         "'a'.repeat(2e7).indexOf('a'.repeat(1e7) + 'b')",
         // The needle differs at its end, so each of ten million places costs ten million comparisons.
         "'a'.repeat(2e7).lastIndexOf('a'.repeat(1e7) + 'b')",
-        "7n ** 50000000n",
         "/(a*)*b/.test('a'.repeat(60))",
         "/^(([a-z])+.)+[A-Z]([a-z])+$/.test('a'.repeat(60))",
         "/(x+x+)+y/.exec('x'.repeat(60))",
