@@ -182,6 +182,30 @@ impl Toolset {
             })
     }
 
+    /// The tool that an approval was given for: the one with this name of its own and this contract, whatever the toolset calls it.
+    /// Else a tool of this name whose contract is different. Tools that can be called come first.
+    #[cfg(feature = "host")]
+    pub(crate) fn find_approved(&self, name: &str, contract: &str) -> Option<Approved<'_>> {
+        let all = self.shelf.tools.iter().chain(self.agents()).enumerate();
+        let named = all.filter(|(_, def)| def.name() == name);
+        named
+            .map(|(at, def)| {
+                let same = *gate::hash::contract(def) == *contract;
+                let callable = self
+                    .find(def.wire_name())
+                    .is_some_and(|(found, _)| found == at);
+                (same, callable, def)
+            })
+            .max_by_key(|(same, callable, _)| (*same, *callable))
+            .map(|(same, _, def)| {
+                if same {
+                    Approved::Same(def)
+                } else {
+                    Approved::Changed(def)
+                }
+            })
+    }
+
     /// Where a name stands: the agent's own tools win where they are visible.
     fn position(&self, name: &str) -> Option<usize> {
         let own = self.shelf.position(name);
@@ -311,4 +335,22 @@ macro_rules! toolset {
         const _: () = $crate::private::check_listed::<{ __TOOLS.len() }>(__TOOLS);
         $crate::private::toolset_of(__TOOLS)
     }};
+}
+
+/// What became of a tool since a call of it was put to a person.
+#[cfg(feature = "host")]
+pub(crate) enum Approved<'t> {
+    /// It has the contract that the approver saw.
+    Same(&'t ToolDef),
+    /// Its contract has changed.
+    Changed(&'t ToolDef),
+}
+
+#[cfg(feature = "host")]
+impl<'t> Approved<'t> {
+    pub(crate) fn tool(&self) -> &'t ToolDef {
+        match self {
+            Self::Same(def) | Self::Changed(def) => def,
+        }
+    }
 }

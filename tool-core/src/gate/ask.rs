@@ -114,10 +114,11 @@ pub(crate) async fn pass(
     let Some(approvals) = gate.approvals() else {
         return Err(ToolError::of(
             ErrorKind::Denied,
-            "this is no valid approval",
+            "the approval token is invalid",
         ));
     };
-    if *grant.request().policy != *judged.policy {
+    let requires_more = judged.four_eyes && !grant.request().four_eyes;
+    if *grant.request().policy != *judged.policy || requires_more {
         // What was approved was approved under other rules.
         approvals
             .store()
@@ -221,6 +222,7 @@ async fn earlier(
             && *request.contract == *contract
             && request.arguments == arguments
             && *request.policy == *judged.policy
+            && (request.four_eyes || !judged.four_eyes)
     });
     own.map(|row| Loaded::read(row, now))
         .transpose()

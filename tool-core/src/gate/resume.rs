@@ -1,13 +1,12 @@
 //! From a token to a call that may run.
 
 use super::approval::{Grant, Loaded};
-use super::hash::contract;
 use super::{Gate, ask};
 use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::store::{ApprovalKind, Timestamp};
-use crate::toolset::Toolset;
+use crate::toolset::{Approved, Toolset};
 
 fn invalid() -> ToolError {
     ToolError::of(ErrorKind::Denied, "the approval token is invalid")
@@ -104,10 +103,8 @@ async fn same<'t>(
     grant: Grant,
 ) -> Result<(&'t Gate, ToolCall, Grant), Box<CallResult>> {
     let request = grant.request();
-    let same = toolset
-        .find(&call.name)
-        .is_none_or(|(_, def)| *contract(def) == *request.contract);
-    if !same {
+    let found = toolset.find_approved(&request.tool, &request.contract);
+    if let Some(Approved::Changed(_)) = found {
         if let Some(approvals) = gate.approvals()
             && let Err(error) = approvals
                 .store()
@@ -125,6 +122,8 @@ async fn same<'t>(
         )));
     }
     let call = ToolCall {
+        // The toolset may call the tool by another name than its own.
+        name: found.map_or(call.name, |found| found.tool().wire_name().to_owned()),
         arguments: grant.arguments().to_owned(),
         ..call
     };

@@ -7,7 +7,7 @@ use super::enablement::{AgentTool, Runtime};
 use super::layer::Layer;
 use super::lists::Lists;
 use super::live::Live;
-use super::policy::{Decision, Request};
+use super::policy::{Decision, PolicyVerdict, Request};
 use super::rules::{Rules, Subject};
 use crate::context::ToolContext;
 use crate::registry::{Compiled, Shelf};
@@ -46,7 +46,7 @@ impl View {
         }
     }
 
-    /// The strictest of what the policies say.
+    /// The strictest of what the policies say. Of several that ask, each may require four eyes.
     pub(crate) fn judge(&self, base: &Shelf, at: usize, request: &Request<'_>) -> Option<Decision> {
         let decisions = self
             .live
@@ -57,7 +57,19 @@ impl View {
                 let compiled = compiled.get_or_init(|| base.compiled(&view.state.policy));
                 Some(view.now().decide(compiled.candidates.get(at), request))
             });
-        decisions.min_by_key(|decision| decision.verdict.rank())
+        decisions.reduce(|first, second| {
+            let asks = |decision: &Decision| decision.verdict == PolicyVerdict::Ask;
+            let four_eyes = asks(&first) && first.four_eyes || asks(&second) && second.four_eyes;
+            let strictest = if second.verdict.rank() < first.verdict.rank() {
+                second
+            } else {
+                first
+            };
+            Decision {
+                four_eyes: four_eyes && asks(&strictest),
+                ..strictest
+            }
+        })
     }
 
     /// Tools whose names were taken by tools that ask other agents.

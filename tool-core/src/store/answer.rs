@@ -63,7 +63,7 @@ impl ApprovalRow {
             return self.pending();
         }
         let request = &self.request;
-        if answer.approver.is_empty() {
+        if answer.approver.trim().is_empty() {
             return Err(StoreError::Conflict(format!(
                 "approval `{}` was answered by an approver without a name, give the name of the user who answers",
                 request.id

@@ -120,7 +120,7 @@ pub enum ApprovalError {
     #[error("the system gave no random bytes: {0}")]
     Random(String),
     /// No token of this host, or its row is gone.
-    #[error("this is no valid approval")]
+    #[error("the approval token is invalid")]
     Invalid,
     /// The changed arguments do not fit the tool, or the tool cannot be seen.
     #[error("the changed arguments do not fit: {0}")]
@@ -459,10 +459,10 @@ fn edited(
         return super::canonical::canonical(arguments)
             .ok_or_else(|| ApprovalError::Edit(ToolError::new("the plan is no JSON text")));
     }
-    let def = tools
-        .get(&request.tool)
+    let found = tools
+        .find_approved(&request.tool, &request.contract)
         .ok_or_else(|| ApprovalError::Edit(tools.unknown(&request.tool)))?;
-    let admitted = args::admit(def.input(), arguments, Repair::Off).map_err(invalid)?;
+    let admitted = args::admit(found.tool().input(), arguments, Repair::Off).map_err(invalid)?;
     super::canonical::canonical(&admitted.text).ok_or(ApprovalError::Invalid)
 }
 

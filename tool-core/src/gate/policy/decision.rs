@@ -35,7 +35,7 @@ pub struct Decision {
     pub rule: Option<Arc<str>>,
     /// Why, in the words of the rule.
     pub reason: Option<Arc<str>>,
-    /// Whoever approves must be another than who asks.
+    /// The approver must not be the requester: one of the ask rules that apply to the call says so.
     pub four_eyes: bool,
     /// Version of the policy that decided.
     pub policy: Arc<str>,

@@ -306,17 +306,17 @@ impl Policy {
         about.map(|(_, number)| number)
     }
 
-    /// The first rule that speaks decides: they come as deny, ask, allow.
+    /// The first rule that applies decides: they come as deny, ask, allow. Where it asks, each ask rule that applies may require four
+    /// eyes.
     fn judge<'a>(
         &'a self,
         rules: impl Iterator<Item = (usize, &'a Rule)>,
         request: &Request<'_>,
     ) -> Decision {
         let arguments = Arguments::new(request.arguments);
-        for (number, rule) in rules {
-            if !rule.is_for(request.tenant, request.principal, request.agent) {
-                continue;
-            }
+        let mut rules =
+            rules.filter(|(_, rule)| rule.is_for(request.tenant, request.principal, request.agent));
+        while let Some((number, rule)) = rules.next() {
             let number16 = u16::try_from(number).unwrap_or(u16::MAX);
             let (verdict, cause) = match rule.holds(&arguments) {
                 Ok(false) => continue,
@@ -330,12 +330,18 @@ impl Policy {
                 ),
             };
             let (name, reason) = &self.texts[number];
+            // A condition that fails asks, so its rule requires four eyes as well. Only ask rules have four eyes.
+            let four_eyes = verdict == PolicyVerdict::Ask
+                && (rule.needs_four_eyes()
+                    || rules.any(|(_, rule)| {
+                        rule.needs_four_eyes() && rule.holds(&arguments) != Ok(false)
+                    }));
             return Decision {
                 verdict,
                 id: DecisionId::new(self.hash, cause),
                 rule: Some(Arc::clone(name)),
                 reason: reason.clone(),
-                four_eyes: rule.needs_four_eyes(),
+                four_eyes,
                 policy: Arc::clone(&self.version),
             };
         }
