@@ -380,6 +380,17 @@ async fn a_secret_variable_stays_inside() {
     assert_eq!(result.error().unwrap().missing_variables()[0].name, "TOKEN");
 }
 
+// S4-13, S4-14: an empty secret variable has no value, so a required one is missing (F4)
+#[tokio::test]
+async fn an_empty_secret_variable_is_missing() {
+    let region = ToolContext::builder().variable("REGION", "eu");
+    let cx = region.secret_variable("TOKEN", "").build();
+    let result = toolset![tell].call(call("tell"), &cx).await;
+    let missing = result.error().unwrap().missing_variables();
+    let names: Vec<_> = missing.iter().map(|need| &*need.name).collect();
+    assert_eq!(names, ["TOKEN"]);
+}
+
 // S4-13: what could not be masked is not given out.
 #[tokio::test]
 async fn a_secret_variable_that_cannot_be_masked_is_refused() {

@@ -341,6 +341,84 @@ async fn a_sink_that_is_away_loses_the_oldest_rows_and_says_how_many() {
     );
 }
 
+/// Collects the warnings of a test as `message field=value…`.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Warnings {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() == tracing::Level::WARN
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Fields(String);
+        impl tracing::field::Visit for Fields {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                use std::fmt::Write as _;
+                write!(self.0, " {field}={value:?}").unwrap();
+            }
+        }
+        let mut fields = Fields(String::new());
+        event.record(&mut fields);
+        self.0.lock().unwrap().push(fields.0);
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+// S1-26: a warning counts the rows that were dropped (F4)
+#[tokio::test(start_paused = true)]
+async fn a_warning_counts_the_rows_that_were_dropped() {
+    let warnings = Warnings::default();
+    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let sink = Flaky::default();
+    sink.away.store(true, Ordering::SeqCst);
+    let (gate, tools, cx) = host(Audit::best_effort(sink.clone()));
+    for n in 0..600 {
+        let call = ToolCall::new(format!("c-{n}"), "count", format!(r#"{{"from":{n}}}"#));
+        tools.call(call, &cx).await;
+    }
+    let buffer = gate.audit().buffer().unwrap();
+    assert!(buffer.flush().await.is_err());
+    let warnings = warnings.0.lock().unwrap().clone();
+    let dropped = warnings.iter().filter(|text| text.contains("dropped"));
+    let last = dropped.last().expect("a warning");
+    assert!(last.contains("dropped=100"), "{warnings:?}");
+}
+
+/// Fails with as many bytes as it is told to.
+#[tool]
+async fn fail_at_length(
+    /// How many times `ä`, which has two bytes.
+    times: u32,
+) -> Result<String, ToolError> {
+    Err(ToolError::new("ä".repeat(times as usize)))
+}
+
+// S1-22: a row keeps at most 1,000 bytes of an error, cut between two characters (F4)
+#[tokio::test]
+async fn an_error_is_cut_at_a_thousand_bytes() {
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let tools = toolset![fail_at_length].through(&gate);
+    for times in [1, 499, 500, 501, 5_000] {
+        let call = ToolCall::new("c", "fail_at_length", format!(r#"{{"times":{times}}}"#));
+        tools.call(call, &ToolContext::anonymous()).await;
+        let error = rows(&store).await.pop().unwrap().error.unwrap();
+        assert!(error.len() <= 1_000, "{}", error.len());
+        let kept = error.matches('ä').count();
+        // The kind of the error may precede its text.
+        let before = error.find('ä').unwrap();
+        assert_eq!(kept, (times as usize).min((1_000 - before) / 2));
+    }
+}
+
 // S1-26: what waits for a sink are rows, the same again and again, and not what a host gave to its calls
 #[tokio::test]
 async fn a_sink_that_is_away_keeps_no_context() {

@@ -14,6 +14,7 @@
 mod approvals;
 mod audit;
 mod boot;
+mod contract;
 mod effects;
 mod everywhere;
 mod faces;

@@ -233,6 +233,20 @@ async fn only_reading_runs_side_by_side_and_only_where_it_is_wished() {
     }
 }
 
+// S4-62: calls run one after the other, also those that only read, unless the host says otherwise (F4)
+#[tokio::test]
+async fn without_an_option_no_two_calls_overlap() {
+    let log = Log::default();
+    let turns = Turns::new(MemoryStore::default());
+    let calls = ModelMessage::calls(["a", "b", "c"].map(|name| call("glance", name)));
+    let turn = run(&turns, &toolset![glance], calls, &cx(&log)).await;
+    assert_eq!(results(turn).len(), 3);
+    assert_eq!(
+        (log.names(), log.most()),
+        (["a", "b", "c"].map(str::to_owned).to_vec(), 1)
+    );
+}
+
 #[tokio::test]
 async fn calls_of_a_message_that_was_cut_off_do_not_run() {
     let log = Log::default();
