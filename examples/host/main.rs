@@ -1,48 +1,26 @@
-//! A whole host around a scripted model: policy, approval, effect ledger, audit and redaction, with a restart in between.
+//! A whole host around a model over HTTP: two conversations, policy, approval, effect ledger, audit and redaction, with a restart in between.
 //!
-//! `cargo run --example host`, and with spans `cargo run --example host --features otel`. Needs no network and no key.
+//! `cargo run --example host`, and with spans `cargo run --example host --features otel`. Needs no network and no key: a server on loopback
+//! stands in for the provider.
 
 use std::path::Path;
 
-use futures::future::{BoxFuture, ready};
 use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::redact::{RedactingMakeWriter, SharedRedactor, install_panic_hook};
 use tool_core::store::{AuditFilter, AuditSink, EffectLedger, Scope, ThreadId, Timestamp};
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::turn::{Outcome, Turns};
 use tool_core::{Approvals, Audit, Gate, KeyRing, Reply, Rules, prelude::*};
 use tool_store::SqliteStore;
 use tracing_subscriber::prelude::*;
 
+mod model;
+mod provider;
 mod tools;
 
+use model::HttpModel;
 use tools::Mailer;
 
 type Error = Box<dyn std::error::Error>;
-
-/// A model that says what is written here.
-struct Script;
-
-impl Model for Script {
-    fn next<'a>(
-        &'a mut self,
-        request: Request<'a>,
-    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
-        println!("model, step {}", request.step);
-        let message = match request.step {
-            1 => ModelMessage::calls([
-                ToolCall::new("c-1", "unpaid_invoices", "{}"),
-                ToolCall::new("c-2", "remove_invoice", r#"{"number":7}"#),
-                ToolCall::new("c-3", "exchange_rate", r#"{"currency":"NOK"}"#),
-            ]),
-            2 => ModelMessage::calls([
-                ToolCall::new("c-4", "send_invoice", r#"{"number":7}"#),
-                ToolCall::new("c-5", "import_payments", "{}"),
-            ]),
-            _ => ModelMessage::text("Invoice 7 is sent, two payments are in."),
-        };
-        Box::pin(ready(Ok(message)))
-    }
-}
 
 /// What a process makes when it starts.
 struct Host {
@@ -51,11 +29,12 @@ struct Host {
     registry: Registry,
     rules: Rules,
     turns: Turns,
-    cx: ToolContext,
+    model: HttpModel,
+    key: SecretString,
 }
 
 impl Host {
-    async fn start(file: &Path, key: SecretString) -> Result<Self, Error> {
+    async fn start(file: &Path, model: HttpModel, key: SecretString) -> Result<Self, Error> {
         let store = SqliteStore::open(file).await?;
         // A real host reads its key from where it keeps its secrets: tokens are worth as much as it.
         let keys = KeyRing::new("2026-11", *b"thirty-two bytes of randomness!!")?;
@@ -87,13 +66,6 @@ impl Host {
         let turns = Turns::new(store.clone())
             .progress(|call, step| println!("  {} … {step}", call.name))
             .observe(|result| println!("  {}: {}", result.name, result.text));
-        let cx = ToolContext::builder()
-            .workspace("acme")
-            .user("ann")
-            .conversation("thread-1")
-            .secret("rates_key", key)
-            .with(Mailer)
-            .build();
         let registry = Registry::linked()?;
         Ok(Self {
             store,
@@ -101,17 +73,30 @@ impl Host {
             registry,
             rules,
             turns,
-            cx,
+            model,
+            key,
         })
+    }
+
+    /// The context of a user's conversation. A real host takes the names from the session that it has authenticated.
+    fn context(&self, user: &str, conversation: &str) -> ToolContext {
+        ToolContext::builder()
+            .workspace("acme")
+            .user(user)
+            .conversation(conversation)
+            .secret("rates_key", self.key.clone())
+            .with(Mailer)
+            .build()
     }
 
     fn tools(&self, cx: &ToolContext) -> Toolset {
         self.registry.toolset(cx, &self.rules).through(&self.gate)
     }
 
-    async fn drive(&self) -> Result<Outcome, Error> {
+    /// Answers the last message of the conversation, or goes on where an earlier run has stopped.
+    async fn drive(&self, cx: &ToolContext) -> Result<Outcome, Error> {
         let tools = |cx: &ToolContext| self.tools(cx);
-        Ok(self.turns.drive(&mut Script, tools, &self.cx).await?)
+        Ok(self.turns.drive(&mut self.model.clone(), tools, cx).await?)
     }
 }
 
@@ -122,7 +107,8 @@ async fn main() -> Result<(), Error> {
     install_panic_hook(&shared);
     let log = RedactingMakeWriter::new(std::io::stderr, shared.clone());
     let log = tracing_subscriber::fmt::layer().with_writer(log);
-    let subscriber = tracing_subscriber::registry().with(log);
+    let level = tracing_subscriber::filter::LevelFilter::INFO;
+    let subscriber = tracing_subscriber::registry().with(level).with(log);
     #[cfg(feature = "otel")]
     let spans = opentelemetry_sdk::trace::InMemorySpanExporter::default(); // a real host exports to its collector
     #[cfg(feature = "otel")]
@@ -139,21 +125,33 @@ async fn main() -> Result<(), Error> {
 
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("state.db");
-    let host = Host::start(&file, key.clone()).await?;
-    println!("{}", host.tools(&host.cx).explain("change_account"));
+    let model = HttpModel::new(
+        &provider::start().await?,
+        SecretString::from("sk-model-0815"),
+    );
+    let host = Host::start(&file, model.clone(), key.clone()).await?;
+    let ann = host.context("ann", "thread-1");
+    println!("{}", host.tools(&ann).explain("change_account"));
     let ask = "Send invoice 7 and import the payments.";
-    host.turns.say(ask, &host.cx).await?;
-    if let Outcome::Waiting(tickets) = host.drive().await? {
+    host.turns.say(ask, &ann).await?;
+    if let Outcome::Waiting(tickets) = host.drive(&ann).await? {
         for ticket in tickets {
             let why = ticket.reason.unwrap_or_default();
             println!("waiting: {} {} ({why})", ticket.tool, ticket.arguments);
         }
     }
+    // Another user's conversation goes on meanwhile. The model gives its calls the same ids.
+    let cy = host.context("cy", "thread-2");
+    host.turns.say("How many invoices are unpaid?", &cy).await?;
+    if let Outcome::Said(text) = host.drive(&cy).await? {
+        println!("model: {text}");
+    }
     host.store.close().await;
 
     println!("the process starts again");
-    let host = Host::start(&file, key).await?;
-    let tools = host.tools(&host.cx);
+    let host = Host::start(&file, model, key).await?;
+    let ann = host.context("ann", "thread-1");
+    let tools = host.tools(&ann);
     let approvals = host.gate.approvals().ok_or("the gate has approvals")?;
     let thread = ThreadId::new("acme", "thread-1")?;
     let acme = thread.workspace();
@@ -179,7 +177,7 @@ async fn main() -> Result<(), Error> {
             .await?;
         println!("bob approves");
     }
-    if let Outcome::Said(text) = host.drive().await? {
+    if let Outcome::Said(text) = host.drive(&ann).await? {
         println!("model: {text}");
     }
 
@@ -194,8 +192,11 @@ async fn main() -> Result<(), Error> {
             .approver
             .map_or_else(String::new, |who| format!(", approved by {who}"));
         println!(
-            "  {} {} {}: {outcome}{approver}",
-            row.call, row.tool, row.arguments
+            "  {} {} {} {}: {outcome}{approver}",
+            row.thread.unwrap_or_default(),
+            row.call,
+            row.tool,
+            row.arguments
         );
     }
     #[cfg(feature = "otel")]

@@ -3,9 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+/// Both builds of the example have one file name, so only one may be built and run at a time.
+static PROGRAM: Mutex<()> = Mutex::new(());
 
 /// Runs the host with more arguments for cargo, and gives its output and its log.
 fn run(arguments: &[&str]) -> (String, String) {
+    let _alone = PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO"))
         // With the features of the whole workspace, for which everything is built already.
         .args(["run", "--quiet", "--locked", "--example", "host"])
@@ -54,6 +59,9 @@ fn a_host_denies_asks_restarts_streams_and_masks() {
         r#"import_payments … "tuesday""#,
         "import_payments: 2",
         r#"waiting: send_invoice {"number":7} (a customer reads it)"#,
+        // Another conversation, whose call has the id of the one that waits.
+        "unpaid_invoices: [7,9]",
+        "model: Two.",
         "the process starts again",
         "ann approves: conflict: ",
         "bob approves",
@@ -61,10 +69,10 @@ fn a_host_denies_asks_restarts_streams_and_masks() {
         "model, step 3",
         "model: Invoice 7 is sent, two payments are in.",
         "audit",
-        r#"c-2 remove_invoice {"number":7}: denied"#,
-        r#"c-3 exchange_rate {"currency":{"length":3}}: failed"#,
-        "c-5 import_payments {}: ok",
-        r#"c-4 send_invoice {"number":7}: ok, approved by bob"#,
+        r#"thread-1 call_1 remove_invoice {"number":7}: denied"#,
+        r#"thread-1 call_2 exchange_rate {"currency":{"length":3}}: failed"#,
+        "thread-1 call_1 import_payments {}: ok",
+        r#"thread-1 call_0 send_invoice {"number":7}: ok, approved by bob"#,
     ] {
         assert!(
             rest.any(|line| line.starts_with(expected)),
@@ -77,10 +85,16 @@ fn a_host_denies_asks_restarts_streams_and_masks() {
         1,
         "not again after the restart"
     );
-    assert_eq!(times("model, step 2"), 1, "the model is not asked twice");
+    assert_eq!(
+        times("model, step 2"),
+        2,
+        "once in each conversation: the model is not asked again after the restart"
+    );
     assert!(
         log.contains("no rate of NOK for [secret:rates_key]"),
         "{log}"
     );
-    assert!(!said.contains("sk-rates") && !log.contains("sk-rates"));
+    for key in ["sk-rates", "sk-model"] {
+        assert!(!said.contains(key) && !log.contains(key));
+    }
 }

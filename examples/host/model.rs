@@ -1,0 +1,86 @@
+//! A model over HTTP: any server that speaks OpenAI's Chat Completions.
+
+use futures::future::{BoxFuture, FutureExt as _};
+use serde_json::value::RawValue;
+use tool_core::turn::{Model, ModelMessage, Request};
+use tool_core::wire::{Delta, Offer, Provider};
+use tool_core::{ExposeSecret as _, prelude::*};
+
+/// The format that the server speaks. Another [`Provider`] needs another URL and another shape of [`Body`], and nothing else.
+const PROVIDER: Provider = Provider::Chat;
+
+/// The body of a request.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    stream: bool,
+    messages: &'a [Box<RawValue>],
+    #[serde(flatten)]
+    offer: &'a Offer,
+}
+
+/// A model behind a URL.
+#[derive(Clone)]
+pub(crate) struct HttpModel {
+    client: reqwest::Client,
+    url: String,
+    key: SecretString,
+}
+
+impl HttpModel {
+    /// `base` is the part of the URL before `/chat/completions`.
+    pub(crate) fn new(base: &str, key: SecretString) -> Self {
+        Self {
+            client: reqwest::Client::new(),
+            url: format!("{base}/chat/completions"),
+            key,
+        }
+    }
+
+    async fn ask(&self, request: Request<'_>) -> Result<ModelMessage, ToolError> {
+        // Both fail only for a thread or a tool that the provider would refuse.
+        let offer = PROVIDER.offer(request.tools).map_err(ToolError::foreign)?;
+        let history = PROVIDER
+            .history(request.messages)
+            .map_err(ToolError::foreign)?;
+        let body = Body {
+            model: "a-model",
+            stream: true,
+            messages: &history.messages,
+            offer: &offer,
+        };
+        let body = serde_json::to_string(&body).map_err(ToolError::foreign)?;
+        let mut response = self
+            .client
+            .post(&self.url)
+            .bearer_auth(self.key.expose_secret())
+            .header("content-type", "application/json")
+            .body(body)
+            .send()
+            .await
+            .and_then(reqwest::Response::error_for_status)
+            .map_err(ToolError::foreign)?;
+        let mut stream = PROVIDER.stream();
+        while let Some(piece) = response.chunk().await.map_err(ToolError::foreign)? {
+            for delta in stream.feed(&piece).map_err(ToolError::foreign)? {
+                // A real host sends these to its user.
+                if let Delta::Text(text) = delta {
+                    println!("  model writes: {text}");
+                }
+            }
+        }
+        let reply = stream.finish().map_err(ToolError::foreign)?;
+        Ok(reply.into_message())
+    }
+}
+
+impl Model for HttpModel {
+    // The future is dropped where the run is stopped; that closes the connection.
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        println!("model, step {}", request.step);
+        self.ask(request).boxed()
+    }
+}

@@ -1,0 +1,121 @@
+//! A server on loopback that stands in for a provider: it streams Chat Completions from a script.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures::StreamExt as _;
+use futures::stream;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// One message of the script.
+enum Answer {
+    Text(&'static str),
+    /// Names and arguments. The ids are `call_0`, `call_1` and so on in every message, as some models number their calls.
+    Calls(&'static [(&'static str, &'static str)]),
+    /// Goes on writing until the client closes the connection.
+    Endless,
+}
+
+/// What the model answers to the last message of a user, after so many messages of its own.
+fn answer(asked: &str, said: usize) -> Answer {
+    match (asked, said) {
+        ("Send invoice 7 and import the payments.", 0) => Answer::Calls(&[
+            ("unpaid_invoices", "{}"),
+            ("remove_invoice", r#"{"number":7}"#),
+            ("exchange_rate", r#"{"currency":"NOK"}"#),
+        ]),
+        ("Send invoice 7 and import the payments.", 1) => Answer::Calls(&[
+            ("send_invoice", r#"{"number":7}"#),
+            ("import_payments", "{}"),
+        ]),
+        ("Send invoice 7 and import the payments.", _) => {
+            Answer::Text("Invoice 7 is sent, two payments are in.")
+        }
+        ("How many invoices are unpaid?", 0) => Answer::Calls(&[("unpaid_invoices", "{}")]),
+        ("How many invoices are unpaid?", _) => Answer::Text("Two."),
+        ("Write a report about every invoice.", _) => Answer::Endless,
+        ("Never mind.", _) => Answer::Text("All right."),
+        _ => Answer::Text("There is nothing about that in the script."),
+    }
+}
+
+/// The part of a request that the script depends on.
+#[derive(Deserialize)]
+struct Request {
+    messages: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: Value,
+}
+
+/// Starts the server, and returns the URL that a client appends `/chat/completions` to. It ends with the program.
+pub(crate) async fn start() -> std::io::Result<String> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}/v1", listener.local_addr()?);
+    let routes = Router::new().route("/v1/chat/completions", post(complete));
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    Ok(url)
+}
+
+async fn complete(body: Bytes) -> Response {
+    let Ok(Request { messages }) = serde_json::from_slice(&body) else {
+        return (StatusCode::BAD_REQUEST, "the body is not a request").into_response();
+    };
+    let said = messages
+        .iter()
+        .rev()
+        .take_while(|message| message.role != "user");
+    let said = said.filter(|message| message.role == "assistant").count();
+    let asked = messages.iter().rev().find(|message| message.role == "user");
+    let asked = asked.and_then(|message| message.content.as_str());
+    let events = match answer(asked.unwrap_or_default(), said) {
+        Answer::Text(text) => {
+            let text = chunk(&json!({ "content": text }), None);
+            stream::iter([text, chunk(&json!({}), Some("stop")), done()]).boxed()
+        }
+        Answer::Calls(calls) => {
+            let calls: Vec<Value> = (0..)
+                .zip(calls)
+                .map(|(n, call)| one_call(n, call))
+                .collect();
+            let calls = chunk(&json!({ "tool_calls": calls }), None);
+            stream::iter([calls, chunk(&json!({}), Some("tool_calls")), done()]).boxed()
+        }
+        Answer::Endless => stream::repeat(chunk(&json!({ "content": "word " }), None))
+            .then(|word| async {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                word
+            })
+            .boxed(),
+    };
+    let body = Body::from_stream(events.map(Ok::<_, Infallible>));
+    ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
+}
+
+fn one_call(number: u32, (name, arguments): &(&str, &str)) -> Value {
+    json!({
+        "index": number,
+        "id": format!("call_{number}"),
+        "type": "function",
+        "function": { "name": name, "arguments": arguments },
+    })
+}
+
+fn chunk(delta: &Value, finish: Option<&str>) -> String {
+    let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
+    format!("data: {}\n\n", json!({ "choices": [choice] }))
+}
+
+fn done() -> String {
+    "data: [DONE]\n\n".to_owned()
+}
