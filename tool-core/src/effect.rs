@@ -140,6 +140,25 @@ impl Declared {
         effect
     }
 
+    /// Whether a tool has no effect but by the calls that it makes: of its host parameters, given as their effects and whether they
+    /// only call, those that do not call cannot change anything.
+    #[must_use]
+    pub const fn only_calls(self, host: &[(Effect, bool)]) -> bool {
+        let mut own = self.effect(&[]);
+        let mut calls = false;
+        let mut i = 0;
+        while i < host.len() {
+            let (effect, only_calls) = host[i];
+            if only_calls {
+                calls = true;
+            } else {
+                own = own.union(effect);
+            }
+            i += 1;
+        }
+        calls && !own.changes_state() && !own.contains(Effect::EXTERNAL)
+    }
+
     /// The annotations that MCP clients read.
     ///
     /// Read-only is claimed only where it is declared or where every host value that the tool takes can but read.

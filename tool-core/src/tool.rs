@@ -69,6 +69,12 @@ pub trait Tool: HasSpec + Sized + Send + 'static {
     fn to_arguments(&self) -> Option<String> {
         None
     }
+
+    /// Reads an output that a ledger has stored. `None` where its type has no `Deserialize`.
+    #[doc(hidden)]
+    fn stored_output(_: &str) -> Option<serde_json::Result<Self::Output>> {
+        None
+    }
 }
 
 /// Starts a run: decodes, then gives a future that does nothing before it is polled.
@@ -136,6 +142,8 @@ pub struct StaticDef {
     pub timeout: Option<Duration>,
     pub sequential: bool,
     pub harness: bool,
+    /// Has no effect but by the calls that it makes.
+    pub only_calls: bool,
     pub output_limit: Option<usize>,
     pub origin: Origin,
     /// The definition's text.

@@ -42,6 +42,10 @@ pub trait FromContext: Sized {
     /// What a tool may do that holds this value. There is no default: say it.
     const EFFECT: Effect;
 
+    /// Whether its whole effect is that of calls, each of which passes the gate by itself.
+    #[doc(hidden)]
+    const ONLY_CALLS: bool = false;
+
     /// Takes it from the context.
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError>;
 }
@@ -61,6 +65,7 @@ impl FromContext for ToolContext {
 /// `None` where the host has none.
 impl<T: FromContext> FromContext for Option<T> {
     const EFFECT: Effect = T::EFFECT;
+    const ONLY_CALLS: bool = T::ONLY_CALLS;
 
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
         Ok(T::from_context(cx).ok())

@@ -123,6 +123,11 @@ impl ToolContext {
         Some(earlier.key(&self.own_workspace()))
     }
 
+    /// The identity that the host has set for the next call of this context.
+    pub(crate) fn next_identity(&self) -> Option<&CallId> {
+        self.host.next.as_ref()
+    }
+
     /// Refuses an identity of another workspace or conversation.
     fn owns(&self, identity: &CallId) -> Result<(), ToolError> {
         let conversation = identity.conversation();

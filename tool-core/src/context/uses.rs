@@ -18,6 +18,11 @@ use crate::toolset::Toolset;
 /// as a model's, with its own visibility, policy, approval and audit row; an approval that it waits for is told by the outer call's
 /// result. Nested results are no messages of the thread.
 ///
+/// After the approval the outer call runs again from its beginning, and each nested call that has run before returns its stored result
+/// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. This holds where the outer
+/// tool is `idempotent`, and where its other host values cannot change anything. A tool with an effect of its own is not run again: its
+/// effect is ambiguous, and an operator decides. What a body does without host values is done again.
+///
 /// The host says which toolset is called: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools).
 ///
 /// ```
@@ -138,6 +143,7 @@ impl<T: UsedTools> Uses<T> {
 
 impl<T: UsedTools> FromContext for Uses<T> {
     const EFFECT: Effect = T::EFFECT;
+    const ONLY_CALLS: bool = true;
 
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
         let Callable(tools) = cx

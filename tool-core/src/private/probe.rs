@@ -113,3 +113,29 @@ impl<T: ?Sized> Unwritten for Arguments<'_, T> {
         None
     }
 }
+
+/// Reads a stored output: by `Deserialize` where the type has it, else not at all.
+pub struct StoredOutput<T>(PhantomData<fn() -> T>);
+
+impl<T> StoredOutput<T> {
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl<T: serde::de::DeserializeOwned> StoredOutput<T> {
+    /// Reads it.
+    pub fn read(&self, text: &str) -> Option<serde_json::Result<T>> {
+        Some(serde_json::from_str(text))
+    }
+}
+
+/// The output's type cannot be read.
+pub trait Unread<T> {
+    /// No value.
+    fn read(&self, text: &str) -> Option<serde_json::Result<T>>;
+}
+
+impl<T> Unread<T> for StoredOutput<T> {
+    fn read(&self, _: &str) -> Option<serde_json::Result<T>> {
+        None
+    }
+}

@@ -91,11 +91,12 @@ async fn through<T: Tool>(
             Ok(finished)
         })
     });
-    // A typed call has no id of a provider's; within a call it is counted.
-    let id = if cx.call_id().is_some() {
-        String::new()
-    } else {
-        crate::gate::hash::random_id()?
+    // A typed call has no id of a provider's. Within a call it is counted, and a call whose identity the host has set has the same id
+    // whenever it is dispatched: the ledger compares them.
+    let id = match cx.next_identity() {
+        _ if cx.call_id().is_some() => String::new(),
+        Some(identity) => identity.key().as_str().to_owned(),
+        None => crate::gate::hash::random_id()?,
     };
     let result = gated::call(
         gate,
@@ -106,11 +107,29 @@ async fn through<T: Tool>(
         gated::From::Host(make),
     )
     .await;
-    result.outcome.into_inner()?;
+    let output = result.outcome.into_inner()?;
     let value = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-    value.ok_or_else(|| {
-        ToolError::of(ErrorKind::Interrupted, "the call has run before").operator(
-            "a stored result is JSON and has no Rust type: use `Toolset::call` for calls that may be repeated",
-        )
-    })
+    match value {
+        Some(value) => Ok(value),
+        // It has run before, and the ledger has stored its result.
+        None => stored::<T>(output.payload.get()),
+    }
+}
+
+/// The stored output of a call that has run before.
+#[cfg(feature = "host")]
+fn stored<T: Tool>(payload: &str) -> Result<T::Output, ToolError> {
+    let text = "the call has run before, and its stored result cannot be read";
+    let failed = |why: String| ToolError::of(ErrorKind::Interrupted, text).operator(why);
+    match T::stored_output(payload) {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(error)) => Err(failed(format!(
+            "the stored output of `{}` does not fit its type: {error}",
+            T::NAME
+        ))),
+        None => Err(failed(format!(
+            "the output type of `{}` has no `Deserialize`: derive it, or use `Uses::call`",
+            T::NAME
+        ))),
+    }
 }

@@ -276,10 +276,12 @@ impl ToolDef {
         }
     }
 
-    /// Has no effect of its own, see [`DynamicTool::only_calls`](crate::DynamicTool::only_calls).
+    /// Has no effect but by the calls that it makes, so it runs again from its beginning after one of them was approved: a `#[tool]` whose
+    /// only host values that can change something are [`Uses`](crate::Uses), and a
+    /// [`DynamicTool::only_calls`](crate::DynamicTool::only_calls).
     pub fn only_calls(&self) -> bool {
         match self.own() {
-            Own::Static(_) => false,
+            Own::Static(def) => def.only_calls,
             Own::Dynamic(def) => def.only_calls,
         }
     }

@@ -25,6 +25,7 @@ mod identity;
 mod interleave;
 mod leaks;
 mod nested;
+mod nested_approvals;
 mod outcomes;
 mod recovery;
 mod renamed;

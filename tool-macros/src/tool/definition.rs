@@ -156,6 +156,18 @@ fn effects(tool: &Tool<'_>) -> TokenStream {
     quote!([#(<#types as #private::FromContext>::EFFECT),*])
 }
 
+/// The effects of the host parameters, and which of them only call.
+fn calls(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let each = tool.host_types().map(|ty| {
+        quote!((
+            <#ty as #private::FromContext>::EFFECT,
+            <#ty as #private::FromContext>::ONLY_CALLS,
+        ))
+    });
+    quote!([#(#each),*])
+}
+
 /// `StaticDef { … }`
 pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
@@ -170,6 +182,7 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
     let (secrets, variables) = needs(tool);
     let declared = declared(tool);
     let effects = effects(tool);
+    let calls = calls(tool);
     let approval = approval(tool);
     let timeout = timeout(tool);
     let sequential = options.sequential.is_some();
@@ -195,6 +208,7 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
             timeout: #timeout,
             sequential: #sequential,
             harness: #harness,
+            only_calls: #declared.only_calls(&#calls),
             output_limit: #output_limit,
             origin: #private::Origin {
                 krate: #private::krate(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!()),

@@ -1,6 +1,6 @@
 //! Everything that `#[tool]` writes, in order: the fn as it was, the struct of its arguments, and one `const _` with the rest.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 use crate::tool::model::Tool;
@@ -88,6 +88,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     };
     let view = run::at_output(tool, view);
     let view = run::at_output(tool, quote!(#view { #model_view }));
+    let stored = stored_output(tool);
     quote! {
         static __TOOL_CORE_DEF: #private::StaticDef = #def;
         impl #private::Tool for #input {
@@ -101,9 +102,45 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
                 use #private::probe::Unwritten as _;
                 #private::probe::Arguments(self).get()
             }
+            #stored
         }
         #[#private::linkme::distributed_slice(#private::TOOLS)]
         #[linkme(crate = #private::linkme)]
         static __TOOL_CORE_LINK: #private::Link = #private::Link::new(<#input as #private::Tool>::DEF);
     }
+}
+
+/// `fn stored_output`, which reads an output where its type has `Deserialize`.
+///
+/// A type that borrows, such as `&'static str`, has `Deserialize` for its own lifetime only: rustc would choose it and then refuse it. It
+/// keeps the trait's default, which reads nothing.
+fn stored_output(tool: &Tool<'_>) -> TokenStream {
+    let output = run::output(tool);
+    if borrows(output.clone()) {
+        return TokenStream::new();
+    }
+    let private = tool.paths.private();
+    let read = run::at_output(
+        tool,
+        quote!(#private::probe::StoredOutput::<Self::Output>::NEW.read(text)),
+    );
+    quote! {
+        // Compiled only where a program calls the tool with typed arguments.
+        #[inline]
+        fn stored_output(
+            text: &::core::primitive::str,
+        ) -> ::core::option::Option<#private::serde_json::Result<Self::Output>> {
+            use #private::probe::Unread as _;
+            #read
+        }
+    }
+}
+
+/// Whether a type has a reference in it.
+fn borrows(ty: TokenStream) -> bool {
+    ty.into_iter().any(|token| match token {
+        TokenTree::Punct(punct) => punct.as_char() == '&',
+        TokenTree::Group(group) => borrows(group.stream()),
+        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+    })
 }

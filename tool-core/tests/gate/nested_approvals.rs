@@ -1,0 +1,269 @@
+//! Approvals, restarts and doubts of calls that a call makes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tool_core::prelude::*;
+use tool_core::store::*;
+use tool_core::turn::{ModelMessage, Turn, Turns};
+use tool_core::{Approvals, Audit, Effect, Gate, Reply, Ticket, Uses};
+
+use crate::support::{Mailbox, count, send_mail};
+
+/// What a mail costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
+struct Receipt {
+    /// To whom it went.
+    to: String,
+    /// The number of the mail.
+    number: u32,
+}
+
+/// Posts a letter.
+#[tool(approval)]
+async fn post_letter(
+    mailbox: &Mailbox,
+    /// To whom.
+    to: String,
+) -> Result<Receipt, ToolError> {
+    mailbox.send();
+    let number = u32::try_from(mailbox.sent()).map_err(ToolError::foreign)?;
+    Ok(Receipt { to, number })
+}
+
+/// Posts a letter to each of two people.
+#[tool]
+async fn post_both(
+    #[context] uses: Uses<(post_letter, count)>,
+    runs: &Runs,
+) -> Result<Vec<Receipt>, ToolError> {
+    runs.count();
+    let first = uses.invoke(post_letter { to: "bob".into() }).await?;
+    uses.invoke(count { from: 1 }).await?;
+    let second = uses.invoke(post_letter { to: "eve".into() }).await?;
+    Ok(vec![first, second])
+}
+
+/// Posts a letter, and may be repeated.
+#[tool(idempotent)]
+async fn post_once(
+    #[context] uses: Uses<(post_letter,)>,
+    runs: &Runs,
+) -> Result<Receipt, ToolError> {
+    runs.count();
+    uses.invoke(post_letter { to: "bob".into() }).await
+}
+
+/// Posts by a tool that posts.
+#[tool]
+async fn post_deep(#[context] uses: Uses<(post_both,)>) -> Result<usize, ToolError> {
+    Ok(uses.invoke(post_both {}).await?.len())
+}
+
+/// Writes down by itself that it posts.
+#[tool]
+async fn post_and_note(
+    mailbox: &Mailbox,
+    #[context] uses: Uses<(post_letter,)>,
+) -> Result<Receipt, ToolError> {
+    mailbox.send();
+    uses.invoke(post_letter { to: "bob".into() }).await
+}
+
+/// Counts the bodies that began.
+#[derive(Clone, Default)]
+struct Runs(Arc<AtomicUsize>);
+tool_core::host_value!(Runs, Effect::READ);
+
+impl Runs {
+    fn count(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A host, and what outlives its process.
+struct World {
+    store: MemoryStore,
+    mailbox: Mailbox,
+    runs: Runs,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            store: MemoryStore::default(),
+            mailbox: Mailbox::default(),
+            runs: Runs::default(),
+        }
+    }
+
+    /// The tools and the gate of a new process.
+    fn start(&self) -> (Toolset, Turns, ToolContext) {
+        let keys = tool_core::KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
+        let approvals = Approvals::builder(self.store.clone()).keys(keys);
+        let gate = Gate::builder()
+            .approvals(approvals.build().unwrap())
+            .ledger(self.store.clone())
+            .audit(Audit::required(self.store.clone()))
+            .build();
+        let tools = toolset![
+            post_letter,
+            post_both,
+            post_once,
+            post_deep,
+            post_and_note,
+            send_mail,
+            count
+        ];
+        let tools = tools.through(&gate);
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .conversation("th-1")
+            .with(self.mailbox.clone())
+            .with(self.runs.clone())
+            .tools(&tools)
+            .build();
+        (tools, Turns::new(self.store.clone()), cx)
+    }
+
+    async fn approve(&self, tools: &Toolset, ticket: &Ticket) {
+        let approvals = tools.gate().unwrap().approvals().unwrap();
+        let acme = Workspace::new("acme");
+        approvals
+            .answer(&acme, tools, &ticket.token, Reply::Approve, "boss", None)
+            .await
+            .unwrap();
+    }
+
+    /// Runs a call in a thread, each time in a new process, and approves what it waits for. Returns the result's text, and how often it
+    /// waited.
+    async fn until_done(&self, name: &str, by_token: bool) -> (String, usize) {
+        let (_, turns, cx) = self.start();
+        let calls = ModelMessage::calls([ToolCall::new("call_0", name, "{}")]);
+        turns.record(calls, &cx).await.unwrap();
+        for waited in 0.. {
+            let (tools, turns, cx) = self.start();
+            let message = turns.last(&cx).await.unwrap().unwrap();
+            match turns.run(&tools, &message, &cx).await.unwrap() {
+                Turn::Complete(results) => return (results[0].text.clone(), waited),
+                Turn::Waiting(tickets) => {
+                    let (tools, _, cx) = self.start();
+                    for ticket in &tickets {
+                        self.approve(&tools, ticket).await;
+                        if by_token {
+                            let result = tools.resume(&ticket.token, &cx).await;
+                            assert!(!result.is_error(), "{result:?}");
+                        }
+                    }
+                }
+                turn => panic!("{turn:?}"),
+            }
+        }
+        unreachable!()
+    }
+}
+
+// A4: a tool that calls tools does not get past a nested approval
+#[tokio::test]
+async fn an_outer_call_goes_on_after_each_nested_approval() {
+    for by_token in [false, true] {
+        for (name, said, letters) in [
+            (
+                "post_both",
+                r#"[{"to":"bob","number":1},{"to":"eve","number":2}]"#,
+                2,
+            ),
+            ("post_once", r#"{"to":"bob","number":1}"#, 1),
+            ("post_deep", "2", 2),
+        ] {
+            let world = World::new();
+            let (text, waited) = world.until_done(name, by_token).await;
+            assert_eq!(text, said, "{name}, by token: {by_token}");
+            assert_eq!((world.mailbox.sent(), waited), (letters, letters), "{name}");
+            // No call is in doubt, and each has succeeded.
+            let rows = EffectLedger::list(&world.store, Scope::All, None)
+                .await
+                .unwrap();
+            assert!(!rows.is_empty());
+            for row in rows {
+                assert_eq!(row.state, EffectState::Succeeded, "{row:?}");
+            }
+        }
+    }
+}
+
+// A4: an outer call that has an effect of its own is in doubt once it has waited
+#[tokio::test]
+async fn an_outer_call_with_an_effect_of_its_own_is_not_run_again() {
+    let world = World::new();
+    let (tools, turns, cx) = world.start();
+    let calls = ModelMessage::calls([ToolCall::new("call_0", "post_and_note", "{}")]);
+    let message = turns.record(calls, &cx).await.unwrap();
+    let Turn::Waiting(tickets) = turns.run(&tools, &message, &cx).await.unwrap() else {
+        panic!("it waits")
+    };
+    world.approve(&tools, &tickets[0]).await;
+    let turn = turns.run(&tools, &message, &cx).await.unwrap();
+    let Turn::Unsettled(row) = turn else {
+        panic!("{turn:?}")
+    };
+    assert_eq!(row.intent.tool, "post_and_note");
+    assert_eq!(world.mailbox.sent(), 1);
+}
+
+// A4: a stored result cannot be given back as a typed value
+#[tokio::test]
+async fn a_stored_result_is_given_back_as_its_type() {
+    let world = World::new();
+    let (tools, _, cx) = world.start();
+    let thread = cx.thread().unwrap();
+    let cx = cx.for_call(CallId::in_thread(&thread, 1, 0));
+    let waits = tools.invoke(post_letter { to: "bob".into() }, &cx).await;
+    assert!(waits.is_err());
+    let ticket = tools
+        .gate()
+        .unwrap()
+        .approvals()
+        .unwrap()
+        .waiting(&thread)
+        .await
+        .unwrap()
+        .remove(0);
+    world.approve(&tools, &ticket).await;
+    let expected = Receipt {
+        to: "bob".into(),
+        number: 1,
+    };
+    for _ in 0..3 {
+        let letter = post_letter { to: "bob".into() };
+        assert_eq!(tools.invoke(letter, &cx).await.unwrap(), expected);
+    }
+    assert_eq!(world.mailbox.sent(), 1);
+}
+
+/// Says a word, and keeps a row.
+#[tool(approval)]
+async fn say_word(mailbox: &Mailbox) -> &'static str {
+    mailbox.send();
+    "word"
+}
+
+// A4: an output whose type cannot be read says so, and its effect does not happen again
+#[tokio::test]
+async fn a_stored_result_of_a_type_that_borrows_is_an_error() {
+    let world = World::new();
+    let (tools, _, cx) = world.start();
+    let tools = toolset![say_word].through(tools.gate().unwrap());
+    let thread = cx.thread().unwrap();
+    let cx = cx.for_call(CallId::in_thread(&thread, 1, 0));
+    assert!(tools.invoke(say_word {}, &cx).await.is_err());
+    let approvals = tools.gate().unwrap().approvals().unwrap();
+    let ticket = approvals.waiting(&thread).await.unwrap().remove(0);
+    world.approve(&tools, &ticket).await;
+    assert_eq!(tools.invoke(say_word {}, &cx).await.unwrap(), "word");
+    let error = tools.invoke(say_word {}, &cx).await.unwrap_err();
+    assert!(error.model_text().contains("has run before"), "{error:?}");
+    assert!(error.operator_text().contains("Deserialize"), "{error:?}");
+    assert_eq!(world.mailbox.sent(), 1);
+}
