@@ -120,19 +120,26 @@ fn stored_output(tool: &Tool<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let private = tool.paths.private();
+    // Underlined as the return type, so that a type that cannot be an output is reported once.
     let read = run::at_output(
         tool,
-        quote!(#private::probe::StoredOutput::<Self::Output>::NEW.read(text)),
+        quote!(#private::probe::StoredOutput::<Self::Output>::NEW),
     );
+    let value = run::at_output(tool, quote!(#private::serde_json::Result<Self::Output>));
+    let value = run::at_output(tool, quote!(::core::option::Option<#value>));
+    let head = run::at_output(
+        tool,
+        quote!(fn stored_output(text: &::core::primitive::str) -> #value),
+    );
+    let body = run::at_output(
+        tool,
+        quote!({ use #private::probe::Unread as _; #read.read(text) }),
+    );
+    let read = run::at_output(tool, quote!(#head #body));
     quote! {
         // Compiled only where a program calls the tool with typed arguments.
         #[inline]
-        fn stored_output(
-            text: &::core::primitive::str,
-        ) -> ::core::option::Option<#private::serde_json::Result<Self::Output>> {
-            use #private::probe::Unread as _;
-            #read
-        }
+        #read
     }
 }
 
