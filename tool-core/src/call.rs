@@ -1,6 +1,7 @@
 //! A call, what happens during it, and what comes of it.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::ser::{SerializeMap, Serializer};
@@ -65,6 +66,8 @@ pub struct CallResult {
     pub(crate) citations: Clean<Vec<Citation>>,
     pub(crate) repairs: Clean<Vec<RepairNote>>,
     pub(crate) duration: Duration,
+    /// Of the context; set by the toolset that took the call.
+    pub(crate) conversation: Option<Arc<str>>,
     #[cfg(feature = "host")]
     pub(crate) tickets: Vec<Ticket>,
     /// The ledger's row, where an earlier run of the call has not ended or ended unknown.
@@ -96,6 +99,7 @@ impl CallResult {
             citations: redactor.clean(Vec::new()),
             repairs: redactor.clean(Vec::new()),
             duration: Duration::ZERO,
+            conversation: None,
             #[cfg(feature = "host")]
             tickets: Vec::new(),
             #[cfg(feature = "host")]
@@ -114,6 +118,36 @@ impl CallResult {
     /// Name of the tool, as the model wrote it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The conversation of the context that the call was made with, so that a client can tell which conversation a result belongs to.
+    /// The audit row of the call names the same one. `None` where the context has no conversation, and in a result that the host made
+    /// with [`refused`](Self::refused).
+    ///
+    /// ```
+    /// use tool_core::{ToolCall, ToolContext, tool, toolset};
+    ///
+    /// /// Returns the answer.
+    /// #[tool(read_only)]
+    /// fn answer() -> u32 {
+    ///     42
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let cx = ToolContext::builder().workspace("acme").conversation("main").build();
+    /// let result = toolset![answer].call(ToolCall::new("call_0", "answer", "{}"), &cx).await;
+    /// assert_eq!(result.conversation(), Some("main"));
+    /// # }
+    /// ```
+    pub fn conversation(&self) -> Option<&str> {
+        self.conversation.as_deref()
+    }
+
+    /// Adds the conversation of the context that the call was made with.
+    pub(crate) fn in_conversation(mut self, conversation: Option<Arc<str>>) -> Self {
+        self.conversation = conversation;
+        self
     }
 
     /// Whether there is no output.

@@ -86,7 +86,7 @@ pub(crate) struct Host {
     service_user: Option<String>,
     workspace: Option<Workspace>,
     session: Option<String>,
-    conversation: Option<String>,
+    conversation: Option<Arc<str>>,
     /// The identity of the call that is made next; a call without one is outside of a thread.
     next: Option<CallId>,
     /// What a version before 0.2 called that call.

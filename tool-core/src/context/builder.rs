@@ -93,7 +93,7 @@ impl ToolContextBuilder {
 
     /// The conversation.
     pub fn conversation(mut self, conversation: impl Into<String>) -> Self {
-        self.0.conversation = Some(conversation.into());
+        self.0.conversation = Some(conversation.into().into());
         self
     }
 

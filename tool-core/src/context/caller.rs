@@ -1,5 +1,7 @@
 //! Who calls, and from where.
 
+use std::sync::Arc;
+
 use super::ToolContext;
 use crate::schema::dialect::Dialect;
 use crate::store::{ThreadId, Workspace};
@@ -38,6 +40,11 @@ impl ToolContext {
     /// The conversation.
     pub fn conversation(&self) -> Option<&str> {
         self.host.conversation.as_deref()
+    }
+
+    /// The conversation, for a result that outlives the context.
+    pub(crate) fn shared_conversation(&self) -> Option<Arc<str>> {
+        self.host.conversation.clone()
     }
 
     /// Name of the AI provider that the instance uses, for tools that call a model themselves.

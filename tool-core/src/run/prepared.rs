@@ -138,6 +138,7 @@ impl Prepared {
             citations: redactor.clean(citations),
             repairs: redactor.clean(repairs),
             duration,
+            conversation: None,
             #[cfg(feature = "host")]
             tickets: Vec::new(),
             #[cfg(feature = "host")]

@@ -1,7 +1,10 @@
 //! Calls of the tools in a toolset.
 
 use std::future::Future;
+use std::sync::Arc;
 
+use futures::FutureExt as _;
+use futures::StreamExt as _;
 use futures::future::Either;
 use futures::stream::Stream;
 
@@ -19,7 +22,7 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Future<Output = CallResult> + Send {
-        run::call(self, call, cx)
+        run::call(self, call, cx).map(|result| result.in_conversation(cx.shared_conversation()))
     }
 
     /// Runs a call and tells what happens: `Started` unless it is refused, progress, and one `Done`.
@@ -30,10 +33,12 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-        match self.search {
+        let conversation = cx.shared_conversation();
+        let events = match self.search {
             None => Either::Left(run::stream(self.clone(), call, cx.clone())),
             Some(_) => Either::Right(self.stream_opened(call, cx)),
-        }
+        };
+        events.map(move |event| in_conversation(event, conversation.as_ref()))
     }
 
     /// Runs what a person has approved: exactly that call with exactly those arguments, once.
@@ -45,6 +50,7 @@ impl Toolset {
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
         run::resume(self, token, cx, None)
+            .map(|result| result.in_conversation(cx.shared_conversation()))
     }
 
     /// As [`resume`](Toolset::resume), and tells what happens.
@@ -54,7 +60,9 @@ impl Toolset {
         token: &str,
         cx: &ToolContext,
     ) -> impl Stream<Item = ToolEvent> + Send + use<> {
+        let conversation = cx.shared_conversation();
         run::resume_stream(self.clone(), token.to_owned(), cx.clone())
+            .map(move |event| in_conversation(event, conversation.as_ref()))
     }
 
     /// A typed call, through the same gate.
@@ -91,5 +99,13 @@ impl Toolset {
         self.view
             .as_ref()
             .is_some_and(|view| view.live.iter().any(|live| live.policy.is_some()))
+    }
+}
+
+/// Adds the conversation to the result at the end of a stream.
+fn in_conversation(event: ToolEvent, conversation: Option<&Arc<str>>) -> ToolEvent {
+    match event {
+        ToolEvent::Done(result) => ToolEvent::Done(result.in_conversation(conversation.cloned())),
+        event => event,
     }
 }

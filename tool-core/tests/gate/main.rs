@@ -15,6 +15,7 @@ mod approvals;
 mod audit;
 mod boot;
 mod contract;
+mod conversation;
 mod effects;
 mod everywhere;
 mod faces;
