@@ -8,6 +8,8 @@
 )]
 
 use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
@@ -291,33 +293,145 @@ async fn attachments_are_those_of_this_message() {
     );
 }
 
-// S1-18
-#[tokio::test]
-async fn keys_are_the_instances_own() {
-    let tools = toolset![verify_document];
-    let call = || ToolCall::new("1", "verify_document", "{}");
-    let with = ToolContext::builder()
-        .model_provider("acme-ai")
-        .attachments(vec![picture("bill.png")])
-        .api_key("acme-ai", SecretString::from("key-of-acme"));
-    assert_eq!(
-        tools.call(call(), &with.build()).await.model_text(),
-        "bill.png was judged with a key of 11 bytes"
-    );
+/// A model behind HTTP, on the loopback interface: it takes the keys of two instances and keeps each request.
+struct ModelServer {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<String>>>,
+}
 
-    let without = ToolContext::builder()
-        .model_provider("acme-ai")
-        .attachments(vec![picture("bill.png")])
-        .api_key("openai", SecretString::from("another"))
-        .build();
-    let result = tools.call(call(), &without).await;
-    let error = result.error().expect("no key, no call");
-    assert_eq!(error.kind(), ErrorKind::Unavailable);
-    assert!(
-        error.operator_text().contains("API key for `acme-ai`"),
-        "{}",
-        error.operator_text()
-    );
+impl ModelServer {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&requests);
+        // Ends with the test's process.
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut request = String::new();
+                let mut lines = BufReader::new(stream.try_clone().unwrap());
+                while lines.read_line(&mut request).unwrap() > 2 {}
+                let knows =
+                    |key: &str| request.contains(&format!("authorization: Bearer {key}\r\n"));
+                let (status, body) = if knows("key-of-acme") {
+                    ("200 OK", "a bill, paid for by acme")
+                } else if knows("key-of-globex") {
+                    ("200 OK", "a bill, paid for by globex")
+                } else {
+                    ("401 Unauthorized", "unknown key")
+                };
+                kept.lock().unwrap().push(request);
+                let length = body.len();
+                write!(
+                    stream,
+                    "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+                )
+                .unwrap();
+            }
+        });
+        Self { address, requests }
+    }
+}
+
+/// Where the model is.
+#[derive(Clone)]
+struct ModelAddress(SocketAddr);
+tool_core::host_value!(ModelAddress, tool_core::Effect::EXTERNAL);
+
+/// Asks a model whether the first picture shows a bill.
+#[tool]
+fn judge_document(
+    files: &Attachments,
+    keys: &ApiKeys,
+    model: &ModelAddress,
+    cx: &ToolContext,
+) -> Result<String, ToolError> {
+    let file = files.at(0)?;
+    let key = keys.get(cx.model_provider().unwrap_or("openai"))?;
+    let mut stream = TcpStream::connect(model.0).map_err(ToolError::foreign)?;
+    let name = file.filename.as_deref().unwrap_or("it");
+    let key = key.expose_secret();
+    write!(
+        stream,
+        "POST /judge/{name} HTTP/1.1\r\nhost: model\r\nauthorization: Bearer {key}\r\n\r\n"
+    )
+    .map_err(ToolError::foreign)?;
+    let mut answer = String::new();
+    stream
+        .read_to_string(&mut answer)
+        .map_err(ToolError::foreign)?;
+    match answer.split_once("\r\n\r\n") {
+        Some((head, body)) if head.starts_with("HTTP/1.1 200") => Ok(body.to_owned()),
+        _ => Err(ToolError::new(answer)),
+    }
+}
+
+const PROVIDERS: [&str; 2] = ["openai", "acme-ai"];
+
+// S1-18: a tool that calls a model uses the keys of its instance; keys in the environment are not used, and none has to be there.
+#[test]
+fn model_is_called_with_the_keys_of_the_instance_alone() {
+    let child = |environment: &[(&str, &str)]| {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child_calls_a_model", "--ignored"])
+            .env_clear()
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}"
+        );
+    };
+    child(&[]);
+    child(&[
+        ("OPENAI_API_KEY", "key-of-globex"),
+        ("ACME_AI_API_KEY", "key-of-globex"),
+        ("TOOL_SECRET_OPENAI", "key-of-globex"),
+    ]);
+}
+
+#[tokio::test]
+#[ignore = "a child process of other tests"]
+async fn child_calls_a_model() {
+    let server = ModelServer::start();
+    let tools = toolset![judge_document];
+    let call = || ToolCall::new("1", "judge_document", "{}");
+    let instance = |provider: &str| {
+        ToolContext::builder()
+            .model_provider(provider)
+            .attachments(vec![picture("bill.png")])
+            .with(ModelAddress(server.address))
+    };
+    for provider in PROVIDERS {
+        for owner in ["acme", "globex"] {
+            let key = SecretString::from(format!("key-of-{owner}"));
+            let cx = instance(provider).api_key(provider, key).build();
+            let result = tools.call(call(), &cx).await;
+            assert_eq!(
+                result.model_text(),
+                format!("a bill, paid for by {owner}"),
+                "{provider}"
+            );
+            let seen = server.requests.lock().unwrap().pop().unwrap();
+            assert!(seen.starts_with("POST /judge/bill.png "), "{seen}");
+        }
+        // Without a key for the provider the model is not asked, whatever the environment or another provider has.
+        let others = SecretString::from("key-of-globex");
+        for cx in [
+            instance(provider).build(),
+            instance(provider).api_key("another", others).build(),
+        ] {
+            let result = tools.call(call(), &cx).await;
+            let error = result.error().expect("no key, no call");
+            assert_eq!(error.kind(), ErrorKind::Unavailable);
+            let text = error.operator_text();
+            assert!(text.contains("API key"), "{text}");
+        }
+    }
+    assert!(server.requests.lock().unwrap().is_empty());
 }
 
 // S1-20

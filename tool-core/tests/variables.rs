@@ -7,8 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
@@ -356,6 +356,107 @@ async fn a_missing_variable_asks() {
     let asked =
         tool_core::store::ApprovalStore::list(&store, tool_core::store::Scope::All, &filter).await;
     assert_eq!(asked.unwrap(), [], "nobody was asked to approve");
+}
+
+/// Keeps every field of every span and event, at every level.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<String>>);
+
+impl tracing::field::Visit for Log {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        use std::fmt::Write as _;
+        writeln!(self.0.lock().unwrap(), "{field}={value:?}").unwrap();
+    }
+}
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        span.record(&mut self.clone());
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, values: &tracing::span::Record<'_>) {
+        values.record(&mut self.clone());
+    }
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        event.record(&mut self.clone());
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// Takes a number.
+#[tool(read_only)]
+async fn port(#[variable("PORT")] port: u16) -> u16 {
+    port
+}
+
+// S4-09: a tool reads a variable by its name, or the call reports the one that is missing; no value is ever logged, be it text or a
+// secret, be it usable or not.
+#[tokio::test]
+async fn value_of_a_variable_is_never_logged() {
+    const TEXT: &str = "eu-north-4711";
+    const NO_PORT: &str = "no-port-4712";
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .approvals(Approvals::builder(store.clone()).build().unwrap())
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .build();
+    let open = toolset![tell, deploy, port];
+    let complete = || {
+        ToolContext::builder()
+            .conversation("th-1")
+            .with(Runs::default())
+            .variable("REGION", TEXT)
+            .variable("PORT", NO_PORT)
+            .secret_variable("TOKEN", SECRET)
+            .build()
+    };
+    let without = |name: &str| {
+        let all = [("REGION", TEXT), ("TOKEN", SECRET)];
+        let mut cx = ToolContext::builder().with(Runs::default());
+        for (present, value) in all.into_iter().filter(|(present, _)| *present != name) {
+            cx = if present == "TOKEN" {
+                cx.secret_variable(present, value)
+            } else {
+                cx.variable(present, value)
+            };
+        }
+        cx.build()
+    };
+    for tools in [open.clone(), open.through(&gate)] {
+        let read = tools.call(call("tell"), &complete()).await;
+        let read: Vec<String> = serde_json::from_str(read.output().unwrap().get()).unwrap();
+        assert_eq!(read[0], TEXT);
+        for name in ["REGION", "TOKEN"] {
+            for tool in ["tell", "deploy"] {
+                let result = tools.call(call(tool), &without(name)).await;
+                let missing = result.error().unwrap().missing_variables();
+                let names: Vec<_> = missing.iter().map(|need| &*need.name).collect();
+                assert_eq!(names, [name], "{tool}");
+            }
+        }
+        // A tool that waits for a person, and one whose variable is not what it takes.
+        tools.call(call("deploy"), &complete()).await;
+        let unusable = tools.call(call("port"), &complete()).await;
+        let error = unusable.error().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.operator_text().contains("`PORT`"), "{error:?}");
+        // A host's own log lines about what it holds.
+        let cx = complete();
+        tracing::info!(?cx, ?error, ?unusable, "what a host prints");
+    }
+    let log = log.0.lock().unwrap();
+    assert!(log.contains("call started") && log.contains("what a host prints"));
+    for value in [TEXT, SECRET, NO_PORT] {
+        assert!(!log.contains(value), "{value}: {log}");
+    }
 }
 
 // S4-13, S4-09: a secret variable reaches the tool that declares it and nothing that leaves the call.

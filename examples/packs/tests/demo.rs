@@ -182,7 +182,7 @@ async fn a_greeting_is_logged_when_a_person_has_said_yes() {
     );
 }
 
-// S2-21, S2-28
+// S2-21
 #[tokio::test(start_paused = true)]
 async fn a_slow_count_says_every_number_and_ends_in_the_last() {
     let tools = Registry::builder()

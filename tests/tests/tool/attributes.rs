@@ -30,7 +30,7 @@ fn search(
     Ok(vec![query, top.to_string()])
 }
 
-// S1-05, S0-06, S2-04
+// S1-05
 #[test]
 fn facts_round_trip() {
     let def = <search as Tool>::DEF;

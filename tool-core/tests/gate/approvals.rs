@@ -144,18 +144,28 @@ async fn dynamic_tool_receives_the_approved_number() {
     assert_eq!(later.unwrap().len(), asked);
 }
 
-// S3-15
+// S3-15: a tool made at run time waits as well, and one that does not ask for confirmation does not wait.
 #[tokio::test]
-async fn a_tool_of_the_client_waits_as_well() {
+async fn dynamic_tool_waits_where_it_asks_for_confirmation() {
     let host = Host::new();
-    let tool = DynamicTool::new(
-        "remote",
-        "Runs at the client.",
-        serde_json::json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
-        |_: serde_json::Value, _| async { Ok::<_, ToolError>("ran") },
-    )
-    .approval(tool_core::Approval::Always);
-    let registry = Registry::builder().dynamic(tool).build().unwrap();
+    let tool = |name: &str| {
+        DynamicTool::new(
+            name,
+            "Runs.",
+            serde_json::json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
+            |_: serde_json::Value, _| async { Ok::<_, ToolError>("ran") },
+        )
+    };
+    let registry = Registry::builder()
+        .dynamic(tool("remote").approval(tool_core::Approval::Always))
+        .dynamic(tool("plain"))
+        .build()
+        .unwrap();
+    let plain = registry.open().through(&host.gate);
+    let plain = plain
+        .call(ToolCall::new("c-0", "plain", "{}"), &host.ann())
+        .await;
+    assert_eq!(plain.model_text(), "ran");
     let tools = registry.open().through(&host.gate);
     let result = tools
         .call(ToolCall::new("c-1", "remote", "{}"), &host.ann())

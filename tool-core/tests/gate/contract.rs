@@ -37,7 +37,7 @@ fn declared() -> Vec<(&'static str, DynamicTool)> {
     ]
 }
 
-// S1-24, M4: the contract covers effect and hints (F4: a mutant that dropped them was alive)
+// M3: the contract covers effect and hints (F4: a mutant that dropped them was alive)
 #[test]
 fn each_hint_and_effect_is_part_of_the_contract() {
     let contracts = declared().into_iter().map(|(_, tool)| {
@@ -48,6 +48,7 @@ fn each_hint_and_effect_is_part_of_the_contract() {
     assert_eq!(different.len(), declared().len());
 }
 
+// M3: a pending approval is bound to the contract (F4)
 // F4: an approval outlives its tool becoming destructive
 #[tokio::test]
 async fn an_approval_ends_when_a_hint_of_its_tool_changes() {

@@ -194,6 +194,63 @@ async fn two_instances_never_mix() {
     }
 }
 
+// S1-09: name, description and everything else that a model reads come from the definition: whatever the factory makes, and whether it
+// makes anything, the texts stay the same bytes.
+#[tokio::test]
+async fn factory_cannot_change_what_the_model_reads() {
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let tool = DynamicTool::factory(
+        "chameleon",
+        "Answers as the host made it.",
+        schema,
+        |cx: &ToolContext| {
+            let user = cx.user().ok_or_else(|| ToolError::new("nobody asks"))?;
+            // What a factory of another system would return: a tool with a name and a description of its own.
+            let made =
+                json!({"name": format!("of_{user}"), "description": format!("Serves {user}.")});
+            Ok(move |_: Value| std::future::ready(Ok::<_, ToolError>(made)))
+        },
+    );
+    let registry = Registry::builder().dynamic(tool).build().unwrap();
+    let read = |cx: &ToolContext| {
+        let tools = registry.toolset(cx, &tool_core::Rules::default());
+        let names: Vec<_> = tools.names().map(str::to_owned).collect();
+        (
+            names,
+            Dialect::ALL.map(|dialect| tools.definitions(dialect)),
+        )
+    };
+    let first = read(&ToolContext::anonymous());
+    assert_eq!(first.0, ["chameleon"]);
+    for text in &first.1 {
+        assert!(text.contains("Answers as the host made it."), "{text}");
+    }
+    for user in ["ann", "bob"] {
+        let cx = ToolContext::builder().user(user).build();
+        let call = |name: &str| ToolCall::new("c-1", name, "{}");
+        assert_eq!(read(&cx), first);
+        let result = registry.open().call(call("chameleon"), &cx).await;
+        let made: Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
+        assert_eq!(made["name"], format!("of_{user}"), "the factory has run");
+        assert_eq!(result.name(), "chameleon");
+        assert_eq!(read(&cx), first);
+        let result = registry.open().call(call(&format!("of_{user}")), &cx).await;
+        assert_eq!(
+            result.error().unwrap().kind(),
+            tool_core::ErrorKind::UnknownTool
+        );
+    }
+    let refused = registry
+        .open()
+        .call(
+            ToolCall::new("c-1", "chameleon", "{}"),
+            &ToolContext::anonymous(),
+        )
+        .await;
+    assert_eq!(refused.model_text(), "nobody asks");
+    assert_eq!(read(&ToolContext::anonymous()), first);
+}
+
 // S1-08: what the factory cannot make is an error of the call, and a factory that panics is one, too.
 #[tokio::test]
 async fn a_factory_that_fails_is_a_result() {

@@ -14,7 +14,7 @@ fn fields(offer: &Offer) -> String {
 const FORECAST: &str = "Tells the weather.";
 const EXAMPLES: &str = r#"\n\nExamples:\n- Over a weekend: {\"city\":\"Basel\",\"days\":2}\n- As long as it goes: {\"city\":\"\\\"Bern\\\"\"}"#;
 
-// S1-02: every provider's list, with `strict` said and the examples in the place that the provider has for them
+// Every provider's list, with `strict` said and the examples in the place that the provider has for them
 #[test]
 fn each_provider_gets_its_shape() {
     let tools = toolset![forecast];

@@ -66,7 +66,6 @@ fn the_token_is_a_declared_need_that_may_be_absent() {
     }
 }
 
-// S2-28
 #[tokio::test]
 async fn a_push_waits_for_an_approval() {
     let world = World::new();
