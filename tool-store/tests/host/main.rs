@@ -1,0 +1,19 @@
+//! A whole host on SQLite files: its gate, its audit, its approvals and its turns.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the real clock and spawn their own tasks"
+)]
+
+mod audit_file;
+mod audit_lost;
+mod plan;
+mod resumed;
+mod steps;
+mod support;
+mod switched_off;

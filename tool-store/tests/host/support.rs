@@ -1,0 +1,73 @@
+//! Scripted models, and what lies in a folder.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::BoxFuture;
+use tool_core::prelude::*;
+use tool_core::turn::{Model, ModelMessage, Request};
+use tool_core::{Approvals, KeyRing};
+use tool_store::SqliteStore;
+
+/// A model that writes these messages, one at each request, and counts the requests.
+#[derive(Clone)]
+pub(crate) struct Script {
+    messages: Arc<Vec<ModelMessage>>,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Script {
+    pub(crate) fn new(messages: Vec<ModelMessage>) -> Self {
+        Self {
+            messages: Arc::new(messages),
+            requests: Arc::default(),
+        }
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+impl Model for Script {
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let step = usize::try_from(request.step).unwrap() - 1;
+        let message = self.messages.get(step).cloned();
+        let message = message.unwrap_or_else(|| ModelMessage::text("done"));
+        Box::pin(std::future::ready(Ok(message)))
+    }
+}
+
+/// Approvals in a store that outlives the process, whose tokens have a key of their own.
+pub(crate) fn approvals(store: &SqliteStore) -> Approvals {
+    let keys = KeyRing::new("k-1", vec![7; 32]).unwrap();
+    let approvals = Approvals::builder(store.clone()).keys(keys);
+    approvals.build().unwrap()
+}
+
+/// The bytes of every file in a folder, each with its name.
+pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            (name, std::fs::read(entry.path()).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// How often a text occurs in these bytes.
+pub(crate) fn count(bytes: &[u8], text: &str) -> usize {
+    bytes
+        .windows(text.len())
+        .filter(|window| *window == text.as_bytes())
+        .count()
+}
