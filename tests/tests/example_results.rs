@@ -75,6 +75,54 @@ fn a_label_is_one_short_sentence() {
     );
 }
 
+/// What is found in the label of a tool's only example.
+macro_rules! judged {
+    ($name:ident, $label:tt) => {{
+        /// Finds a place.
+        #[tool(example($label, { "name": "Eiffel" }))]
+        fn $name(
+            /// Its name.
+            name: String,
+        ) -> String {
+            name
+        }
+        let found = testing::example_violations(&<$name as Tool>::DEF);
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    }};
+}
+
+// S1-65: the label has at most 100 characters, one line and one sentence.
+#[test]
+fn label_is_judged_by_length_lines_and_sentences() {
+    for found in [
+        judged!(bare, "The tower"),
+        judged!(ended, "The tower."),
+        judged!(dotted, "Version 1.5 of it"),
+        // 100 characters, 200 bytes.
+        judged!(
+            longest,
+            "ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää"
+        ),
+    ] {
+        assert_eq!(found, [""; 0]);
+    }
+    for found in [
+        judged!(two, "The tower. It is high"),
+        judged!(two_ended, "The tower. It is high."),
+        judged!(lines, "The tower\nof Paris"),
+        judged!(
+            too_long,
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        ),
+    ] {
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].contains("one sentence of at most 100 characters"),
+            "{found:?}"
+        );
+    }
+}
+
 // S3-13
 #[test]
 fn an_example_may_have_a_result_and_it_is_held_to_the_output() {

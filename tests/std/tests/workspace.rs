@@ -70,9 +70,54 @@ fn child_prints_the_root() {
     let root = workspaces.root().to_owned();
     // What it was taken from changes, and it does not.
     std::env::set_current_dir("/").unwrap();
-    assert_eq!(workspaces.root(), root);
-    assert_eq!(workspaces.clone().root(), root);
+    for later in [Some("/var/later"), Some(""), None] {
+        temp_env::with_var("WORKSPACES_ROOT", later, || {
+            assert_eq!(workspaces.root(), root);
+            assert_eq!(workspaces.clone().root(), root);
+        });
+    }
     println!("root={}", root.display());
+}
+
+// S1-70: the variable is read once: conversations that are opened after it has changed have their folders below the first root.
+#[test]
+fn root_is_read_from_the_variable_once() {
+    let (first, later) = (root(), root());
+    // The variable is this test's own only in another process.
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "child_writes_after_the_variable_has_changed",
+            "--ignored",
+        ])
+        .env("WORKSPACES_ROOT", first.path())
+        .env("LATER_ROOT", later.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout).into_owned();
+    assert!(
+        child.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+    let note = |root: &Path| root.join("acme/conversations/c1/note.txt");
+    assert_eq!(fs::read_to_string(note(first.path())).unwrap(), "kept");
+    assert!(!note(later.path()).exists());
+    // Who reads the variable anew gets its new value.
+    assert!(later.path().join("acme/conversations/c2").is_dir());
+}
+
+#[test]
+#[ignore = "a child process of other tests"]
+fn child_writes_after_the_variable_has_changed() {
+    let workspaces = Workspaces::from_env();
+    let later = std::env::var_os("LATER_ROOT").unwrap();
+    temp_env::with_var("WORKSPACES_ROOT", Some(later), || {
+        let folder = open(&workspaces, "c1").path().to_owned();
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("note.txt"), "kept").unwrap();
+        let folder = open(&Workspaces::from_env(), "c2").path().to_owned();
+        fs::create_dir_all(folder).unwrap();
+    });
 }
 
 // S1-71

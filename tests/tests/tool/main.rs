@@ -146,6 +146,58 @@ fn the_origin_is_where_the_fn_stands() {
     assert_eq!(origin.line as usize, line + 1);
 }
 
+// S0-03: the registry holds every linked tool before the first call, and neither calls nor registries that are built later change it.
+#[test]
+fn registry_is_complete_before_the_first_call_and_never_changes() {
+    const THREADS: usize = 4;
+    let read = |registry: &Registry| {
+        let names: Vec<_> = registry.tools().iter().map(ToolDef::name).collect();
+        let names = names.join(" ");
+        (
+            names,
+            Dialect::ALL.map(|dialect| registry.open().definitions(dialect)),
+        )
+    };
+    let linked = || Registry::linked().expect("the tools of this program");
+    let registry = linked();
+    let tools = registry.open();
+    let before = read(&registry);
+    for name in ["greet", "now", "find-docs"] {
+        assert!(tools.get(name).is_some(), "{name}");
+    }
+
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (registry, tools, before) = (&registry, &tools, &before);
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let late = format!("late_{thread}_{round}");
+                    let schema = serde_json::json!({"type": "object", "properties": {}, "additionalProperties": false});
+                    let tool = tool_core::DynamicTool::new(
+                        late.as_str(),
+                        "Comes late.",
+                        schema,
+                        |_: serde_json::Value, _| async { "late" },
+                    );
+                    let more = Registry::builder().with_linked().dynamic(tool).build();
+                    let more = more.expect("one tool more").open();
+                    let cx = ToolContext::anonymous();
+                    let call = |tools: &Toolset, name: &str, arguments: &str| {
+                        block_on(tools.call(ToolCall::new("call_1", name, arguments), &cx))
+                    };
+                    assert_eq!(call(&more, &late, "{}").model_text(), "late");
+                    assert!(call(tools, &late, "{}").is_error(), "{late}");
+                    let greeted = call(tools, "greet", r#"{"name":"Ada"}"#);
+                    assert_eq!(greeted.model_text(), "hello Ada");
+                    assert_eq!(&read(registry), before);
+                }
+            });
+        }
+    });
+    assert_eq!(read(&registry), before);
+    assert_eq!(read(&linked()), before);
+}
+
 // S1-09
 #[test]
 fn what_the_model_reads_is_fixed_at_compile_time() {

@@ -37,6 +37,45 @@ fn a_secret_of_the_environment_makes_its_tool_visible_and_is_not_shown() {
     assert!(ran.out.contains("burn_post") && !ran.out.contains("file_note"));
 }
 
+// S1-37: what a tool lacks is listed by name, without a value: not that of another secret, and an empty secret is missing.
+#[test]
+fn missing_secret_is_listed_without_any_value() {
+    for (key, hidden) in [
+        (None, true),
+        (Some(""), true),
+        (Some("key-4711-xyz"), false),
+    ] {
+        let mut there = command(DESK, &["list", "--format", "json"]);
+        there.env("TOOL_SECRET_OTHER_KEY", "other-4712-xyz");
+        if let Some(key) = key {
+            there.env("TOOL_SECRET_BOX_KEY", key);
+        }
+        let ran = run(there, "").succeeds();
+        let json = ran.json();
+        let tools = json["tools"].as_array().unwrap();
+        let secrets: Vec<_> = tools
+            .iter()
+            .filter(|tool| tool["hidden"]["layer"] == "secrets")
+            .collect();
+        assert_eq!(secrets.len(), usize::from(hidden), "{key:?}: {}", ran.out);
+        for tool in secrets {
+            assert_eq!(tool["name"], "fetch_post");
+            assert_eq!(
+                tool["secrets"],
+                json!([{"name": "box_key", "description": null, "required": true}])
+            );
+            let reason = tool["hidden"]["reason"].as_str().unwrap();
+            assert!(
+                reason.contains("`box_key`") && reason.contains("`TOOL_SECRET_BOX_KEY`"),
+                "{reason}"
+            );
+        }
+        for value in ["key-4711-xyz", "other-4712-xyz"] {
+            assert!(!ran.out.contains(value) && !ran.err.contains(value));
+        }
+    }
+}
+
 #[test]
 fn a_list_for_machines_has_every_fact() {
     let json = desk(&["list", "--format", "json"]).succeeds().json();
