@@ -115,7 +115,7 @@ fn facts_are_readable() {
     assert!(def.origin().unwrap().file.ends_with("registry.rs"));
 }
 
-// S0-02, S0-03, S0-04: what is linked is listed, sorted, without a list by hand; here two share a name, which is told.
+// S0-02: what is linked is listed, sorted, without a list by hand; here two share a name, which is told.
 #[test]
 fn linked_tools_are_found() {
     let error = Registry::linked().unwrap_err().to_string();
@@ -229,7 +229,7 @@ async fn dynamic_tools_are_guarded() {
     }
 }
 
-// S0-02: explicit and linked tools, and the order in which they are named, make no difference.
+// Explicit and linked tools, and the order in which they are named, make no difference.
 #[test]
 fn order_is_by_name() {
     let registry = Registry::builder()
@@ -304,7 +304,7 @@ fn examples_reach_the_model() {
     );
 }
 
-// S0-02: rules: everything without any, deny wins over allow. `purge` is for harnesses, so no chat has it.
+// S0-14, S0-16: rules: everything without any, deny wins over allow. `purge` is for harnesses, so no chat has it.
 #[test]
 fn deny_wins() {
     let registry = explicit();
@@ -332,7 +332,7 @@ fn deny_wins() {
     assert_eq!((tools.len(), registry.len()), (2, 4));
 }
 
-// S0-02: more tools than one request takes are told, not dropped.
+// More tools than one request takes are told, not dropped.
 #[test]
 fn budgets_are_told() {
     let many = (0..21).fold(Registry::builder(), |builder, n| {
@@ -345,7 +345,7 @@ fn budgets_are_told() {
     assert!(explicit().open().faults().is_empty());
 }
 
-// S0-02: a toolset by name, proven to fit into one request at compile time.
+// A toolset by name, proven to fit into one request at compile time.
 #[test]
 fn toolsets_by_name() {
     let tools = toolset![search, plain];
