@@ -385,8 +385,8 @@ async fn a_warning_counts_the_rows_that_were_dropped() {
     let buffer = gate.audit().buffer().unwrap();
     assert!(buffer.flush().await.is_err());
     let warnings = warnings.0.lock().unwrap().clone();
-    let dropped = warnings.iter().filter(|text| text.contains("dropped"));
-    let last = dropped.last().expect("a warning");
+    let mut dropped = warnings.iter().filter(|text| text.contains("dropped"));
+    let last = dropped.next_back().expect("a warning");
     assert!(last.contains("dropped=100"), "{warnings:?}");
 }
 
@@ -407,7 +407,7 @@ async fn an_error_is_cut_at_a_thousand_bytes() {
         .audit(Audit::required(store.clone()))
         .build();
     let tools = toolset![fail_at_length].through(&gate);
-    for times in [1, 499, 500, 501, 5_000] {
+    for times in [1_usize, 499, 500, 501, 5_000] {
         let id = format!("c-{times}");
         let call = ToolCall::new(&id, "fail_at_length", format!(r#"{{"times":{times}}}"#));
         tools.call(call, &ToolContext::anonymous()).await;
@@ -419,7 +419,7 @@ async fn an_error_is_cut_at_a_thousand_bytes() {
         let kept = error.matches('ä').count();
         // The kind of the error may precede its text.
         let before = error.find('ä').unwrap();
-        assert_eq!(kept, (times as usize).min((1_000 - before) / 2));
+        assert_eq!(kept, times.min((1_000 - before) / 2));
     }
 }
 

@@ -95,8 +95,8 @@ async fn newest_rows_arrive_when_the_database_is_back() {
     assert!(buffer.flush().await.is_err());
     assert_eq!((buffer.waiting(), buffer.dropped()), (500, 100));
     let warned = warnings.0.lock().unwrap().clone();
-    let dropped = warned.iter().filter(|text| text.contains("dropped"));
-    let last = dropped.last().unwrap();
+    let mut dropped = warned.iter().filter(|text| text.contains("dropped"));
+    let last = dropped.next_back().unwrap();
     assert!(last.contains("dropped=100"), "{last}");
 
     moved(&aside, &file);
