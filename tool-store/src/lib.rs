@@ -1,6 +1,6 @@
 //! State of tool hosts in SQL.
 //!
-//! [`SqliteStore`] implements the five traits of [`tool_core::store`] on one SQLite file that many tasks and many processes may use at
+//! [`SqliteStore`] implements the six traits of [`tool_core::store`] on one SQLite file that many tasks and many processes may use at
 //! once.
 //!
 //! ```

@@ -9,6 +9,7 @@ mod failure;
 mod faults;
 mod ledger;
 mod open;
+mod run;
 mod spill;
 #[cfg(test)]
 mod tests;
@@ -28,13 +29,14 @@ use writer::{Change, Turn, Writer};
 
 pub use open::OpenError;
 
-/// The five stores of [`tool_core::store`] on one SQLite database.
+/// The six stores of [`tool_core::store`] on one SQLite database.
 ///
 /// A change is one transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so what it read is still true when it
 /// writes, also among processes. It is on the disk when its future is ready (`synchronous = FULL`, write-ahead log). Within the
 /// process writers queue for one connection; among processes they wait for the lock for up to half a minute, after which the change
 /// did not happen and the error is [`StoreError::Unavailable`]. Readers wait for nobody. [`EffectLedger::end`] and
-/// [`EffectLedger::renew`] pass all other changes that wait, so that no lease runs out while a call waits for its end to be stored.
+/// [`EffectLedger::renew`] pass all other changes that wait, so that no lease runs out while a call waits for its end to be stored. So do the
+/// same methods of [`RunStore`].
 ///
 /// A change that fails for a full disk, an I/O error, a lock, or a file that is missing is rolled back, and its error is
 /// [`StoreError::Unavailable`]. The next change opens the file anew where that is needed, so that the store works again as soon as the
@@ -44,6 +46,7 @@ pub use open::OpenError;
 /// file systems. Do not move, replace or remove them while a program has them open. Clones share the connections. Methods run within a tokio runtime that has its timer on.
 ///
 /// [`EffectLedger::end`]: tool_core::store::EffectLedger::end
+/// [`RunStore`]: tool_core::store::RunStore
 /// [`EffectLedger::renew`]: tool_core::store::EffectLedger::renew
 #[derive(Clone, Debug)]
 pub struct SqliteStore {

@@ -7,6 +7,8 @@ mod audit;
 mod catalogue;
 #[cfg(feature = "host")]
 mod ledger;
+#[cfg(feature = "host")]
+mod run;
 mod spill;
 mod thread;
 
@@ -39,6 +41,8 @@ struct Tables {
     #[cfg(feature = "host")]
     audit: audit::Audit,
     threads: thread::Threads,
+    #[cfg(feature = "host")]
+    runs: run::Runs,
     spills: spill::Spills,
     catalogue: catalogue::Entries,
 }

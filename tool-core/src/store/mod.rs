@@ -6,9 +6,10 @@
 //! | [`EffectLedger`] | which effects were begun and how they ended |
 //! | [`AuditSink`] | one row for each call |
 //! | [`ThreadStore`] | the messages of a thread |
+//! | [`RunStore`] | who drives a thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
 //!
-//! [`MemoryStore`] implements all five for tests and for hosts that may forget; a durable store comes in a crate of its own. Each
+//! [`MemoryStore`] implements all six for tests and for hosts that may forget; a durable store comes in a crate of its own. Each
 //! method is one transaction: it happens wholly or not at all, also among many tasks and, where
 //! [`is_durable`](ApprovalStore::is_durable), among many processes. Time is always handed in, so that a store has no clock of its
 //! own and a test needs none.
@@ -31,6 +32,8 @@ mod identity;
 #[cfg(feature = "host")]
 mod ledger;
 mod memory;
+#[cfg(feature = "host")]
+mod run;
 mod spill;
 mod thread;
 mod time;
@@ -56,6 +59,11 @@ pub use ledger::{
     Begun, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
 };
 pub use memory::MemoryStore;
+#[cfg(feature = "host")]
+pub use run::{
+    NewRun, RunBegun, RunCause, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
+    RunStop, RunStore, Usage,
+};
 pub use spill::{Spill, SpillPart, SpillStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
 pub use time::Timestamp;
@@ -81,7 +89,7 @@ pub enum StoreError {
     Corrupt(String),
 }
 
-/// Everything a host keeps, in one object: the five traits together.
+/// Everything a host keeps, in one object: the six traits together.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -91,10 +99,16 @@ pub enum StoreError {
 /// # let _ = store;
 /// ```
 #[cfg(feature = "host")]
-pub trait Store: ApprovalStore + EffectLedger + AuditSink + ThreadStore + SpillStore {}
+pub trait Store:
+    ApprovalStore + EffectLedger + AuditSink + ThreadStore + RunStore + SpillStore
+{
+}
 
 #[cfg(feature = "host")]
-impl<T: ApprovalStore + EffectLedger + AuditSink + ThreadStore + SpillStore> Store for T {}
+impl<T: ApprovalStore + EffectLedger + AuditSink + ThreadStore + RunStore + SpillStore> Store
+    for T
+{
+}
 
 /// Gives an enum of plain variants the words that stores write for it.
 macro_rules! words {

@@ -202,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (1, "state", include_str!("../../migrations/0001_state.sql")),
     (
         2,
@@ -219,6 +219,7 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         "identity",
         include_str!("../../migrations/0004_identity.sql"),
     ),
+    (5, "runs", include_str!("../../migrations/0005_runs.sql")),
 ];
 
 fn migrations() -> Migrator {

@@ -5,10 +5,10 @@
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 use tool_core::store::{
     ApprovalFilter, ApprovalKind, ApprovalStatus, AuditFilter, AuditRow, AuditSink as _, CallId,
-    EffectState, Scope, ThreadId, Timestamp, Workspace,
+    EffectState, RunCursor, RunFilter, RunId, Scope, ThreadId, Timestamp, Workspace,
 };
 
-use super::{SqliteStore, approval, audit, ledger};
+use super::{SqliteStore, approval, audit, ledger, run};
 
 /// How SQLite would find the rows of a statement.
 async fn plan(store: &SqliteStore, sql: &str) -> String {
@@ -29,6 +29,30 @@ async fn is_narrowed(store: &SqliteStore, sql: &str) {
         "{sql}: {plan}"
     );
     assert!(!plan.contains("TEMP B-TREE"), "{sql}: {plan}");
+}
+
+#[tokio::test]
+async fn lists_of_runs_have_their_indexes() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let own = Workspace::new("x");
+    let after = RunCursor {
+        started: Timestamp::from_millis(1),
+        id: RunId::new(ThreadId::new("x", "x").unwrap(), 1),
+    };
+    for (scope, conversation) in [
+        (Scope::All, None),
+        (Scope::Workspace(&own), None),
+        (Scope::Workspace(&own), Some("x".to_owned())),
+    ] {
+        let filter = RunFilter {
+            conversation,
+            after: Some(after.clone()),
+            ..RunFilter::default()
+        };
+        is_narrowed(&store, run::listing(scope, &filter).sql().as_str()).await;
+    }
+    is_narrowed(&store, run::FIND_RUNNING).await;
+    is_narrowed(&store, run::FIND).await;
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod identity;
 mod ledger;
 mod property;
 mod records;
+mod run;
 mod spill;
 mod thread;
 mod workspaces;

@@ -1,0 +1,129 @@
+//! Runs in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{MemoryStore, count, limited};
+use crate::store::{
+    NewRun, RunBegun, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState, RunStop,
+    RunStore, Scope, StoreFuture, ThreadId, Timestamp,
+};
+
+#[derive(Default)]
+pub(super) struct Runs {
+    rows: BTreeMap<RunId, RunRow>,
+    /// The last number of each thread, which outlives the rows.
+    last: BTreeMap<ThreadId, u64>,
+    /// The run of each thread that is `running`.
+    running: BTreeMap<ThreadId, RunId>,
+    /// All rows in the order of lists, reversed.
+    sorted: BTreeSet<RunCursor>,
+}
+
+impl Runs {
+    fn begin(&mut self, new: NewRun) -> RunBegun {
+        let running = self.running.get(&new.thread);
+        let running = running.and_then(|id| self.rows.get(id)).cloned();
+        let next = self.last.get(&new.thread).unwrap_or(&0) + 1;
+        let (begun, rows) = RunRow::begin(running, new, next);
+        for row in rows {
+            self.save(row);
+        }
+        begun
+    }
+
+    fn save(&mut self, row: RunRow) {
+        let thread = row.id.thread();
+        let last = self.last.entry(thread.clone()).or_default();
+        *last = row.id.number().max(*last);
+        if row.state == RunState::Running {
+            self.running.insert(thread.clone(), row.id.clone());
+        } else if self.running.get(thread) == Some(&row.id) {
+            self.running.remove(thread);
+        }
+        self.sorted.insert(row.cursor());
+        self.rows.insert(row.id.clone(), row);
+    }
+
+    /// Lets a row take a step. Returns what the step returned and the row after it.
+    fn step<R>(&mut self, id: &RunId, step: impl FnOnce(&mut RunRow) -> R) -> Option<(R, RunRow)> {
+        let mut row = self.rows.get(id)?.clone();
+        let done = step(&mut row);
+        self.save(row.clone());
+        Some((done, row))
+    }
+
+    fn list(&self, scope: Scope<'_>, filter: &RunFilter) -> Vec<RunRow> {
+        let rows = match &filter.after {
+            Some(last) => self.sorted.range(..last),
+            None => self.sorted.range::<RunCursor, _>(..),
+        };
+        let rows = rows.rev().filter_map(|cursor| self.rows.get(&cursor.id));
+        let rows = rows.filter(|row| filter.covers(scope, row));
+        rows.take(limited(filter.limit)).cloned().collect()
+    }
+
+    fn retain(&mut self, scope: Scope<'_>, since: Timestamp) -> u64 {
+        let before = self.rows.len();
+        let Self { rows, sorted, .. } = self;
+        rows.retain(|_, row| {
+            let goes =
+                scope.covers(row.id.workspace()) && row.ended.is_some_and(|ended| ended < since);
+            if goes {
+                sorted.remove(&row.cursor());
+            }
+            !goes
+        });
+        count(before - self.rows.len())
+    }
+}
+
+impl RunStore for MemoryStore {
+    fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
+        self.step(|tables| Ok(tables.runs.begin(run)))
+    }
+
+    fn renew_run<'a>(
+        &'a self,
+        id: &'a RunId,
+        owner: &'a str,
+        until: Timestamp,
+        progress: RunProgress,
+    ) -> StoreFuture<'a, Option<RunRow>> {
+        self.step(move |tables| {
+            let renewed = tables
+                .runs
+                .step(id, |row| row.renew(owner, until, progress));
+            Ok(renewed.and_then(|(renewed, row)| renewed.then_some(row)))
+        })
+    }
+
+    fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
+        self.step(move |tables| {
+            let ended = tables.runs.step(id, |row| row.end(owner, end));
+            Ok(ended.is_some_and(|(ended, _)| ended))
+        })
+    }
+
+    fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>> {
+        self.step(move |tables| {
+            let stopped = tables.runs.step(id, |row| row.stop(stop));
+            Ok(stopped.map(|(_, row)| row))
+        })
+    }
+
+    fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>> {
+        self.step(move |tables| Ok(tables.runs.rows.get(id).cloned()))
+    }
+
+    fn list_runs<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a RunFilter,
+    ) -> StoreFuture<'a, Vec<RunRow>> {
+        self.step(move |tables| Ok(tables.runs.list(scope, filter)))
+    }
+
+    fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        self.step(move |tables| Ok(tables.runs.retain(scope, since)))
+    }
+}

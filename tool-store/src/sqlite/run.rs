@@ -1,0 +1,253 @@
+//! Runs in SQLite.
+
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
+use tool_core::store::{
+    NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState, RunStop,
+    RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage,
+};
+
+use super::columns::Columns;
+use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};
+
+macro_rules! columns {
+    () => {
+        "workspace, conversation, number, principal, agent, owner, lease_until, state, cause, stop, started, ended, attempt, steps, \
+         input_tokens, output_tokens, cached_tokens"
+    };
+}
+
+/// The run of a thread that goes on.
+pub(super) const FIND_RUNNING: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM run WHERE workspace = ? AND conversation = ? AND state = 'running'"
+);
+
+/// One run.
+pub(super) const FIND: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM run WHERE workspace = ? AND conversation = ? AND number = ?"
+);
+
+/// The query for the runs of a scope that pass a filter.
+pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM run WHERE TRUE"));
+    narrow_to_scope(&mut query, scope);
+    narrow(&mut query, "conversation", filter.conversation.as_deref());
+    narrow(&mut query, "state", filter.state.map(RunState::as_str));
+    if let Some(last) = &filter.after {
+        let thread = last.id.thread();
+        query.push(" AND (started, workspace, conversation, number) < (");
+        query.push_bind(last.started.as_millis()).push(", ");
+        query.push_bind(thread.workspace().as_str().to_owned());
+        query.push(", ");
+        query.push_bind(thread.conversation().to_owned());
+        query.push(", ");
+        query.push_bind(stored(last.id.number())).push(")");
+    }
+    query.push(" ORDER BY started DESC, workspace DESC, conversation DESC, number DESC");
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(limit);
+    }
+    query
+}
+
+/// A number as SQLite stores it.
+fn stored(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn read(row: &SqliteRow) -> Result<RunRow, StoreError> {
+    let columns = Columns::new(row, "run", "conversation");
+    let workspace: &str = columns.get("workspace")?;
+    let thread = ThreadId::new(workspace, columns.get::<&str>("conversation")?)
+        .map_err(|error| columns.corrupt("conversation", error))?;
+    let word = |column| columns.maybe::<&str>(column);
+    let cause = word("cause")?.map(|_| columns.word("cause", RunCause::from_word));
+    let stop = word("stop")?.map(|_| columns.word("stop", RunStop::from_word));
+    Ok(RunRow {
+        id: RunId::new(thread, columns.number("number")?),
+        principal: columns.maybe("principal")?,
+        agent: columns.maybe("agent")?,
+        owner: columns.get("owner")?,
+        lease_until: columns.time("lease_until")?,
+        state: columns.word("state", RunState::from_word)?,
+        cause: cause.transpose()?,
+        stop: stop.transpose()?,
+        started: columns.time("started")?,
+        ended: columns.maybe_time("ended")?,
+        attempt: columns.number("attempt")?,
+        progress: RunProgress {
+            steps: columns.number("steps")?,
+            usage: Usage {
+                input_tokens: columns.number("input_tokens")?,
+                output_tokens: columns.number("output_tokens")?,
+                cached_tokens: columns.number("cached_tokens")?,
+            },
+        },
+    })
+}
+
+async fn find(db: &mut SqliteConnection, id: &RunId) -> Result<Option<RunRow>, Fault> {
+    let row = sqlx::query(FIND)
+        .bind(id.workspace().as_str())
+        .bind(id.thread().conversation())
+        .bind(stored(id.number()))
+        .fetch_optional(db)
+        .await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Writes a row in place of the one of its id.
+async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
+    let usage = row.progress.usage;
+    sqlx::query(concat!(
+        "REPLACE INTO run (",
+        columns!(),
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    ))
+    .bind(row.id.workspace().as_str())
+    .bind(row.id.thread().conversation())
+    .bind(stored(row.id.number()))
+    .bind(&row.principal)
+    .bind(&row.agent)
+    .bind(&row.owner)
+    .bind(row.lease_until.as_millis())
+    .bind(row.state.as_str())
+    .bind(row.cause.map(RunCause::as_str))
+    .bind(row.stop.map(RunStop::as_str))
+    .bind(row.started.as_millis())
+    .bind(row.ended.map(Timestamp::as_millis))
+    .bind(row.attempt)
+    .bind(row.progress.steps)
+    .bind(stored(usage.input_tokens))
+    .bind(stored(usage.output_tokens))
+    .bind(stored(usage.cached_tokens))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+impl SqliteStore {
+    async fn begin_new_run(&self, new: NewRun) -> Result<RunBegun, Fault> {
+        let thread = new.thread.clone();
+        let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
+        let mut change = self.change().await?;
+        let running = sqlx::query(FIND_RUNNING)
+            .bind(workspace)
+            .bind(conversation)
+            .fetch_optional(&mut *change)
+            .await?;
+        let running = running.as_ref().map(read).transpose()?;
+        let last: Option<i64> = sqlx::query_scalar(
+            "SELECT last_run FROM thread WHERE workspace = ? AND conversation = ?",
+        )
+        .bind(workspace)
+        .bind(conversation)
+        .fetch_optional(&mut *change)
+        .await?;
+        let next = last.unwrap_or(0).cast_unsigned() + 1;
+        let (begun, rows) = RunRow::begin(running, new, next);
+        for row in &rows {
+            save(&mut change, row).await?;
+        }
+        if rows.iter().any(|row| row.id.number() == next) {
+            sqlx::query(
+                "INSERT INTO thread (workspace, conversation, last, last_run) VALUES (?, ?, 0, 1)
+                 ON CONFLICT (workspace, conversation) DO UPDATE SET last_run = last_run + 1",
+            )
+            .bind(workspace)
+            .bind(conversation)
+            .execute(&mut *change)
+            .await?;
+        }
+        if !rows.is_empty() {
+            change.commit().await?;
+        }
+        Ok(begun)
+    }
+
+    /// Lets a row take a step, before all other changes that wait: leases run out meanwhile. Returns what the step returned, and the row
+    /// after it, which is written where the step returned true.
+    async fn step_run(
+        &self,
+        id: &RunId,
+        step: impl FnOnce(&mut RunRow) -> bool,
+    ) -> Result<Option<(bool, RunRow)>, Fault> {
+        let mut change = self.change_first().await?;
+        let Some(mut row) = find(&mut change, id).await? else {
+            return Ok(None);
+        };
+        let changed = step(&mut row);
+        if changed {
+            save(&mut change, &row).await?;
+            change.commit().await?;
+        }
+        Ok(Some((changed, row)))
+    }
+}
+
+impl RunStore for SqliteStore {
+    fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
+        step(self.begin_new_run(run))
+    }
+
+    fn renew_run<'a>(
+        &'a self,
+        id: &'a RunId,
+        owner: &'a str,
+        until: Timestamp,
+        progress: RunProgress,
+    ) -> StoreFuture<'a, Option<RunRow>> {
+        step(async move {
+            let renewed = self.step_run(id, |row| row.renew(owner, until, progress));
+            Ok(renewed
+                .await?
+                .and_then(|(renewed, row)| renewed.then_some(row)))
+        })
+    }
+
+    fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
+        step(async move {
+            let ended = self.step_run(id, |row| row.end(owner, end)).await?;
+            Ok(ended.is_some_and(|(ended, _)| ended))
+        })
+    }
+
+    fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>> {
+        step(async move {
+            let stopped = self.step_run(id, |row| row.stop(stop)).await?;
+            Ok(stopped.map(|(_, row)| row))
+        })
+    }
+
+    fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>> {
+        step(async move {
+            let mut reader = self.readers.acquire().await?;
+            find(&mut reader, id).await
+        })
+    }
+
+    fn list_runs<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a RunFilter,
+    ) -> StoreFuture<'a, Vec<RunRow>> {
+        step(async move {
+            let mut query = listing(scope, filter);
+            let rows = query.build().fetch_all(&self.readers).await?;
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        step(async move {
+            let mut query = QueryBuilder::new("DELETE FROM run WHERE ended < ");
+            query.push_bind(since.as_millis());
+            narrow_to_scope(&mut query, scope);
+            self.update(query.build()).await
+        })
+    }
+}
