@@ -183,6 +183,17 @@ impl ToolContext {
         }
     }
 
+    /// The same caller, cancelled by another token.
+    #[cfg(feature = "host")]
+    pub(crate) fn with_cancellation(&self, cancellation: CancellationToken) -> Self {
+        let mut host = Host::clone(&self.host);
+        host.cancellation = Some(cancellation);
+        Self {
+            host: Arc::new(host),
+            ..self.clone()
+        }
+    }
+
     /// The same caller, served with one value more.
     pub(crate) fn with_service<T: Send + Sync + 'static>(&self, value: T) -> Self {
         let mut host = Host::clone(&self.host);

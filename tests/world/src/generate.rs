@@ -245,6 +245,10 @@ fn store_fault(random: &mut Random, host: usize) -> What {
         "approval.spend",
         "approval.list",
         "approval.answer",
+        "run.begin",
+        "run.end",
+        "run.get",
+        "run.renew",
         "thread.append",
         "thread.read",
     ]);

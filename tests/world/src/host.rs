@@ -11,7 +11,7 @@ use tool_core::store::{
     ApprovalFilter, ApprovalStatus, EffectLedger as _, EffectState, Resolution, Scope, ThreadId,
     Timestamp, Workspace,
 };
-use tool_core::turn::{Outcome, TurnError, Turns};
+use tool_core::turn::{Outcome, Turns};
 use tool_core::{
     Approvals, Audit, CancellationToken, Disables, Gate, KeyRing, Registry, Reply, Retry, Rules,
     SecretString, ToolContext, Toolset,
@@ -53,6 +53,10 @@ pub(crate) enum End {
     Unsettled,
     /// The host takes no more calls.
     Draining,
+    /// The run was cancelled, or its deadline passed.
+    Stopped,
+    /// Another request drives the conversation.
+    Busy,
     /// Something failed.
     Failed(String),
 }
@@ -99,8 +103,8 @@ pub(crate) fn hidden(tenant: &str) -> Vec<String> {
         .collect()
 }
 
-/// How long a request waits before it drives a thread again in which another run was under way.
-const BUSY: std::time::Duration = std::time::Duration::from_millis(100);
+/// How long a request waits before it drives a thread again in which another run is under way, and how often.
+const BUSY: (Duration, u32) = (Duration::from_millis(100), 50);
 
 impl Host {
     pub(crate) fn start(
@@ -220,10 +224,14 @@ impl Host {
             stop: stop.clone(),
             process: Arc::clone(&self.process),
         };
-        // A run that was given up because of another one in its thread is driven again, as a host would do.
+        // A request that finds another one at work tries again for some time, as a host would do.
+        let mut tries = BUSY.1;
         let ended = loop {
             match turns.drive(&mut model, |cx| self.tools(cx), &cx).await {
-                Err(TurnError::Busy(_)) => tokio::time::sleep(BUSY).await,
+                Ok(Outcome::Busy(_)) if tries > 0 => {
+                    tries -= 1;
+                    tokio::time::sleep(BUSY.0).await;
+                }
                 ended => break ended,
             }
         };
@@ -240,7 +248,11 @@ impl Host {
             }
             Ok(Outcome::Lacking(_)) => End::Failed("variables are missing".to_owned()),
             Ok(Outcome::Unsettled(_)) => End::Unsettled,
-            Err(TurnError::Draining) => End::Draining,
+            Ok(Outcome::Draining) => End::Draining,
+            Ok(Outcome::Cancelled | Outcome::Interrupted | Outcome::Deadline | Outcome::Budget) => {
+                End::Stopped
+            }
+            Ok(Outcome::Busy(_)) => End::Busy,
             Err(error) => End::Failed(error.to_string()),
         };
         self.process.note(&format!("{line}: {end:?}"));

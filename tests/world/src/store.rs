@@ -7,8 +7,9 @@ use futures::future::BoxFuture;
 use tool_core::store::{
     Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
     AuditSink, Begun, CallKey, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent,
-    MemoryStore, Message, NewMessage, Resolution, Role, Scope, Spill, SpillPart, SpillStore, Store,
-    StoreError, StoreFuture, ThreadId, ThreadStore, Timestamp, Workspace,
+    MemoryStore, Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId,
+    RunProgress, RunRow, RunStop, RunStore, Scope, Spill, SpillPart, SpillStore, Store, StoreError,
+    StoreFuture, ThreadId, ThreadStore, Timestamp, Workspace,
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
@@ -393,6 +394,66 @@ fn written(message: &NewMessage) -> Option<Written> {
 /// One workspace, or all of them.
 fn scope_of(only: Option<&Workspace>) -> Scope<'_> {
     only.map_or(Scope::All, Scope::Workspace)
+}
+
+impl RunStore for HostStore {
+    fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
+        self.op("run.begin", |store| {
+            Box::pin(async move { store.begin_run(run).await })
+        })
+    }
+
+    fn renew_run<'a>(
+        &'a self,
+        id: &'a RunId,
+        owner: &'a str,
+        until: Timestamp,
+        progress: RunProgress,
+    ) -> StoreFuture<'a, Option<RunRow>> {
+        let (id, owner) = (id.clone(), owner.to_owned());
+        self.op("run.renew", move |store| {
+            Box::pin(async move { store.renew_run(&id, &owner, until, progress).await })
+        })
+    }
+
+    fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
+        let (id, owner) = (id.clone(), owner.to_owned());
+        self.op("run.end", move |store| {
+            Box::pin(async move { store.end_run(&id, &owner, end).await })
+        })
+    }
+
+    fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>> {
+        let id = id.clone();
+        self.op("run.stop", move |store| {
+            Box::pin(async move { store.stop_run(&id, stop).await })
+        })
+    }
+
+    fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>> {
+        let id = id.clone();
+        self.op("run.get", |store| {
+            Box::pin(async move { store.get_run(&id).await })
+        })
+    }
+
+    fn list_runs<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a RunFilter,
+    ) -> StoreFuture<'a, Vec<RunRow>> {
+        let (only, filter) = (scope.workspace().cloned(), filter.clone());
+        self.op("run.list", |store| {
+            Box::pin(async move { store.list_runs(scope_of(only.as_ref()), &filter).await })
+        })
+    }
+
+    fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        let only = scope.workspace().cloned();
+        self.op("run.retain", move |store| {
+            Box::pin(async move { store.retain_runs(scope_of(only.as_ref()), since).await })
+        })
+    }
 }
 
 impl SpillStore for HostStore {

@@ -4,6 +4,7 @@ use std::pin::pin;
 
 use futures::stream::StreamExt as _;
 
+use super::held::Halt;
 use super::message::StoredCall;
 use super::{StoredMessage, Turns};
 use crate::call::{CallResult, ToolCall, ToolEvent};
@@ -30,6 +31,7 @@ impl Turns {
         stored: &StoredMessage,
         call: &StoredCall<'_>,
         cx: &ToolContext,
+        halt: Option<Halt>,
     ) -> Ended {
         let cx = &call.context(cx);
         let (call, message) = (call.call, stored.message());
@@ -49,18 +51,23 @@ impl Turns {
                 "the provider runs this tool itself, it cannot be called here",
             );
         }
-        if cx.is_cancelled() {
-            return refused(
-                ErrorKind::Cancelled,
-                "the turn was stopped before this call",
-            );
+        if let Some(text) = halt.and_then(Halt::refuses_calls) {
+            return refused(ErrorKind::Cancelled, text);
         }
         let result = self.call(tools, call, cx).await;
-        let unavailable = result
-            .error()
-            .is_some_and(|error| error.kind() == ErrorKind::Unavailable);
-        if unavailable && tools.gate().is_some_and(Gate::is_draining) {
-            return Ended::NotTaken;
+        if tools.gate().is_some_and(Gate::is_draining) {
+            let reads = tools
+                .get(&call.name)
+                .is_some_and(|def| def.hints().read_only);
+            // A call that only reads can run again, so that the drain does not decide its result.
+            let open = match result.error().map(ToolError::kind) {
+                Some(ErrorKind::Unavailable) => true,
+                Some(ErrorKind::Cancelled) => reads && !cx.is_cancelled(),
+                _ => false,
+            };
+            if open {
+                return Ended::NotTaken;
+            }
         }
         if result.undecided
             && let Some(error) = result.error()

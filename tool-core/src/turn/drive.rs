@@ -1,18 +1,24 @@
 //! A model and its tools, until the model has nothing more to call.
 
-use futures::future::BoxFuture;
+use std::pin::pin;
 
-use super::{ModelMessage, ToolMessage, Turn, TurnError, Turns};
+use futures::future::{BoxFuture, Either, select};
+
+use super::held::{Halt, Held, Hold};
+use super::thread::Thread;
+use super::{ModelMessage, ToolMessage, Turn, TurnError, Turns, thread};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::gate::approval::Ticket;
-use crate::store::{EffectRow, Message};
+use crate::store::{EffectRow, Message, RunCause, RunId};
 use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
 /// Something that answers a thread: a provider's model, or a script.
 pub trait Model: Send {
     /// The next message. An error ends the run; what is stored stays.
+    ///
+    /// The future is dropped where the run is stopped meanwhile, so a request that is in flight ends with it.
     fn next<'a>(
         &'a mut self,
         request: Request<'a>,
@@ -29,6 +35,8 @@ pub struct Request<'a> {
     pub tools: &'a Toolset,
     /// Which step of the run this is; the first is 1.
     pub step: u32,
+    /// For whom, until when, and what cancels it.
+    pub cx: &'a ToolContext,
 }
 
 /// How a run ended.
@@ -46,6 +54,48 @@ pub enum Outcome {
     Unsettled(Box<EffectRow>),
     /// The run has taken as many steps as it may.
     StepLimit,
+    /// The run has used as many tokens as it may: [`Turns::most_tokens`].
+    Budget,
+    /// The run was cancelled: by the token of its context or by [`Turns::cancel`]. Calls that had not begun have a result that says so.
+    Cancelled,
+    /// A new message of the user arrived: [`Arrival::Interrupt`](super::Arrival::Interrupt). Drive the thread again to answer it.
+    Interrupted,
+    /// The deadline of the context passed. Calls that had not begun are open; drive the thread again to go on.
+    Deadline,
+    /// The host is shutting down. Calls that had not begun are open; drive the thread again in another process.
+    Draining,
+    /// Another drive holds this run of the thread, or has taken it over from this one. Nothing was run after that was known. Drive the
+    /// thread again when the run has ended, also where a message was stored before: the run may have ended without reading it.
+    Busy(RunId),
+}
+
+impl Outcome {
+    /// The cause that is stored in the run's row; `None` for [`Busy`](Self::Busy), because that run is another drive's.
+    pub fn cause(&self) -> Option<RunCause> {
+        Some(match self {
+            Self::Said(_) | Self::Replied(_) => RunCause::Replied,
+            Self::Waiting(_) => RunCause::Waiting,
+            Self::Lacking(_) => RunCause::Lacking,
+            Self::Unsettled(_) => RunCause::Unsettled,
+            Self::StepLimit => RunCause::Steps,
+            Self::Budget => RunCause::Budget,
+            Self::Cancelled => RunCause::Cancelled,
+            Self::Interrupted => RunCause::Interrupted,
+            Self::Deadline => RunCause::Deadline,
+            Self::Draining => RunCause::Draining,
+            Self::Busy(_) => return None,
+        })
+    }
+
+    fn halted(halt: Halt, held: &Held) -> Self {
+        match halt {
+            Halt::Lost => Self::Busy(held.id().clone()),
+            Halt::Cancelled => Self::Cancelled,
+            Halt::Interrupted => Self::Interrupted,
+            Halt::Deadline => Self::Deadline,
+            Halt::Draining => Self::Draining,
+        }
+    }
 }
 
 impl Turns {
@@ -59,19 +109,57 @@ impl Turns {
     /// only where there is a message that the model has not read. A failed call is a message like any other: the model reads it and goes
     /// on.
     ///
-    /// Of two runs in one thread only one goes on: [`TurnError::Busy`] for the other, none of whose calls was run.
+    /// Each drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while it goes on. Of two
+    /// drives of one thread only one goes on, also among processes: [`Outcome::Busy`] for the other, which runs no call and asks no model.
+    /// Where a process dies, its run is taken over when the [`lease`](Self::lease) is over.
+    ///
+    /// Cancellation, deadline and drain end the run before the next request to the model, and end a request that is in flight.
     pub async fn drive<M: Model + ?Sized>(
         &self,
         model: &mut M,
         tools: impl Fn(&ToolContext) -> Toolset,
         cx: &ToolContext,
     ) -> Result<Outcome, TurnError> {
-        let mut thread = self.read(cx).await?;
+        let mut thread_now = self.read(cx).await?;
+        if let Some((last, _, false)) = thread_now.last_of_model()?
+            && last.message.calls.is_empty()
+        {
+            return Ok(said(last.message));
+        }
+        let held = match self.hold(thread(cx)?, cx).await? {
+            Hold::Mine(held) => held,
+            Hold::Busy(id) => return Ok(Outcome::Busy(id)),
+        };
+        let cx = &held.context(cx);
+        let steps = self.steps(model, tools, cx, &mut thread_now, &held);
+        let outcome = match held.during(Box::pin(steps)).await {
+            // The last guard: the message of the model has not been stored.
+            Err(TurnError::Busy(_)) => Ok(Outcome::Busy(held.id().clone())),
+            outcome => outcome,
+        };
+        match outcome.as_ref().map(Outcome::cause) {
+            Ok(Some(cause)) => held.end(cause).await,
+            Ok(None) => held.forget(),
+            Err(_) => held.end(RunCause::Failed).await,
+        }
+        outcome
+    }
+
+    async fn steps<M: Model + ?Sized>(
+        &self,
+        model: &mut M,
+        tools: impl Fn(&ToolContext) -> Toolset,
+        cx: &ToolContext,
+        thread: &mut Thread<'_>,
+        held: &Held,
+    ) -> Result<Outcome, TurnError> {
+        // What an earlier drive has stored between the first look and the beginning of this run.
+        thread.catch_up().await?;
         // Where an earlier drive has stopped.
         let (mut open, mut step) = match thread.last_of_model()? {
             Some((last, _, unread)) if last.message.calls.is_empty() => {
                 if !unread {
-                    return Ok(Outcome::Said(last.message.text));
+                    return Ok(said(last.message));
                 }
                 (None, 0)
             }
@@ -83,14 +171,17 @@ impl Turns {
         loop {
             if let Some(message) = open.take() {
                 if message.message.calls.is_empty() {
-                    return Ok(Outcome::Said(message.message.text));
+                    return Ok(said(message.message));
                 }
                 let tools = tools(cx);
-                let run = self.run_in(&mut thread, &tools, &message, cx);
+                let run = self.run_in(thread, &tools, &message, cx, held);
                 match Box::pin(run).await? {
                     Turn::Waiting(tickets) => return Ok(Outcome::Waiting(tickets)),
                     Turn::Lacking(needs) => return Ok(Outcome::Lacking(needs)),
                     Turn::Unsettled(row) => return Ok(Outcome::Unsettled(row)),
+                    Turn::Busy(id) => return Ok(Outcome::Busy(id)),
+                    Turn::Deadline => return Ok(Outcome::Deadline),
+                    Turn::Draining => return Ok(Outcome::Draining),
                     Turn::Complete(results) => {
                         if let Some(reply) = results.iter().find_map(ToolMessage::reply) {
                             // What the tool has said is stored in the model's place.
@@ -102,19 +193,39 @@ impl Turns {
                     }
                 }
             }
+            let tools = tools(cx);
+            if let Some(halt) = held.check(cx, &tools).await? {
+                return Ok(Outcome::halted(halt, held));
+            }
             if step >= self.steps {
                 return Ok(Outcome::StepLimit);
             }
+            if self
+                .tokens
+                .is_some_and(|most| held.usage().total_tokens() >= most)
+            {
+                return Ok(Outcome::Budget);
+            }
             step += 1;
-            let tools = tools(cx);
             let request = Request {
                 messages: thread.messages(),
                 tools: &tools,
                 step,
+                cx,
             };
             let read = thread.last();
-            let message = model.next(request).await.map_err(TurnError::Model)?;
+            let halted = pin!(held.halted(cx, &tools));
+            let message = match select(model.next(request), halted).await {
+                Either::Left((message, _)) => message.map_err(TurnError::Model)?,
+                Either::Right((halt, _)) => return Ok(Outcome::halted(halt, held)),
+            };
+            held.count(message.usage);
             open = Some(thread.append_model(message, step, read).await?);
         }
     }
+}
+
+/// The outcome of a last message of the model.
+fn said(message: ModelMessage) -> Outcome {
+    Outcome::Said(message.text)
 }

@@ -9,7 +9,7 @@ use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::ErrorKind;
 use crate::output::{Citation, ModelOutput};
-use crate::store::{CallId, CallPlace, EarlierCall, ThreadId};
+use crate::store::{CallId, CallPlace, EarlierCall, ThreadId, Usage};
 
 /// What a model said in one message: text, calls, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct ModelMessage {
     /// The message as the provider wrote it, where it has to go back as it came: with its thoughts and their signatures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
+    /// Tokens that the request used, where the provider says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
 }
 
 /// A model's message as its provider wrote it.

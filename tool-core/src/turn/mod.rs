@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::stream::{FuturesOrdered, StreamExt};
 use serde_json::value::RawValue;
@@ -11,19 +12,26 @@ use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
-use crate::store::{EffectRow, NewMessage, Role, StoreError, ThreadId, ThreadStore, Timestamp};
+use crate::store::{
+    EffectRow, NewMessage, Role, RunCause, RunId, RunStore, StoreError, ThreadId, ThreadStore,
+    Timestamp,
+};
 use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
 mod call;
 mod drive;
+mod held;
 mod message;
+mod runs;
 mod thread;
 
 use call::Ended;
 pub use drive::{Model, Outcome, Request};
+use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
 pub use message::{ModelMessage, StoredMessage, ToolMessage, Written};
+pub use runs::Arrival;
 use thread::Thread;
 #[cfg(feature = "wire")]
 pub(crate) use thread::in_reading_order;
@@ -34,6 +42,9 @@ type Progress = dyn Fn(&ToolCall, &RawValue) + Send + Sync;
 
 /// Steps of a run where a host says nothing.
 const STEPS: u32 = 15;
+
+/// How long a run is held where a host says nothing.
+const LEASE: Duration = Duration::from_secs(30);
 
 /// Runs the calls of model messages, one after the other in their order, and stores each result in the thread before it goes on.
 ///
@@ -71,8 +82,13 @@ const STEPS: u32 = 15;
 #[derive(Clone)]
 pub struct Turns {
     threads: Arc<dyn ThreadStore>,
+    runs: Arc<dyn RunStore>,
+    live: Live,
+    lease: Duration,
+    arrival: Arrival,
     parallel: usize,
     steps: u32,
+    tokens: Option<u64>,
     observer: Option<Arc<Observer>>,
     progress: Option<Arc<Progress>>,
 }
@@ -91,6 +107,13 @@ pub enum Turn {
     /// ([`Gate::resolve`](crate::Gate::resolve), by the key in its row). Neither it nor a call after it was run. Run the message again
     /// when the row is settled.
     Unsettled(Box<EffectRow>),
+    /// The deadline of the context passed. The calls that had not begun are open: run the message again.
+    Deadline,
+    /// The host is shutting down. The calls that had not begun are open: run the message again in another process.
+    Draining,
+    /// Another drive holds this run of the thread, or has taken it over. No call was run after that was known. Run the message again when
+    /// the run has ended.
+    Busy(RunId),
 }
 
 /// Why a turn could not be run.
@@ -102,10 +125,10 @@ pub enum TurnError {
         "the context has no conversation, so messages cannot be stored: name it with `ToolContext::builder().conversation(…)`"
     )]
     Unnamed,
-    /// Another run in the thread has stored a message of the model meanwhile. What this run's model has said is dropped, and none of its
-    /// calls was run: drive the thread again when the other run has ended.
+    /// Another message of the model was stored in the thread meanwhile, so [`Turns::record`] has not stored this one. Record it again where
+    /// it is still wanted; [`Turns::drive`] returns [`Outcome::Busy`] instead.
     #[error(
-        "another run is under way in thread {0}, so this one was given up: drive the thread again when it has ended"
+        "thread {0} has a newer message of the model, so this one was not stored: read the thread again before you record it"
     )]
     Busy(ThreadId),
     /// The message belongs to another thread than the context.
@@ -120,9 +143,6 @@ pub enum TurnError {
     /// because an earlier run of it may have taken effect. Run the message again.
     #[error("a store failed, run the message again: {0}")]
     Store(#[from] StoreError),
-    /// The host takes no more calls. What is stored stays, the other calls are open: run the message again in the next process.
-    #[error("the host is shutting down, run the message again in another process")]
-    Draining,
     /// The model failed.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
@@ -137,20 +157,59 @@ pub enum TurnError {
 }
 
 impl Turns {
-    /// Keeps results in this store.
-    pub fn new(threads: impl ThreadStore) -> Self {
-        Self::shared(Arc::new(threads))
+    /// Keeps messages and runs in this store.
+    ///
+    /// A host whose own store has only threads takes [`shared`](Self::shared).
+    pub fn new<S: ThreadStore + RunStore>(store: S) -> Self {
+        let store = Arc::new(store);
+        Self::shared(Arc::clone(&store) as Arc<dyn ThreadStore>, store)
     }
 
-    /// Keeps results in a store that others hold as well.
-    pub fn shared(threads: Arc<dyn ThreadStore>) -> Self {
+    /// Keeps messages and runs in two stores, which others may hold as well.
+    ///
+    /// A host whose own store has only threads passes a [`MemoryStore`](crate::store::MemoryStore) for the runs, one for the whole
+    /// process. Then leases hold within the process. Where several processes drive one thread, implement [`RunStore`] on what they share.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tool_core::store::{MemoryStore, ThreadStore};
+    /// use tool_core::turn::Turns;
+    ///
+    /// fn turns(threads: Arc<dyn ThreadStore>, runs: &MemoryStore) -> Turns {
+    ///     Turns::shared(threads, Arc::new(runs.clone()))
+    /// }
+    /// # let store = MemoryStore::default();
+    /// # turns(Arc::new(store.clone()), &store);
+    /// ```
+    pub fn shared(threads: Arc<dyn ThreadStore>, runs: Arc<dyn RunStore>) -> Self {
         Self {
             threads,
+            runs,
+            live: Live::default(),
+            lease: LEASE,
+            arrival: Arrival::default(),
             parallel: 1,
             steps: STEPS,
+            tokens: None,
             observer: None,
             progress: None,
         }
+    }
+
+    /// How long a run is held without a sign of life of its driver; 30 seconds where nothing is said. After that another drive of the
+    /// thread takes it over. The lease is renewed three times in this span.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease.max(Duration::from_millis(30));
+        self
+    }
+
+    /// Tokens, of input and output, that one run may use. The run ends with [`Outcome::Budget`] before the first request after that. A
+    /// model that reports no [`usage`](ModelMessage::usage) is not limited.
+    #[must_use]
+    pub fn most_tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
     }
 
     /// Runs up to so many neighbouring calls at once, where their tools only read and none says `sequential`. Results keep the
@@ -187,7 +246,7 @@ impl Turns {
 
     /// Stores a user's message in the conversation of a context, and returns its sequence number in the thread.
     ///
-    /// A message that arrives while a run is under way waits: the model reads it with its next request.
+    /// A message that arrives while a run is under way waits or interrupts it, as [`Arrival`] says.
     ///
     /// ```
     /// use tool_core::ToolContext;
@@ -212,7 +271,12 @@ impl Turns {
             content,
             at: Timestamp::now(),
         };
-        Ok(self.threads.append(message).await?)
+        let thread = message.thread.clone();
+        let seq = self.threads.append(message).await?;
+        if self.arrival == Arrival::Interrupt {
+            self.interrupt(&thread).await?;
+        }
+        Ok(seq)
     }
 
     /// Stores a message of a model in the conversation of a context. [`drive`](Self::drive) does so by itself; this is for hosts with a
@@ -243,29 +307,45 @@ impl Turns {
     }
 
     /// Runs the calls of a stored message that have no stored result yet. `cx` names the conversation of the message.
+    ///
+    /// It is a run as [`drive`](Self::drive) is one, with a row and a lease: [`Turn::Busy`] while another one goes on in the thread.
     pub async fn run(
         &self,
         tools: &Toolset,
         message: &StoredMessage,
         cx: &ToolContext,
     ) -> Result<Turn, TurnError> {
-        if thread(cx)? != message.thread {
-            return Err(TurnError::Elsewhere {
-                message: message.thread.clone(),
-            });
-        }
         let id = message.thread.clone();
-        let mut thread = Thread::read(&self.threads, id, Some(message.seq)).await?;
-        self.run_in(&mut thread, tools, message, cx).await
+        if thread(cx)? != id {
+            return Err(TurnError::Elsewhere { message: id });
+        }
+        let held = match self.hold(id.clone(), cx).await? {
+            Hold::Mine(held) => held,
+            Hold::Busy(id) => return Ok(Turn::Busy(id)),
+        };
+        let cx = &held.context(cx);
+        let run = async {
+            let mut thread = Thread::read(&self.threads, id, Some(message.seq)).await?;
+            self.run_in(&mut thread, tools, message, cx, &held).await
+        };
+        let turn = held.during(Box::pin(run)).await;
+        let halt = held.halt(cx, tools);
+        match turn.as_ref().map(|turn| turn.cause(halt)) {
+            Ok(Some(cause)) => held.end(cause).await,
+            Ok(None) => held.forget(),
+            Err(_) => held.end(RunCause::Failed).await,
+        }
+        turn
     }
 
-    /// [`run`](Self::run), in a thread that was read.
+    /// [`run`](Self::run), in a thread that was read, by a run that is held.
     async fn run_in(
         &self,
         thread: &mut Thread<'_>,
         tools: &Toolset,
         stored: &StoredMessage,
         cx: &ToolContext,
+        held: &Held,
     ) -> Result<Turn, TurnError> {
         let mut results = thread.results(stored.seq)?;
         let calls = stored.calls();
@@ -276,12 +356,19 @@ impl Turns {
                 at += 1;
                 continue;
             }
+            let halt = held.check(cx, tools).await?;
+            match halt {
+                Some(Halt::Lost) => return Ok(Turn::Busy(held.id().clone())),
+                Some(Halt::Deadline) => return Ok(Turn::Deadline),
+                Some(Halt::Draining) => return Ok(Turn::Draining),
+                Some(Halt::Cancelled | Halt::Interrupted) | None => {}
+            }
             let group = self.group(tools, &calls[at..], &results);
             let ended: Vec<Ended> = if let [call] = &calls[at..at + group] {
-                vec![self.one(tools, stored, call, cx).await]
+                vec![self.one(tools, stored, call, cx, halt).await]
             } else {
                 let calls = calls[at..at + group].iter();
-                let run = calls.map(|call| self.one(tools, stored, call, cx));
+                let run = calls.map(|call| self.one(tools, stored, call, cx, halt));
                 run.collect::<FuturesOrdered<_>>().collect().await
             };
             let (mut unsettled, mut undecided, mut draining) = (None, None, false);
@@ -327,7 +414,7 @@ impl Turns {
                 results.insert(call.position, message);
             }
             if draining {
-                return Err(TurnError::Draining);
+                return Ok(Turn::Draining);
             }
             if let Some(row) = unsettled {
                 return Ok(Turn::Unsettled(row));
@@ -393,6 +480,25 @@ impl Turns {
             observer(&message);
         }
         Ok(message)
+    }
+}
+
+impl Turn {
+    /// The cause that is stored in the run's row; `None` where the run is another drive's.
+    fn cause(&self, halt: Option<Halt>) -> Option<RunCause> {
+        Some(match self {
+            Self::Complete(_) => match halt {
+                Some(Halt::Cancelled) => RunCause::Cancelled,
+                Some(Halt::Interrupted) => RunCause::Interrupted,
+                _ => RunCause::Complete,
+            },
+            Self::Waiting(_) => RunCause::Waiting,
+            Self::Lacking(_) => RunCause::Lacking,
+            Self::Unsettled(_) => RunCause::Unsettled,
+            Self::Deadline => RunCause::Deadline,
+            Self::Draining => RunCause::Draining,
+            Self::Busy(_) => return None,
+        })
     }
 }
 

@@ -121,10 +121,13 @@ impl<'s> Thread<'s> {
     /// Reads what others have appended.
     pub(super) async fn catch_up(&mut self) -> Result<(), TurnError> {
         let newer = self.store.read(&self.id, Some(self.last)).await?;
-        if let Some(message) = newer.last() {
-            self.last = message.seq;
-        }
+        let Some(message) = newer.last() else {
+            return Ok(());
+        };
+        self.last = message.seq;
         self.messages.extend(newer);
+        self.messages.sort_by_key(|message| message.seq);
+        self.messages = in_reading_order(std::mem::take(&mut self.messages));
         Ok(())
     }
 

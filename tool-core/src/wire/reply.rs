@@ -144,6 +144,7 @@ impl Draft {
                 truncated: !stop.is_whole(),
                 provider_tools: Vec::new(),
                 written,
+                usage: None,
             },
             stop,
         }

@@ -204,11 +204,22 @@ async fn a_turn_that_runs_elsewhere_is_left_to_it() {
     let turns = Turns::new(host.store.clone());
     let calls = ["c-1", "c-2"].map(|id| ToolCall::new(id, "letter", "{}"));
     let message = record(&turns, ModelMessage::calls(calls), &host).await;
-    let (first, second) = (cx(&host), cx(&host));
-    let (first, second) = tokio::join!(turns.run(&tools, &message, &first), async {
-        tokio::task::yield_now().await;
-        turns.run(&tools, &message, &second).await
-    });
+    // Another process that does not share the rows of runs finds the call in the ledger.
+    let runs = std::sync::Arc::new(MemoryStore::default());
+    let apart = Turns::shared(std::sync::Arc::new(host.store.clone()), runs);
+    let (one, two, three) = (cx(&host), cx(&host), cx(&host));
+    let (first, busy, second) = tokio::join!(
+        turns.run(&tools, &message, &one),
+        async {
+            tokio::task::yield_now().await;
+            turns.run(&tools, &message, &two).await
+        },
+        async {
+            tokio::task::yield_now().await;
+            apart.run(&tools, &message, &three).await
+        }
+    );
+    assert!(matches!(busy.unwrap(), Turn::Busy(_)));
     let Turn::Unsettled(row) = second.unwrap() else {
         panic!()
     };

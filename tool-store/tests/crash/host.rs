@@ -260,6 +260,8 @@ pub(crate) async fn work(script: u64, folder: &Path) {
                 }
             }
             Outcome::Unsettled(row) => settle(&gate, &World::of(folder), &row).await,
+            // The run of a process that was killed: its lease runs out.
+            Outcome::Busy(_) => tokio::time::sleep(LEASE / 3).await,
             outcome => panic!("{outcome:?}"),
         }
     }
@@ -272,7 +274,7 @@ pub(crate) fn tools(gate: &Gate) -> Toolset {
 
 /// Drives a script as far as it goes.
 pub(crate) async fn drive(script: u64, folder: &Path, store: &Deadly, tools: &Toolset) -> Outcome {
-    let turns = Turns::new(store.clone());
+    let turns = Turns::new(store.clone()).lease(LEASE);
     let cx = context(folder, store);
     let mut model = Script(plan(script));
     let driven = turns.drive(&mut model, |_| tools.clone(), &cx);

@@ -154,6 +154,40 @@ impl ThreadStore for Deadly {
     }
 }
 
+impl RunStore for Deadly {
+    fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
+        around("run.begin", self.0.begin_run(run))
+    }
+    fn renew_run<'a>(
+        &'a self,
+        id: &'a RunId,
+        owner: &'a str,
+        until: Timestamp,
+        progress: RunProgress,
+    ) -> StoreFuture<'a, Option<RunRow>> {
+        around("run.renew", self.0.renew_run(id, owner, until, progress))
+    }
+    fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
+        around("run.end", self.0.end_run(id, owner, end))
+    }
+    fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>> {
+        around("run.stop", self.0.stop_run(id, stop))
+    }
+    fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>> {
+        around("run.get", self.0.get_run(id))
+    }
+    fn list_runs<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a RunFilter,
+    ) -> StoreFuture<'a, Vec<RunRow>> {
+        around("run.list", self.0.list_runs(scope, filter))
+    }
+    fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        around("run.retain", self.0.retain_runs(scope, since))
+    }
+}
+
 impl SpillStore for Deadly {
     fn put(&self, spill: Spill) -> StoreFuture<'_, ()> {
         around("spill.put", self.0.put(spill))

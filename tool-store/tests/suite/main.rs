@@ -14,6 +14,7 @@
 mod approval;
 mod audit;
 mod catalogue;
+mod drive;
 mod identity;
 mod ledger;
 mod property;

@@ -2,7 +2,7 @@
 
 use tool_core::prelude::*;
 use tool_core::store::{Message, Role, ThreadStore};
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, TurnError, Turns};
+use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, Turns};
 use tool_core::wire::Provider;
 
 use super::{ANN, Script, cx, drive, pays, texts};
@@ -19,7 +19,7 @@ fn sent(provider: Provider, messages: &[Message]) -> String {
     format!("[{}]", messages.join(","))
 }
 
-/// A model that waits for the other request before it calls, so that both have read the same thread.
+/// A model that answers when the other request was made.
 struct Paired(std::sync::Arc<tokio::sync::Barrier>, u32);
 
 impl Model for Paired {
@@ -46,24 +46,23 @@ async fn of_two_runs_in_one_thread_only_one_goes_on() {
     let tools = |_: &ToolContext| host.tools.clone();
     turns.say("Pay him 5.", &cx).await.unwrap();
     let both = std::sync::Arc::new(tokio::sync::Barrier::new(2));
-    let (mut one, mut other) = (Paired(both.clone(), 0), Paired(both, 0));
-    let (one, other) = futures::future::join(
-        turns.drive(&mut one, tools, &cx),
-        turns.drive(&mut other, tools, &cx),
-    )
+    let mut one = Paired(both.clone(), 0);
+    let (done, busy) = futures::future::join(turns.drive(&mut one, tools, &cx), async {
+        both.wait().await;
+        let busy = turns.drive(&mut Script::new([]), tools, &cx).await;
+        busy.unwrap()
+    })
     .await;
-    let (done, given_up) = if one.is_ok() {
-        (one, other)
-    } else {
-        (other, one)
-    };
     assert!(
         matches!(&done, Ok(Outcome::Said(text)) if text == "paid"),
         "{done:?}"
     );
-    assert!(matches!(given_up, Err(TurnError::Busy(_))), "{given_up:?}");
+    assert!(
+        matches!(&busy, Outcome::Busy(id) if id.number() == 1),
+        "{busy:?}"
+    );
     assert_eq!(host.mailbox.sent(), 1);
-    // The one that was given up can be driven again.
+    // The one that was busy can be driven again.
     let again = turns.drive(&mut Script::new([]), tools, &cx).await.unwrap();
     assert!(
         matches!(&again, Outcome::Said(text) if text == "paid"),
@@ -148,7 +147,7 @@ async fn a_result_that_another_process_stores_late_is_kept_once() {
     );
     for turn in [one.unwrap(), other.unwrap()] {
         assert!(
-            matches!(turn, Turn::Complete(_) | Turn::Unsettled(_)),
+            matches!(turn, Turn::Complete(_) | Turn::Busy(_)),
             "{turn:?}"
         );
     }

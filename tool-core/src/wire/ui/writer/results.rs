@@ -17,6 +17,10 @@ use crate::wire::ui::{Chunk, FinishReason, UiError};
 const UNSETTLED: &str =
     "a call was begun before and its end is not known, somebody has to look at it";
 
+const BUSY: &str =
+    "another answer in this conversation is being written, try again when it has ended";
+const DRAINING: &str = "the server is shutting down, try again";
+
 impl Writer {
     /// What happens to a call.
     pub fn event(&mut self, call: &str, event: &ToolEvent) -> Result<Vec<Chunk>, UiError> {
@@ -215,6 +219,12 @@ impl Writer {
             Turn::Waiting(tickets) => self.ask_all(tickets),
             Turn::Lacking(needs) => Ok(self.lacking(needs)),
             Turn::Unsettled(_) => Ok(self.error(UNSETTLED)),
+            Turn::Deadline => {
+                self.finish = FinishReason::Other;
+                Ok(Vec::new())
+            }
+            Turn::Draining => Ok(self.error(DRAINING)),
+            Turn::Busy(_) => Ok(self.error(BUSY)),
         }
     }
 
@@ -233,7 +243,13 @@ impl Writer {
             Outcome::Waiting(tickets) => self.ask_all(tickets),
             Outcome::Lacking(needs) => Ok(self.lacking(needs)),
             Outcome::Unsettled(_) => Ok(self.error(UNSETTLED)),
-            Outcome::StepLimit => {
+            Outcome::Draining => Ok(self.error(DRAINING)),
+            Outcome::Busy(_) => Ok(self.error(BUSY)),
+            Outcome::StepLimit
+            | Outcome::Budget
+            | Outcome::Cancelled
+            | Outcome::Interrupted
+            | Outcome::Deadline => {
                 self.finish = FinishReason::Other;
                 Ok(Vec::new())
             }

@@ -1,0 +1,345 @@
+//! The lease that a drive holds on its run.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::{Either, select};
+use tokio_util::sync::CancellationToken;
+
+use super::{TurnError, Turns};
+use crate::context::ToolContext;
+use crate::env;
+use crate::store::{
+    NewRun, RunBegun, RunCause, RunEnd, RunId, RunProgress, RunRow, RunState, RunStop, RunStore,
+    StoreError, StoreFuture, ThreadId, Timestamp, Usage,
+};
+use crate::toolset::Toolset;
+
+/// How often a model request looks whether the host drains. Nothing wakes it.
+const DRAIN_POLL: Duration = Duration::from_millis(100);
+
+/// Why a run stops before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// Another driver has the run.
+    Lost,
+    Cancelled,
+    Interrupted,
+    Deadline,
+    Draining,
+}
+
+impl Halt {
+    /// Whether the calls that have not begun get a result that says so. Otherwise they stay open for the next run.
+    pub(super) fn refuses_calls(self) -> Option<&'static str> {
+        match self {
+            Self::Cancelled => Some("the turn was stopped before this call"),
+            Self::Interrupted => Some(
+                "a new message of the user arrived before this call, so it was not run; call it again if it is still wanted",
+            ),
+            Self::Lost | Self::Deadline | Self::Draining => None,
+        }
+    }
+}
+
+/// The runs that the clones of one [`Turns`] drive now, so that they learn at once of a request to stop.
+#[derive(Clone, Default)]
+pub(super) struct Live(Arc<Mutex<HashMap<RunId, Weak<Inner>>>>);
+
+impl Live {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Weak<Inner>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes a request to stop on to the driver, where it is here.
+    pub(super) fn stop(&self, id: &RunId, stop: RunStop) {
+        let held = self.lock().get(id).and_then(Weak::upgrade);
+        if let Some(held) = held {
+            held.obey(stop);
+        }
+    }
+}
+
+/// What came of the attempt to begin a run.
+pub(super) enum Hold {
+    Mine(Held),
+    Busy(RunId),
+}
+
+/// A run that this process drives. Dropped before its end, the run ends as cancelled.
+pub(super) struct Held {
+    inner: Arc<Inner>,
+    live: Live,
+    ended: bool,
+}
+
+struct Inner {
+    runs: Arc<dyn RunStore>,
+    id: RunId,
+    owner: String,
+    term: Duration,
+    /// Cancels the calls of the run.
+    calls: CancellationToken,
+    /// Ends a model request that is in flight.
+    halted: CancellationToken,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// When the lease has to be renewed.
+    renew_at: Timestamp,
+    progress: RunProgress,
+    halt: Option<Halt>,
+}
+
+impl Turns {
+    /// Begins a run of a thread.
+    pub(super) async fn hold(&self, thread: ThreadId, cx: &ToolContext) -> Result<Hold, TurnError> {
+        let (process, serial) = env::serial();
+        let now = Timestamp::now();
+        let new = NewRun {
+            thread,
+            principal: cx.user().map(str::to_owned),
+            agent: cx.agent().map(str::to_owned),
+            owner: format!("{process:016x}{serial:016x}"),
+            at: now,
+            lease_until: now.plus(self.lease),
+        };
+        let owner = new.owner.clone();
+        let begun = match step(|| self.runs.begin_run(new.clone())).await {
+            // Perhaps only the answer was lost. The owner is the same, so that the run is not begun twice.
+            Err(StoreError::Unavailable(_)) => step(|| self.runs.begin_run(new)).await?,
+            begun => begun?,
+        };
+        let row = match begun {
+            RunBegun::Begun(row) => *row,
+            RunBegun::Busy(row) => return Ok(Hold::Busy(row.id)),
+        };
+        let calls = cx
+            .cancellation()
+            .map_or_else(CancellationToken::new, CancellationToken::child_token);
+        let inner = Arc::new(Inner {
+            runs: Arc::clone(&self.runs),
+            id: row.id,
+            owner,
+            term: self.lease,
+            calls,
+            halted: CancellationToken::new(),
+            state: Mutex::new(State {
+                renew_at: now.plus(self.lease / 3),
+                progress: row.progress,
+                halt: None,
+            }),
+        });
+        let live = self.live.clone();
+        live.lock().insert(inner.id.clone(), Arc::downgrade(&inner));
+        Ok(Hold::Mine(Held {
+            inner,
+            live,
+            ended: false,
+        }))
+    }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn obey(&self, stop: RunStop) {
+        let halt = match stop {
+            RunStop::Cancel => Halt::Cancelled,
+            RunStop::Interrupt => Halt::Interrupted,
+        };
+        let mut state = self.state();
+        // A cancellation follows an interruption, and nothing follows the loss of the run.
+        if state.halt.is_none() || (state.halt, halt) == (Some(Halt::Interrupted), Halt::Cancelled)
+        {
+            state.halt = Some(halt);
+        }
+        drop(state);
+        if halt == Halt::Cancelled {
+            self.calls.cancel();
+        }
+        self.halted.cancel();
+    }
+
+    /// Takes in what the store says of the run.
+    fn learn(&self, row: Option<RunRow>) {
+        match row {
+            Some(row) if row.state == RunState::Running && row.owner == self.owner => {
+                if let Some(stop) = row.stop {
+                    self.obey(stop);
+                }
+            }
+            _ => {
+                self.state().halt = Some(Halt::Lost);
+                self.halted.cancel();
+            }
+        }
+    }
+
+    async fn renew(&self) -> Result<(), StoreError> {
+        let now = Timestamp::now();
+        let until = now.plus(self.term);
+        let progress = self.state().progress;
+        let renew = || {
+            let runs = &self.runs;
+            runs.renew_run(&self.id, &self.owner, until, progress)
+        };
+        let row = step(renew).await?;
+        self.learn(row);
+        self.state().renew_at = now.plus(self.term / 3);
+        Ok(())
+    }
+
+    async fn end(&self, cause: RunCause) {
+        let end = RunEnd {
+            cause,
+            at: Timestamp::now(),
+            progress: self.state().progress,
+        };
+        for last in [false, true] {
+            match step(|| self.runs.end_run(&self.id, &self.owner, end)).await {
+                Err(StoreError::Unavailable(_)) if !last => {}
+                // The lease lapses.
+                Err(error) => {
+                    tracing::warn!(%error, run = %self.id, "the end of a run could not be stored");
+                    return;
+                }
+                Ok(_) => return,
+            }
+        }
+    }
+}
+
+impl Held {
+    pub(super) fn id(&self) -> &RunId {
+        &self.inner.id
+    }
+
+    /// The context for the calls of the run: cancelling the run cancels them.
+    pub(super) fn context(&self, cx: &ToolContext) -> ToolContext {
+        cx.with_cancellation(self.inner.calls.clone())
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.inner.state().progress.usage
+    }
+
+    /// Counts a model request.
+    pub(super) fn count(&self, usage: Option<Usage>) {
+        let progress = &mut self.inner.state().progress;
+        progress.steps = progress.steps.saturating_add(1);
+        progress.usage += usage.unwrap_or_default();
+    }
+
+    /// Runs something, and renews the lease three times in its term meanwhile.
+    pub(super) async fn during<R>(&self, body: impl Future<Output = R>) -> R {
+        let mut body = pin!(body);
+        loop {
+            let pause = pin!(tokio::time::sleep(self.inner.term / 3));
+            match select(body.as_mut(), pause).await {
+                Either::Left((done, _)) => return done,
+                Either::Right(((), _)) => {
+                    // The body does not wait for a slow store.
+                    match select(body.as_mut(), pin!(self.inner.renew())).await {
+                        Either::Left((done, _)) => return done,
+                        Either::Right((Ok(()), _)) => {}
+                        Either::Right((Err(error), _)) => {
+                            tracing::warn!(%error, run = %self.inner.id, "the lease of a run could not be renewed");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the run has to stop, as far as this process and the store know. Asked before each request and before calls.
+    pub(super) async fn check(
+        &self,
+        cx: &ToolContext,
+        tools: &Toolset,
+    ) -> Result<Option<Halt>, TurnError> {
+        if Timestamp::now() >= self.inner.state().renew_at {
+            self.inner.renew().await?;
+        } else {
+            let row = step(|| self.inner.runs.get_run(&self.inner.id)).await?;
+            self.inner.learn(row);
+        }
+        Ok(self.halt(cx, tools))
+    }
+
+    /// Whether the run has to stop, as far as this process knows.
+    pub(super) fn halt(&self, cx: &ToolContext, tools: &Toolset) -> Option<Halt> {
+        let known = self.inner.state().halt;
+        if known == Some(Halt::Lost) {
+            return known;
+        }
+        if cx
+            .cancellation()
+            .is_some_and(CancellationToken::is_cancelled)
+        {
+            return Some(Halt::Cancelled);
+        }
+        if known.is_some() {
+            return known;
+        }
+        if cx.remaining().is_some_and(|left| left.is_zero()) {
+            return Some(Halt::Deadline);
+        }
+        let draining = tools.gate().is_some_and(crate::gate::Gate::is_draining);
+        draining.then_some(Halt::Draining)
+    }
+
+    /// Waits until the run has to stop.
+    pub(super) async fn halted(&self, cx: &ToolContext, tools: &Toolset) -> Halt {
+        loop {
+            if let Some(halt) = self.halt(cx, tools) {
+                return halt;
+            }
+            let told = pin!(self.inner.halted.cancelled());
+            let cancelled = pin!(cx.cancelled());
+            let either = select(told, cancelled);
+            if tools.gate().is_some() {
+                let _ = tokio::time::timeout(DRAIN_POLL, either).await;
+            } else {
+                either.await;
+            }
+        }
+    }
+
+    /// Stores the end of the run.
+    pub(super) async fn end(mut self, cause: RunCause) {
+        self.inner.end(cause).await;
+        self.ended = true;
+    }
+
+    /// Gives up a run that another driver has.
+    pub(super) fn forget(mut self) {
+        self.ended = true;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.live.lock().remove(&self.inner.id);
+        if !self.ended {
+            // The client went away. The next drive must not wait for the lease.
+            let inner = Arc::clone(&self.inner);
+            env::spawn(async move { inner.end(RunCause::Cancelled).await });
+        }
+    }
+}
+
+/// One operation of the store, whose panic is an error.
+async fn step<'a, T: 'a>(step: impl FnOnce() -> StoreFuture<'a, T>) -> Result<T, StoreError> {
+    let done = AssertUnwindSafe(async { step().await }).catch_unwind();
+    done.await
+        .unwrap_or_else(|_| Err(StoreError::Unavailable("it panicked".into())))
+}

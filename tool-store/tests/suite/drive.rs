@@ -1,0 +1,491 @@
+//! Runs of `Turns`: their leases, how they are stopped, and what their rows say.
+
+use std::future::pending;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::sync::Notify;
+use tool_core::prelude::*;
+use tool_core::store::*;
+use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, Turn, Turns};
+use tool_core::{CancellationToken, Gate, Toolset};
+
+use crate::both;
+use crate::records::{acme, thread};
+
+trait Both: ThreadStore + RunStore + EffectLedger + Clone {}
+impl<T: ThreadStore + RunStore + EffectLedger + Clone> Both for T {}
+
+/// What tools did, and what they wait for.
+#[derive(Clone, Default)]
+struct Desk {
+    done: Arc<AtomicUsize>,
+    began: Arc<Notify>,
+    go: Arc<Notify>,
+}
+tool_core::host_value!(Desk, tool_core::Effect::WRITE);
+
+/// A desk for tools that only read.
+#[derive(Clone)]
+struct View(Desk);
+tool_core::host_value!(View, tool_core::Effect::READ);
+
+impl Desk {
+    fn done(&self) -> usize {
+        self.done.load(Ordering::SeqCst)
+    }
+
+    async fn work(&self) -> u32 {
+        self.began.notify_one();
+        self.go.notified().await;
+        self.done.fetch_add(1, Ordering::SeqCst);
+        1
+    }
+}
+
+/// Writes when it may.
+#[tool]
+async fn slow(desk: &Desk) -> u32 {
+    desk.work().await
+}
+
+/// Reads when it may.
+#[tool(read_only)]
+async fn slow_read(view: &View) -> u32 {
+    view.0.work().await
+}
+
+/// Writes at once.
+#[tool]
+async fn quick(desk: &Desk) -> u32 {
+    desk.done.fetch_add(1, Ordering::SeqCst);
+    1
+}
+
+fn tools() -> Toolset {
+    tool_core::toolset![slow, slow_read, quick]
+}
+
+fn builder(desk: &Desk) -> tool_core::ToolContextBuilder {
+    ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .agent("clerk")
+        .conversation("t")
+        .with(desk.clone())
+        .with(View(desk.clone()))
+}
+
+fn cx(desk: &Desk) -> ToolContext {
+    builder(desk).build()
+}
+
+fn calls(names: &[&str]) -> ModelMessage {
+    let calls = (0..).zip(names);
+    ModelMessage::calls(calls.map(|(id, name)| ToolCall::new(format!("c{id}"), *name, "{}")))
+}
+
+/// A model that says what is written, and then never answers.
+#[derive(Clone, Default)]
+struct Script {
+    says: Arc<Mutex<Vec<ModelMessage>>>,
+    asked: Arc<AtomicUsize>,
+    hangs: Arc<Notify>,
+}
+
+impl Script {
+    fn new(says: impl IntoIterator<Item = ModelMessage>) -> Self {
+        let says = Arc::new(Mutex::new(says.into_iter().collect()));
+        Self {
+            says,
+            ..Self::default()
+        }
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+impl Model for Script {
+    fn next<'a>(
+        &'a mut self,
+        request: Request<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        assert_eq!(request.cx.user(), Some("ann"));
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let mut says = self.says.lock().unwrap();
+        if says.is_empty() {
+            self.hangs.notify_one();
+            return Box::pin(pending());
+        }
+        let says = says.remove(0);
+        Box::pin(async { Ok(says) })
+    }
+}
+
+async fn drive(turns: &Turns, model: &Script, cx: &ToolContext) -> Outcome {
+    let mut model = model.clone();
+    turns.drive(&mut model, |_| tools(), cx).await.unwrap()
+}
+
+/// Drives in the background.
+fn start(turns: &Turns, model: &Script, cx: &ToolContext) -> tokio::task::JoinHandle<Outcome> {
+    let (turns, model, cx) = (turns.clone(), model.clone(), cx.clone());
+    tokio::spawn(async move { drive(&turns, &model, &cx).await })
+}
+
+fn turns(store: &impl Both) -> Turns {
+    Turns::new(store.clone()).lease(Duration::from_millis(150))
+}
+
+async fn rows(turns: &Turns) -> Vec<RunRow> {
+    turns.runs(&acme(), &RunFilter::default()).await.unwrap()
+}
+
+async fn causes(turns: &Turns) -> Vec<Option<RunCause>> {
+    rows(turns).await.into_iter().map(|row| row.cause).collect()
+}
+
+/// The results in the thread.
+async fn results(store: &impl ThreadStore) -> Vec<String> {
+    let messages = ThreadStore::read(store, &thread("t"), None).await.unwrap();
+    let results = messages.into_iter().filter(|of| of.role == Role::Tool);
+    results.map(|of| of.content).collect()
+}
+
+fn said(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Said(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+both! {
+    // A3: a second drive runs neither calls nor a model request
+    #[test]
+    async fn a_second_drive_is_busy(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let cx = cx(&desk);
+        turns.say("Hello.", &cx).await.unwrap();
+        let used = Usage { input_tokens: 10, output_tokens: 2, cached_tokens: 4 };
+        let calling = ModelMessage { usage: Some(used), ..calls(&["slow"]) };
+        let first = Script::new([calling, ModelMessage::text("done")]);
+        let running = start(&turns, &first, &cx);
+        desk.began.notified().await;
+        let second = Script::new([ModelMessage::text("twice")]);
+        // The lease is renewed while the tool runs.
+        for _ in 0..4 {
+            let busy = drive(&turns, &second, &cx).await;
+            assert!(matches!(&busy, Outcome::Busy(id) if id.number() == 1), "{busy:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let message = turns.last(&cx).await.unwrap().unwrap();
+        let busy = turns.run(&tools(), &message, &cx).await.unwrap();
+        assert!(matches!(busy, Turn::Busy(_)), "{busy:?}");
+        let row = rows(&turns).await.remove(0);
+        assert_eq!((row.state, row.principal.as_deref(), row.agent.as_deref()), (RunState::Running, Some("ann"), Some("clerk")));
+        desk.go.notify_one();
+        assert_eq!(said(&running.await.unwrap()), "done");
+        assert_eq!((second.asked(), desk.done()), (0, 1));
+
+        let row = turns.run_row(&row.id).await.unwrap().unwrap();
+        assert_eq!((row.state, row.cause), (RunState::Ended, Some(RunCause::Replied)));
+        assert_eq!(row.progress, RunProgress { steps: 2, usage: used });
+        assert!(row.ended >= Some(row.started));
+        // Nothing is left to answer, so this is not another run.
+        assert_eq!(said(&drive(&turns, &second, &cx).await), "done");
+        assert_eq!(rows(&turns).await.len(), 1);
+    }
+
+    // A3: the lease is renewed during a long model request, and a run of another workspace is not concerned
+    #[test]
+    async fn a_long_model_request_keeps_its_run(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let model = Script::default();
+        let running = start(&turns, &model, &cx(&desk));
+        model.hangs.notified().await;
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        let busy = drive(&turns, &Script::default(), &cx(&desk)).await;
+        assert!(matches!(busy, Outcome::Busy(_)), "{busy:?}");
+        let globex = ToolContext::builder().workspace("globex").user("ann").conversation("t").build();
+        assert_eq!(said(&drive(&turns, &Script::new([ModelMessage::text("ours")]), &globex).await), "ours");
+        assert_eq!(turns.runs(&Workspace::new("globex"), &RunFilter::default()).await.unwrap().len(), 1);
+        running.abort();
+    }
+
+    // A3: a client that goes away does not keep others waiting for the lease
+    #[test]
+    async fn a_dropped_drive_frees_its_run(store: impl Both) {
+        let (turns, desk) = (Turns::new(store.clone()), Desk::default());
+        let model = Script::default();
+        let running = start(&turns, &model, &cx(&desk));
+        model.hangs.notified().await;
+        running.abort();
+        assert!(running.await.is_err());
+        let next = Script::new([ModelMessage::text("here")]);
+        let outcome = loop {
+            match drive(&turns, &next, &cx(&desk)).await {
+                Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                outcome => break outcome,
+            }
+        };
+        assert_eq!(said(&outcome), "here");
+        assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
+    }
+
+    // A3: the run of a process that died is taken over, and a driver that lost its run stops
+    #[test]
+    async fn a_driver_that_lost_its_run_runs_nothing_more(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let cx = cx(&desk);
+        let lapsed = |at: Timestamp| NewRun {
+            thread: thread("t"), principal: None, agent: None, owner: "dead".to_owned(), at, lease_until: at,
+        };
+        let RunBegun::Begun(dead) = store.begin_run(lapsed(Timestamp::now())).await.unwrap() else { panic!() };
+        let first = Script::new([calls(&["slow", "quick"])]);
+        let running = start(&turns, &first, &cx);
+        desk.began.notified().await;
+        let row = turns.run_row(&dead.id).await.unwrap().unwrap();
+        assert_eq!((row.attempt, row.state), (2, RunState::Running));
+        // Another host, whose clock is an hour ahead, takes the run over.
+        let later = Timestamp::now().plus(Duration::from_hours(1));
+        let taken = NewRun { lease_until: later.plus(Duration::from_mins(1)), owner: "ahead".to_owned(), ..lapsed(later) };
+        assert!(matches!(store.begin_run(taken).await.unwrap(), RunBegun::Begun(_)));
+        desk.go.notify_one();
+        let lost = running.await.unwrap();
+        assert!(matches!(&lost, Outcome::Busy(id) if *id == dead.id), "{lost:?}");
+        assert_eq!((desk.done(), first.asked()), (1, 1), "the second call was not run, the model not asked again");
+        assert_eq!(turns.run_row(&dead.id).await.unwrap().unwrap().owner, "ahead");
+    }
+
+    // A3: a run that is lost during a request to the model ends
+    #[test]
+    async fn a_model_request_of_a_lost_run_is_dropped(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let model = Script::default();
+        let running = start(&turns, &model, &cx(&desk));
+        model.hangs.notified().await;
+        let id = rows(&turns).await.remove(0).id;
+        let row = turns.run_row(&id).await.unwrap().unwrap();
+        let end = RunEnd { cause: RunCause::Failed, at: Timestamp::now(), progress: row.progress };
+        assert!(store.end_run(&id, &row.owner, end).await.unwrap());
+        let lost = running.await.unwrap();
+        assert!(matches!(lost, Outcome::Busy(_)), "{lost:?}");
+    }
+
+    // A6: a run is cancelled from another process, during a request to the model
+    #[test]
+    async fn cancel_ends_a_model_request(store: impl Both) {
+        for elsewhere in [true, false] {
+            let (turns, desk) = (turns(&store), Desk::default());
+            let model = Script::default();
+            let running = start(&turns, &model, &cx(&desk));
+            model.hangs.notified().await;
+            let id = rows(&turns).await.remove(0).id;
+            let other = if elsewhere { self::turns(&store) } else { turns.clone() };
+            let row = other.cancel(&id).await.unwrap().unwrap();
+            assert_eq!((row.state, row.stop), (RunState::Running, Some(RunStop::Cancel)));
+            let outcome = running.await.unwrap();
+            assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+            let row = turns.run_row(&id).await.unwrap().unwrap();
+            assert_eq!((row.state, row.cause), (RunState::Ended, Some(RunCause::Cancelled)));
+        }
+        let turns = turns(&store);
+        assert_eq!(turns.cancel(&RunId::new(ThreadId::new("globex", "t").unwrap(), 1)).await.unwrap(), None);
+    }
+
+    // A6: a cancelled run cancels its calls, and the calls after them get a result that says so
+    #[test]
+    async fn cancel_ends_calls_and_answers_the_open_ones(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let token = CancellationToken::new();
+        let cx = builder(&desk).cancellation(token.clone()).build();
+        let model = Script::new([calls(&["slow", "quick"])]);
+        let running = start(&turns, &model, &cx);
+        desk.began.notified().await;
+        let id = rows(&turns).await.remove(0).id;
+        self::turns(&store).cancel(&id).await.unwrap();
+        let outcome = running.await.unwrap();
+        assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+        assert_eq!((desk.done(), model.asked()), (0, 1));
+        let results = results(&store).await;
+        assert!(results.len() == 2 && results.iter().all(|result| result.contains("cancelled")), "{results:?}");
+        assert!(!token.is_cancelled(), "the host's own token is left alone");
+    }
+
+    // A6: after cancellation the model is not asked again
+    #[test]
+    async fn the_token_of_the_context_stops_before_the_next_request(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let token = CancellationToken::new();
+        let cx = builder(&desk).cancellation(token.clone()).build();
+        let model = Script::new([calls(&["slow"])]);
+        let running = start(&turns, &model, &cx);
+        desk.began.notified().await;
+        token.cancel();
+        let outcome = running.await.unwrap();
+        assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+        let again = drive(&turns, &model, &cx).await;
+        assert!(matches!(again, Outcome::Cancelled), "{again:?}");
+        assert_eq!(model.asked(), 1);
+    }
+
+    // A6: the deadline ends a request to the model, and leaves open what had not begun
+    #[test]
+    async fn the_deadline_stops_a_run_and_leaves_calls_open(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let soon = || builder(&desk).deadline(Duration::from_millis(80)).build();
+        let model = Script::default();
+        let outcome = drive(&turns, &model, &soon()).await;
+        assert!(matches!(outcome, Outcome::Deadline), "{outcome:?}");
+        let model = Script::new([calls(&["slow", "quick"])]);
+        let outcome = drive(&turns, &model, &soon()).await;
+        assert!(matches!(outcome, Outcome::Deadline), "{outcome:?}");
+        assert_eq!((model.asked(), desk.done(), results(&store).await.len()), (1, 0, 1));
+        // The next drive runs what is open.
+        let model = Script::new([ModelMessage::text("done")]);
+        assert_eq!(said(&drive(&turns, &model, &cx(&desk)).await), "done");
+        assert_eq!((desk.done(), results(&store).await.len()), (1, 2));
+        let deadline = Some(RunCause::Deadline);
+        assert_eq!(causes(&turns).await, [Some(RunCause::Replied), deadline, deadline]);
+    }
+
+    // A6: during drain no model is asked, and a call that reads stays open and runs at the next drive
+    #[test]
+    async fn drain_stops_a_run_and_leaves_reads_open(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let cx = cx(&desk);
+        let gate = Gate::builder().ledger(store.clone()).build();
+        let through = |gate: &Gate| { let gate = gate.clone(); move |_: &ToolContext| tools().through(&gate) };
+        let model = Script::new([calls(&["slow_read", "quick"])]);
+        let mut running_model = model.clone();
+        let drive_it = turns.drive(&mut running_model, through(&gate), &cx);
+        let drain = async {
+            desk.began.notified().await;
+            gate.drain(Duration::from_millis(20)).await
+        };
+        let (outcome, cancelled) = futures::future::join(drive_it, drain).await;
+        assert!(matches!(outcome.as_ref().unwrap(), Outcome::Draining), "{outcome:?}");
+        assert_eq!((cancelled, model.asked(), results(&store).await.len()), (1, 1, 0));
+        let mut silent = Script::default();
+        let outcome = turns.drive(&mut silent, through(&gate), &cx).await.unwrap();
+        assert!(matches!(outcome, Outcome::Draining) && silent.asked() == 0, "{outcome:?}");
+
+        let next = Gate::builder().ledger(store.clone()).build();
+        desk.go.notify_one();
+        let mut model = Script::new([ModelMessage::text("done")]);
+        let outcome = turns.drive(&mut model, through(&next), &cx).await.unwrap();
+        assert_eq!((said(&outcome), desk.done()), ("done", 2));
+        let results = results(&store).await;
+        assert!(results.iter().all(|result| !result.contains("cancelled")), "{results:?}");
+    }
+
+    // A6: drain ends a request to the model that is in flight
+    #[test]
+    async fn drain_ends_a_model_request(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let gate = Gate::builder().ledger(store.clone()).build();
+        let mut model = Script::default();
+        let hangs = Arc::clone(&model.hangs);
+        let cx = cx(&desk);
+        let drive_it = turns.drive(&mut model, |_| tools().through(&gate), &cx);
+        let drain = async {
+            hangs.notified().await;
+            gate.drain(Duration::from_millis(20)).await
+        };
+        let (outcome, _) = futures::future::join(drive_it, drain).await;
+        assert!(matches!(outcome.as_ref().unwrap(), Outcome::Draining), "{outcome:?}");
+    }
+
+    // A6: a run ends when its tokens are used up
+    #[test]
+    async fn a_run_ends_at_its_budget(store: impl Both) {
+        let (turns, desk) = (turns(&store).most_tokens(25), Desk::default());
+        let step = || ModelMessage {
+            usage: Some(Usage { input_tokens: 10, output_tokens: 3, cached_tokens: 9 }),
+            ..calls(&["quick"])
+        };
+        let model = Script::new([step(), step(), step()]);
+        let outcome = drive(&turns, &model, &cx(&desk)).await;
+        assert!(matches!(outcome, Outcome::Budget), "{outcome:?}");
+        assert_eq!((model.asked(), desk.done()), (2, 2));
+        let row = rows(&turns).await.remove(0);
+        assert_eq!((row.cause, row.progress.usage.total_tokens()), (Some(RunCause::Budget), 26));
+    }
+
+    // A6: a model that fails ends its run as failed
+    #[test]
+    async fn a_run_whose_model_fails_has_failed(store: impl Both) {
+        struct Broken;
+        impl Model for Broken {
+            fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+                Box::pin(async { Err(ToolError::new("overloaded")) })
+            }
+        }
+        let (turns, desk) = (turns(&store), Desk::default());
+        assert!(turns.drive(&mut Broken, |_| tools(), &cx(&desk)).await.is_err());
+        assert_eq!(causes(&turns).await, [Some(RunCause::Failed)]);
+        let model = Script::new([ModelMessage::text("done")]);
+        assert_eq!(said(&drive(&turns, &model, &cx(&desk)).await), "done");
+    }
+
+    // A message that arrives while a run goes on waits: the run reads it with its next request
+    #[test]
+    async fn a_message_waits_for_the_next_request(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let cx = cx(&desk);
+        turns.say("Work.", &cx).await.unwrap();
+        let model = Script::new([calls(&["slow"]), ModelMessage::text("done, and yes")]);
+        let running = start(&turns, &model, &cx);
+        desk.began.notified().await;
+        turns.say("Are you there?", &cx).await.unwrap();
+        desk.go.notify_one();
+        assert_eq!(said(&running.await.unwrap()), "done, and yes");
+        assert_eq!(said(&drive(&turns, &model, &cx).await), "done, and yes");
+        assert_eq!((model.asked(), desk.done()), (2, 1));
+    }
+
+    // A message interrupts a run: a call that began ends, the others get a result, and the next drive reads the message
+    #[test]
+    async fn a_message_interrupts_calls(store: impl Both) {
+        let (driving, desk) = (turns(&store).arrival(Arrival::Interrupt), Desk::default());
+        let cx = cx(&desk);
+        driving.say("Work.", &cx).await.unwrap();
+        let model = Script::new([calls(&["slow", "quick"])]);
+        let running = start(&driving, &model, &cx);
+        desk.began.notified().await;
+        // Said in another process.
+        turns(&store).arrival(Arrival::Interrupt).say("Stop that.", &cx).await.unwrap();
+        desk.go.notify_one();
+        let outcome = running.await.unwrap();
+        assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
+        assert_eq!((model.asked(), desk.done()), (1, 1));
+        let results = results(&store).await;
+        assert!(results[0].contains("\"text\":\"1\""), "{results:?}");
+        assert!(results[1].contains("a new message of the user arrived"), "{results:?}");
+
+        let model = Script::new([ModelMessage::text("stopped")]);
+        assert_eq!(said(&drive(&driving, &model, &cx).await), "stopped");
+        assert_eq!(desk.done(), 1, "what was not begun is not run afterwards");
+        assert_eq!(causes(&driving).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
+    }
+
+    // A message interrupts a request to the model
+    #[test]
+    async fn a_message_interrupts_a_model_request(store: impl Both) {
+        let (turns, desk) = (turns(&store).arrival(Arrival::Interrupt), Desk::default());
+        let cx = cx(&desk);
+        turns.say("Work.", &cx).await.unwrap();
+        let model = Script::default();
+        let running = start(&turns, &model, &cx);
+        model.hangs.notified().await;
+        turns.say("No, this.", &cx).await.unwrap();
+        let outcome = running.await.unwrap();
+        assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
+        let model = Script::new([ModelMessage::text("this")]);
+        assert_eq!(said(&drive(&turns, &model, &cx).await), "this");
+    }
+}
