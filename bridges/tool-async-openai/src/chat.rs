@@ -6,7 +6,8 @@ use async_openai::types::chat::{
     CreateChatCompletionResponse, FinishReason, FunctionObject,
 };
 use serde::Deserialize;
-use tool_core::turn::ModelMessage;
+use tool_core::store::Usage;
+use tool_core::turn::{ModelMessage, Stop};
 use tool_core::{CallResult, ToolCall, Toolset};
 
 #[derive(Deserialize)]
@@ -51,6 +52,22 @@ pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
             choice.finish_reason,
             Some(FinishReason::Length | FinishReason::ContentFilter)
         ),
+        stop: choice.finish_reason.map(|reason| match reason {
+            FinishReason::Stop => Stop::End,
+            FinishReason::Length => Stop::Length,
+            FinishReason::ContentFilter => Stop::Filtered,
+            FinishReason::ToolCalls | FinishReason::FunctionCall => Stop::Calls,
+        }),
+        usage: response.usage.as_ref().map(|usage| Usage {
+            input_tokens: usage.prompt_tokens.into(),
+            output_tokens: usage.completion_tokens.into(),
+            cached_tokens: usage
+                .prompt_tokens_details
+                .as_ref()
+                .and_then(|details| details.cached_tokens)
+                .unwrap_or_default()
+                .into(),
+        }),
         ..ModelMessage::default()
     }
 }

@@ -5,7 +5,7 @@ use async_openai::types::responses::{
     OutputMessageContent, Response, Status, Tool,
 };
 use serde::Deserialize;
-use tool_core::turn::ModelMessage;
+use tool_core::turn::{ModelMessage, Stop};
 use tool_core::{CallResult, ToolCall, Toolset};
 
 #[derive(Deserialize)]
@@ -30,6 +30,7 @@ pub fn tools(tools: &Toolset) -> Result<Vec<Tool>, serde_json::Error> {
 pub fn message(response: &Response) -> ModelMessage {
     let mut message = ModelMessage {
         truncated: response.status != Status::Completed,
+        stop: stop(response),
         ..ModelMessage::default()
     };
     for item in &response.output {
@@ -50,6 +51,22 @@ pub fn message(response: &Response) -> ModelMessage {
         }
     }
     message
+}
+
+/// Why the model stopped. A response that failed or is not over says so only by [`ModelMessage::truncated`].
+fn stop(response: &Response) -> Option<Stop> {
+    match response.status {
+        Status::Completed => Some(Stop::End),
+        Status::Incomplete => {
+            let details = response.incomplete_details.as_ref();
+            Some(match details.map(|details| &*details.reason) {
+                Some("max_output_tokens") | None => Stop::Length,
+                Some("content_filter") => Stop::Filtered,
+                Some(other) => Stop::Other(other.to_owned()),
+            })
+        }
+        _ => None,
+    }
 }
 
 /// What the model reads of the results, in their order, for the next request's `input`.

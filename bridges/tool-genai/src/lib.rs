@@ -44,7 +44,7 @@
 
 use genai::chat::{ChatMessage, ChatResponse, StopReason, Tool, ToolResponse};
 use serde_json::Value;
-use tool_core::turn::ModelMessage;
+use tool_core::turn::{ModelMessage, Stop};
 use tool_core::{CallResult, Dialect, ToolCall, Toolset};
 
 /// The tools, for a request's `tools`, in the dialect of the provider that the model belongs to.
@@ -85,6 +85,13 @@ pub fn message(response: &ChatResponse) -> ModelMessage {
             response.stop_reason,
             Some(StopReason::MaxTokens(_) | StopReason::ContentFilter(_) | StopReason::Other(_))
         ),
+        stop: response.stop_reason.as_ref().map(|reason| match reason {
+            StopReason::Completed(_) | StopReason::StopSequence(_) => Stop::End,
+            StopReason::ToolCall(_) => Stop::Calls,
+            StopReason::MaxTokens(_) => Stop::Length,
+            StopReason::ContentFilter(_) => Stop::Filtered,
+            StopReason::Other(word) => Stop::Other(word.clone()),
+        }),
         ..ModelMessage::default()
     }
 }

@@ -43,7 +43,7 @@ use rig_core::completion::{
 use rig_core::message::{CallId, ToolName, ToolResult, ToolResultContent};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
 use serde_json::Value;
-use tool_core::turn::ModelMessage;
+use tool_core::turn::{ModelMessage, Stop};
 use tool_core::{CallResult, Dialect, ErrorKind, ToolCall, ToolContext, Toolset};
 
 /// The tools, for a request's `tools`, in the dialect of the provider that the model belongs to: [`Dialect::OpenAi`],
@@ -136,6 +136,14 @@ pub fn message(response: &CompletionResponse) -> ModelMessage {
                 response.finish_reason(),
                 Some(FinishReason::Length | FinishReason::ContentFilter | FinishReason::Other(_))
             ),
+        stop: response.finish_reason().map(|reason| match reason {
+            FinishReason::Stop => Stop::End,
+            FinishReason::ToolCalls => Stop::Calls,
+            FinishReason::Length => Stop::Length,
+            FinishReason::ContentFilter => Stop::Filtered,
+            FinishReason::Other(word) => Stop::Other(word.clone()),
+            other => Stop::Other(format!("{other:?}")),
+        }),
         ..ModelMessage::default()
     };
     for part in &response.choice {

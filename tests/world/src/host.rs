@@ -236,7 +236,14 @@ impl Host {
             }
         };
         let end = match ended {
-            Ok(Outcome::Said(_) | Outcome::Replied(_) | Outcome::StepLimit) => End::Done,
+            Ok(
+                Outcome::Said(_)
+                | Outcome::Replied(_)
+                | Outcome::Length(_)
+                | Outcome::Filtered(_)
+                | Outcome::Cut(_)
+                | Outcome::StepLimit,
+            ) => End::Done,
             Ok(Outcome::Waiting(tickets)) => {
                 for ticket in &tickets {
                     if format!("{ticket:?}").contains(&ticket.token) {

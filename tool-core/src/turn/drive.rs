@@ -6,7 +6,7 @@ use futures::future::{BoxFuture, Either, select};
 
 use super::held::{Halt, Held, Hold};
 use super::thread::Thread;
-use super::{ModelMessage, ToolMessage, Turn, TurnError, Turns, thread};
+use super::{ModelMessage, Stop, ToolMessage, Turn, TurnError, Turns, thread};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::gate::approval::Ticket;
@@ -46,6 +46,13 @@ pub enum Outcome {
     Said(String),
     /// A tool has answered the user itself; this is what it said, and the model's own words are not wanted.
     Replied(String),
+    /// The answer reached the limit of tokens; this is as much of it as there is.
+    Length(String),
+    /// A filter of the provider withheld the answer, or the model refused; this is as much of it as there is.
+    Filtered(String),
+    /// The answer is not whole for another reason: the stream ended early, or the provider stopped for what [`ModelMessage::stop`] of the
+    /// thread's last message says. This is as much of it as there is.
+    Cut(String),
     /// Calls wait for a person. Drive the thread again when all are answered.
     Waiting(Vec<Ticket>),
     /// Calls need variables that nobody has supplied. Supply them and drive the thread again.
@@ -74,6 +81,9 @@ impl Outcome {
     pub fn cause(&self) -> Option<RunCause> {
         Some(match self {
             Self::Said(_) | Self::Replied(_) => RunCause::Replied,
+            Self::Length(_) => RunCause::Length,
+            Self::Filtered(_) => RunCause::Filtered,
+            Self::Cut(_) => RunCause::Failed,
             Self::Waiting(_) => RunCause::Waiting,
             Self::Lacking(_) => RunCause::Lacking,
             Self::Unsettled(_) => RunCause::Unsettled,
@@ -113,6 +123,8 @@ impl Turns {
     /// drives of one thread only one goes on, also among processes: [`Outcome::Busy`] for the other, which runs no call and asks no model.
     /// Where a process dies, its run is taken over when the [`lease`](Self::lease) is over.
     ///
+    /// Where the provider pauses a turn ([`Stop::Paused`]), the message is sent back, which is a step of its own.
+    ///
     /// Cancellation, deadline and drain end the run before the next request to the model, and end a request that is in flight.
     pub async fn drive<M: Model + ?Sized>(
         &self,
@@ -122,7 +134,7 @@ impl Turns {
     ) -> Result<Outcome, TurnError> {
         let mut thread_now = self.read(cx).await?;
         if let Some((last, _, false)) = thread_now.last_of_model()?
-            && last.message.calls.is_empty()
+            && is_last(&last.message)
         {
             return Ok(said(last.message));
         }
@@ -157,11 +169,11 @@ impl Turns {
         thread.catch_up().await?;
         // Where an earlier drive has stopped.
         let (mut open, mut step) = match thread.last_of_model()? {
-            Some((last, _, unread)) if last.message.calls.is_empty() => {
-                if !unread {
+            Some((last, step, unread)) if last.message.calls.is_empty() => {
+                if !unread && is_last(&last.message) {
                     return Ok(said(last.message));
                 }
-                (None, 0)
+                (None, if unread { 0 } else { step })
             }
             // A new message of the user begins a new run, which has all its steps.
             Some((last, _, true)) => (Some(last), 0),
@@ -169,8 +181,8 @@ impl Turns {
             None => (None, 0),
         };
         loop {
-            if let Some(message) = open.take() {
-                if message.message.calls.is_empty() {
+            if let Some(message) = open.take().filter(|message| !is_paused(&message.message)) {
+                if is_last(&message.message) {
                     return Ok(said(message.message));
                 }
                 let tools = tools(cx);
@@ -225,7 +237,24 @@ impl Turns {
     }
 }
 
+/// Whether the provider has paused the turn, and goes on when the message is sent back as it came.
+fn is_paused(message: &ModelMessage) -> bool {
+    message.calls.is_empty() && message.stop == Some(Stop::Paused)
+}
+
+/// Whether the run ends with a message.
+fn is_last(message: &ModelMessage) -> bool {
+    message.calls.is_empty() && !is_paused(message)
+}
+
 /// The outcome of a last message of the model.
 fn said(message: ModelMessage) -> Outcome {
-    Outcome::Said(message.text)
+    let (text, truncated) = (message.text, message.truncated);
+    match message.stop {
+        Some(Stop::Length) => Outcome::Length(text),
+        Some(Stop::Filtered) => Outcome::Filtered(text),
+        Some(stop) if !stop.is_whole() => Outcome::Cut(text),
+        _ if truncated => Outcome::Cut(text),
+        _ => Outcome::Said(text),
+    }
 }

@@ -29,9 +29,84 @@ pub struct ModelMessage {
     /// The message as the provider wrote it, where it has to go back as it came: with its thoughts and their signatures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
+    /// Why the model stopped; `None` where nobody said so, as in messages that versions before 0.2 stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
     /// Tokens that the request used, where the provider says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+}
+
+/// Why a model stopped.
+///
+/// ```
+/// use tool_core::turn::Stop;
+///
+/// assert_eq!(serde_json::to_string(&Stop::Length)?, r#""length""#);
+/// assert_eq!(serde_json::from_str::<Stop>(r#""a later word""#)?, Stop::Other("a later word".to_owned()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+#[non_exhaustive]
+pub enum Stop {
+    /// It has said what it had to say.
+    End,
+    /// It waits for the results of its calls.
+    Calls,
+    /// The provider has paused the turn; send the message back and it goes on. [`Turns::drive`](super::Turns::drive) does so.
+    Paused,
+    /// The limit on tokens was reached.
+    Length,
+    /// A filter or a guardrail stepped in, or the model refused.
+    Filtered,
+    /// The stream ended before its end.
+    Cut,
+    /// Something else, in the provider's word.
+    Other(String),
+}
+
+impl Stop {
+    /// Whether the message stands as the model meant it. A word that is not known here counts as not.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::End | Self::Calls | Self::Paused)
+    }
+
+    /// As the word that is stored; that of the provider for [`Other`](Self::Other).
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::End => "end",
+            Self::Calls => "tool_calls",
+            Self::Paused => "paused",
+            Self::Length => "length",
+            Self::Filtered => "filtered",
+            Self::Cut => "cut",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for Stop {
+    fn from(word: String) -> Self {
+        match &*word {
+            "end" => Self::End,
+            "tool_calls" => Self::Calls,
+            "paused" => Self::Paused,
+            "length" => Self::Length,
+            "filtered" => Self::Filtered,
+            "cut" => Self::Cut,
+            _ => Self::Other(word),
+        }
+    }
+}
+
+impl From<Stop> for String {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Other(word) => word,
+            stop => stop.as_str().to_owned(),
+        }
+    }
 }
 
 /// A model's message as its provider wrote it.

@@ -30,7 +30,7 @@ use call::Ended;
 pub use drive::{Model, Outcome, Request};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
-pub use message::{ModelMessage, StoredMessage, ToolMessage, Written};
+pub use message::{ModelMessage, Stop, StoredMessage, ToolMessage, Written};
 pub use runs::Arrival;
 use thread::Thread;
 #[cfg(feature = "wire")]

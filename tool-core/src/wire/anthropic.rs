@@ -12,6 +12,7 @@ use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::Draft;
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
+use crate::store::Usage;
 use crate::turn::ModelMessage;
 
 const ANTHROPIC: Provider = Provider::Anthropic;
@@ -25,6 +26,7 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
         streamed.blocks[index].whole = true;
     }
     streamed.stop = body.text_if_any("stop_reason")?;
+    streamed.used(&body);
     Ok(streamed.close())
 }
 
@@ -62,9 +64,29 @@ enum Kind {
 pub(super) struct Streamed {
     blocks: Vec<Block>,
     stop: Option<String>,
+    usage: Option<Usage>,
 }
 
 impl Streamed {
+    /// Takes in the tokens that a message, or an event, names. Counts of a later event replace those before.
+    fn used(&mut self, of: &Object<'_>) {
+        let Some(usage) = of.inner("usage") else {
+            return;
+        };
+        let known = self.usage.get_or_insert_default();
+        let cached = usage.count("cache_read_input_tokens");
+        // Cached tokens are not part of `input_tokens` here.
+        let input = usage.count("input_tokens") + cached;
+        let input = input + usage.count("cache_creation_input_tokens");
+        if input > 0 {
+            known.input_tokens = input;
+            known.cached_tokens = cached;
+        }
+        if usage.get("output_tokens").is_some() {
+            known.output_tokens = usage.count("output_tokens");
+        }
+    }
+
     fn begin(
         &mut self,
         index: u64,
@@ -189,6 +211,7 @@ impl Streamed {
         if let Some(message) = as_message("assistant", content) {
             draft.written(&[message]);
         }
+        draft.used(self.usage);
         draft.close(match self.stop.as_deref() {
             None => Stop::Cut,
             Some("end_turn" | "stop_sequence" | "tool_use") => Stop::End,
@@ -257,14 +280,20 @@ impl Reading for Streamed {
             }
             "content_block_delta" => self.delta(&event, news)?,
             "content_block_stop" => self.open(&event)?.whole = true,
+            "message_start" => {
+                if let Some(message) = event.inner("message") {
+                    self.used(&message);
+                }
+            }
             "message_delta" => {
+                self.used(&event);
                 let delta = event.need("delta")?.object()?;
                 if let Some(stop) = delta.text_if_any("stop_reason")? {
                     self.stop = Some(stop);
                 }
             }
             "error" => reported(ANTHROPIC, &event)?,
-            // `message_start`, `message_stop`, `ping`, and what a later day adds.
+            // `message_stop`, `ping`, and what a later day adds.
             _ => {}
         }
         Ok(())

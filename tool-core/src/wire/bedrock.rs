@@ -8,6 +8,7 @@ use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::Draft;
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
+use crate::store::Usage;
 use crate::turn::ModelMessage;
 
 mod results;
@@ -40,7 +41,20 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
         });
     }
     streamed.stop = body.text_if_any("stopReason")?;
+    streamed.usage = usage(&body);
     Ok(streamed.close())
+}
+
+/// Tokens that the request used. Cached tokens are not part of `inputTokens` there.
+fn usage(of: &Object<'_>) -> Option<Usage> {
+    let usage = of.inner("usage")?;
+    let cached = usage.count("cacheReadInputTokens");
+    let written = usage.count("cacheWriteInputTokens");
+    Some(Usage {
+        input_tokens: usage.count("inputTokens") + cached + written,
+        output_tokens: usage.count("outputTokens"),
+        cached_tokens: cached,
+    })
 }
 
 /// A block of the message while it arrives.
@@ -100,6 +114,7 @@ impl Kind {
 pub(super) struct Streamed {
     blocks: Vec<Block>,
     stop: Option<String>,
+    usage: Option<Usage>,
 }
 
 impl Streamed {
@@ -190,6 +205,7 @@ impl Streamed {
         if let Some(message) = as_message("assistant", content) {
             draft.written(&[message]);
         }
+        draft.used(self.usage);
         draft.close(match self.stop.as_deref() {
             None => Stop::Cut,
             Some("end_turn" | "stop_sequence" | "tool_use") => Stop::End,
@@ -268,6 +284,10 @@ impl Reading for Streamed {
         }
         if let Some(stop) = event.get("contentBlockStop") {
             self.open(&stop.object()?)?.whole = true;
+            return Ok(());
+        }
+        if let Some(metadata) = event.inner("metadata") {
+            self.usage = usage(&metadata);
             return Ok(());
         }
         if let Some(stop) = event.get("messageStop") {

@@ -8,18 +8,32 @@ use super::json::{Node, Object, json};
 use super::reply::Draft;
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
+use crate::store::Usage;
 use crate::turn::ModelMessage;
 
 const CHAT: Provider = Provider::Chat;
 
 pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
     let mut streamed = Streamed::default();
-    let choice = choice(&Node::read(CHAT, body)?.object()?, true)?;
+    let body = Node::read(CHAT, body)?.object()?;
+    streamed.usage = usage(&body);
+    let choice = choice(&body, true)?;
     if let Some(choice) = choice {
         streamed.said(&choice.need("message")?.object()?, &mut Vec::new())?;
         streamed.finish = choice.text_if_any("finish_reason")?;
     }
     Ok(streamed.close())
+}
+
+/// Tokens that the request used. In a stream only the last chunk says so.
+fn usage(body: &Object<'_>) -> Option<Usage> {
+    let usage = body.inner("usage")?;
+    let details = usage.inner("prompt_tokens_details");
+    Some(Usage {
+        input_tokens: usage.count("prompt_tokens"),
+        output_tokens: usage.count("completion_tokens"),
+        cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
+    })
 }
 
 /// An error that the provider tells in the place of an answer.
@@ -79,6 +93,8 @@ pub(super) struct Streamed {
     text: String,
     calls: Vec<Call>,
     finish: Option<String>,
+    usage: Option<Usage>,
+    refused: bool,
 }
 
 impl Streamed {
@@ -88,6 +104,7 @@ impl Streamed {
             if let Some(text) = said.text_if_any(key)?
                 && !text.is_empty()
             {
+                self.refused |= key == "refusal";
                 self.text.push_str(&text);
                 news.push(Delta::Text(text));
             }
@@ -176,8 +193,10 @@ impl Streamed {
         for call in self.calls {
             draft.call(call.id, call.name, call.arguments);
         }
+        draft.used(self.usage);
         draft.close(match self.finish.as_deref() {
             None => Stop::Cut,
+            Some("stop") if self.refused => Stop::Filtered,
             Some("stop" | "tool_calls" | "function_call") => Stop::End,
             Some("length") => Stop::Length,
             Some("content_filter") => Stop::Filtered,
@@ -191,7 +210,11 @@ impl Reading for Streamed {
         if data.trim() == "[DONE]" {
             return Ok(());
         }
-        let Some(choice) = choice(&Node::read(CHAT, data)?.object()?, false)? else {
+        let chunk = Node::read(CHAT, data)?.object()?;
+        if let Some(used) = usage(&chunk) {
+            self.usage = Some(used);
+        }
+        let Some(choice) = choice(&chunk, false)? else {
             return Ok(());
         };
         if let Some(delta) = choice.get("delta") {

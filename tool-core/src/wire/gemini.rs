@@ -12,6 +12,7 @@ use super::json::{NO_ARGUMENTS, Node, Object, arguments_object, json as raw};
 use super::reply::Draft;
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
+use crate::store::Usage;
 use crate::turn::ModelMessage;
 
 const GEMINI: Provider = Provider::Gemini;
@@ -52,6 +53,15 @@ impl Streamed {
         reported(GEMINI, body)?;
         if self.response.is_none() {
             self.response = body.text_if_any("responseId")?;
+        }
+        if let Some(usage) = body.inner("usageMetadata") {
+            let input = usage.count("promptTokenCount") + usage.count("toolUsePromptTokenCount");
+            let output = usage.count("candidatesTokenCount") + usage.count("thoughtsTokenCount");
+            self.draft.used(Some(Usage {
+                input_tokens: input,
+                output_tokens: output,
+                cached_tokens: usage.count("cachedContentTokenCount"),
+            }));
         }
         let feedback = body.get("promptFeedback");
         let feedback = feedback.map(|feedback| feedback.object()).transpose()?;

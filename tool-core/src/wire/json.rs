@@ -124,6 +124,17 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Object<'a> {
+    /// A count of tokens, 0 where there is none: an answer is not refused for what it says of its cost.
+    pub(super) fn count(&self, key: &str) -> u64 {
+        let count = self.get(key).and_then(|node| node.number().ok());
+        count.unwrap_or_default()
+    }
+
+    /// The object under a key, where there is one.
+    pub(super) fn inner(&self, key: &str) -> Option<Object<'a>> {
+        self.get(key)?.object().ok()
+    }
+
     /// The value of a key; `None` where it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
         let (_, raw) = self.entries.iter().find(|(name, _)| name == key)?;

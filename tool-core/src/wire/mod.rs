@@ -77,10 +77,11 @@ mod sse;
 mod stream;
 pub mod ui;
 
+pub use crate::turn::Stop;
 pub use answered::{Answered, LeftOut, Results};
 pub use error::{OfferError, WireError};
 pub use offer::Offer;
-pub use reply::{Reply, Stop};
+pub use reply::Reply;
 pub use stream::{Delta, ReplyStream};
 
 /// A provider's API.

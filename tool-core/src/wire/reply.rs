@@ -4,40 +4,14 @@ use serde_json::value::RawValue;
 
 use super::Provider;
 use crate::call::ToolCall;
-use crate::turn::{ModelMessage, Written};
+use crate::store::Usage;
+use crate::turn::{ModelMessage, Stop, Written};
 
 /// What a model has answered: text, calls, or both.
 #[derive(Clone, Debug)]
 pub struct Reply {
     message: ModelMessage,
     stop: Stop,
-}
-
-/// Why a model stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Stop {
-    /// It has said what it had to say.
-    End,
-    /// It waits for the results of its calls.
-    Calls,
-    /// The provider has paused the turn; send the message back and it goes on.
-    Paused,
-    /// The limit on tokens was reached.
-    Length,
-    /// A filter or a guardrail stepped in, or the model refused.
-    Filtered,
-    /// The stream ended before its end.
-    Cut,
-    /// Something else, in the provider's word.
-    Other(String),
-}
-
-impl Stop {
-    /// Whether the message stands as the model meant it. A word that is not known here counts as not.
-    pub fn is_whole(&self) -> bool {
-        matches!(self, Self::End | Self::Calls | Self::Paused)
-    }
 }
 
 impl Reply {
@@ -85,6 +59,7 @@ pub(super) struct Draft {
     /// Whether every part is known to be whole.
     whole: bool,
     written: Option<String>,
+    usage: Option<Usage>,
 }
 
 impl Draft {
@@ -95,6 +70,7 @@ impl Draft {
             calls: Vec::new(),
             whole: true,
             written: None,
+            usage: None,
         }
     }
 
@@ -127,6 +103,11 @@ impl Draft {
         self.written = serde_json::to_string(messages).ok();
     }
 
+    /// Tokens that the request used.
+    pub(super) fn used(&mut self, usage: Option<Usage>) {
+        self.usage = usage;
+    }
+
     pub(super) fn close(self, stop: Stop) -> Reply {
         let stop = match stop {
             Stop::End | Stop::Calls | Stop::Paused if !self.whole => Stop::Cut,
@@ -144,7 +125,8 @@ impl Draft {
                 truncated: !stop.is_whole(),
                 provider_tools: Vec::new(),
                 written,
-                usage: None,
+                stop: Some(stop.clone()),
+                usage: self.usage,
             },
             stop,
         }

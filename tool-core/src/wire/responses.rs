@@ -9,6 +9,7 @@ use super::json::{Node, Object, json};
 use super::reply::Draft;
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
+use crate::store::Usage;
 use crate::turn::ModelMessage;
 
 const RESPONSES: Provider = Provider::Responses;
@@ -43,6 +44,8 @@ struct Called {
 pub(super) struct Streamed {
     items: Vec<Item>,
     stop: Option<Stop>,
+    usage: Option<Usage>,
+    refused: bool,
 }
 
 impl Streamed {
@@ -64,6 +67,14 @@ impl Streamed {
             }
             // Asked with `background`, or taken back.
             other => Stop::Other(other.to_owned()),
+        });
+        self.usage = response.inner("usage").map(|usage| {
+            let details = usage.inner("input_tokens_details");
+            Usage {
+                input_tokens: usage.count("input_tokens"),
+                output_tokens: usage.count("output_tokens"),
+                cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
+            }
         });
         // What has streamed is there already.
         if self.items.is_empty()
@@ -102,7 +113,9 @@ impl Streamed {
             }
             "message" => {
                 if let Some(content) = object.get("content") {
-                    item.text = said(&content)?;
+                    let refused;
+                    (item.text, refused) = said(&content)?;
+                    self.refused |= refused;
                 }
             }
             "custom_tool_call" => {
@@ -165,22 +178,30 @@ impl Streamed {
             }
         }
         draft.written(&written);
-        draft.close(self.stop.unwrap_or(Stop::Cut))
+        draft.used(self.usage);
+        draft.close(match self.stop {
+            None => Stop::Cut,
+            Some(Stop::End) if self.refused => Stop::Filtered,
+            Some(stop) => stop,
+        })
     }
 }
 
 /// The text of a message's parts.
-fn said(content: &Node<'_>) -> Result<String, WireError> {
-    let mut text = String::new();
+fn said(content: &Node<'_>) -> Result<(String, bool), WireError> {
+    let (mut text, mut refused) = (String::new(), false);
     for part in content.array()? {
         let part = part.object()?;
         match &*part.text("type")? {
             "output_text" => text.push_str(&part.text("text")?),
-            "refusal" => text.push_str(&part.text("refusal")?),
+            "refusal" => {
+                text.push_str(&part.text("refusal")?);
+                refused = true;
+            }
             _ => {}
         }
     }
-    Ok(text)
+    Ok((text, refused))
 }
 
 impl Reading for Streamed {

@@ -14,6 +14,7 @@ mod offers;
 mod results;
 mod searched;
 mod split;
+mod stops;
 mod support;
 mod turns;
 mod ui;

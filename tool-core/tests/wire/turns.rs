@@ -11,15 +11,15 @@ use tool_core::wire::{Provider, WireError};
 
 use crate::support::{forecast, recorded, search};
 
-fn cx() -> ToolContext {
+pub(crate) fn cx() -> ToolContext {
     ToolContext::builder().conversation("th").build()
 }
 
 /// A provider behind what would be HTTP.
-struct Served {
-    provider: Provider,
-    bodies: Vec<String>,
-    requests: Arc<Mutex<Vec<Vec<Value>>>>,
+pub(crate) struct Served {
+    pub(crate) provider: Provider,
+    pub(crate) bodies: Vec<String>,
+    pub(crate) requests: Arc<Mutex<Vec<Vec<Value>>>>,
 }
 
 impl Model for Served {

@@ -231,7 +231,17 @@ impl Writer {
     /// How a run has ended. Its texts and results have been shown before, or are shown now.
     pub fn outcome(&mut self, outcome: &Outcome) -> Result<Vec<Chunk>, UiError> {
         match outcome {
-            Outcome::Said(text) | Outcome::Replied(text) => {
+            Outcome::Said(text)
+            | Outcome::Replied(text)
+            | Outcome::Length(text)
+            | Outcome::Filtered(text)
+            | Outcome::Cut(text) => {
+                match outcome {
+                    Outcome::Length(_) => self.finish = FinishReason::Length,
+                    Outcome::Filtered(_) => self.finish = FinishReason::ContentFilter,
+                    Outcome::Cut(_) => self.finish = FinishReason::Other,
+                    _ => {}
+                }
                 let mut chunks = Vec::new();
                 if !self.streamed && !text.is_empty() {
                     chunks.extend(self.begin_step());
