@@ -45,7 +45,7 @@ pub use blocking::blocking;
 pub(crate) use drive::finish;
 use end::{closed, redacted};
 #[cfg(feature = "host")]
-pub(crate) use guard::panic_text;
+pub(crate) use guard::{panic_text, store_step};
 pub(crate) use prepared::{Prepared, check, check_variables, decode};
 use prepared::{check_secrets, enter, prepare};
 #[cfg(feature = "host")]

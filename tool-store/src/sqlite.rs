@@ -11,6 +11,7 @@ mod ledger;
 mod open;
 mod run;
 mod spill;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod thread;

@@ -72,6 +72,13 @@ impl Running<'_> {
                 });
             }
             What::Kill { host, tool } => self.switch(host, &tool, Host::kill),
+            What::StoreKill { host, tool } => {
+                self.world.facts().switched.insert(tool.clone());
+                self.serve(
+                    host,
+                    move |host| async move { host.store_kill(&tool).await },
+                );
+            }
             What::Disable { host, tool } => {
                 self.switch(host, &tool, Host::disable);
             }

@@ -106,6 +106,12 @@ pub struct Facts {
     pub told: BTreeSet<(Place, String)>,
     /// Tools that somebody has switched off or denied.
     pub switched: BTreeSet<String>,
+    /// Kill switches that were stored: the tool, the place in the order of stored changes, and the time in milliseconds.
+    pub stored_kills: Vec<(String, u64, u128)>,
+    /// Places of claims in the order of stored changes, by workspace and key.
+    pub claims: BTreeMap<(String, String), u64>,
+    /// How many changes were put into that order.
+    pub stored_changes: u64,
     /// Runs whose user has pressed stop.
     pub stopped: BTreeSet<usize>,
     /// Runs whose drive was dropped, stopped, cut by its deadline, or lived in a process that died.

@@ -19,12 +19,22 @@ pub fn plan(seed: u64) -> Plan {
         },
         attempts: 1,
         parallel: 1 + random.below(3),
+        switches: false,
     };
     let runs = runs(random);
-    let actions = actions(random, &settings, &runs);
+    let mut actions = actions(random, &settings, &runs);
+    let schedule = random.number();
+    // Drawn last, so that seeds mean what they meant before.
+    let switches = random.percent(20);
+    if switches {
+        store_kills(random, &settings, &runs, &mut actions);
+    }
     Plan {
-        schedule: random.number(),
-        settings,
+        schedule,
+        settings: Settings {
+            switches,
+            ..settings
+        },
         runs,
         actions,
         ..Plan::default()
@@ -184,6 +194,18 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
     }
     actions.sort_by_key(|action| action.at);
     actions
+}
+
+/// Somebody stores a kill switch while another host works.
+fn store_kills(random: &mut Random, settings: &Settings, runs: &[Run], actions: &mut Vec<Action>) {
+    for _ in 0..=random.below(2) {
+        let (run, host) = (random.below(runs.len()), random.below(settings.hosts));
+        let tool = a_tool(random, &runs[run]);
+        let at = u64::try_from(random.below(1_500)).unwrap_or(0);
+        let what = What::StoreKill { host, tool };
+        actions.push(Action { at, what });
+    }
+    actions.sort_by_key(|action| action.at);
 }
 
 /// Somebody switches a tool off while a call of it waits for the store.

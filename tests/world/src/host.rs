@@ -2,7 +2,7 @@
 //! `tools.rs` names the macros.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::json;
@@ -14,7 +14,7 @@ use tool_core::store::{
 use tool_core::turn::{Outcome, Turns};
 use tool_core::{
     Approvals, Audit, CancellationToken, Disables, Gate, KeyRing, Registry, Reply, Retry, Rules,
-    SecretString, ToolContext, Toolset,
+    SecretString, Switches, ToolContext, Toolset,
 };
 
 use crate::facts::{Place, World, spellings};
@@ -38,6 +38,8 @@ pub(crate) struct Host {
     registry: Registry,
     policy: SharedPolicy,
     disables: Disables,
+    /// The stored switches, once they were read; none where the plan does without them.
+    switches: Option<Arc<OnceLock<Switches>>>,
     phone: Phone,
     parallel: usize,
 }
@@ -146,6 +148,7 @@ impl Host {
             registry: registry.map_err(|error| error.to_string())?,
             policy,
             disables,
+            switches: settings.switches.then(Arc::default),
             phone,
             parallel: settings.parallel,
         })
@@ -155,10 +158,29 @@ impl Host {
         &self.process.world
     }
 
+    /// Reads the stored switches when the first request comes. A host takes no calls without them.
+    async fn read_switches(&self) {
+        let Some(cell) = &self.switches else { return };
+        while cell.get().is_none() {
+            match Switches::open(self.store.clone()).await {
+                Ok(switches) => {
+                    let _ = cell.set(switches);
+                }
+                Err(error) => {
+                    self.process.note(&format!("switches: {error}"));
+                    tokio::time::sleep(BUSY.0).await;
+                }
+            }
+        }
+    }
+
     fn tools(&self, cx: &ToolContext) -> Toolset {
-        let rules = Rules::default()
+        let mut rules = Rules::default()
             .policy(&self.policy)
             .disables(&self.disables);
+        if let Some(switches) = self.switches.as_ref().and_then(|cell| cell.get()) {
+            rules = rules.switches(switches);
+        }
         self.registry.toolset(cx, &rules).through(&self.gate)
     }
 
@@ -198,6 +220,7 @@ impl Host {
 
     /// Drives a run until it ends or has to wait.
     pub(crate) async fn drive(&self, drive: Drive) -> End {
+        self.read_switches().await;
         let who = drive.who().clone();
         let Drive {
             index,
@@ -338,6 +361,7 @@ impl Host {
 
     /// Presents the token of somebody's approval.
     pub(crate) async fn resume(&self, token_of: &Run, by: &Run) {
+        self.read_switches().await;
         let Some(approvals) = self.gate.approvals() else {
             return;
         };
@@ -413,6 +437,14 @@ impl Host {
 
     pub(crate) fn kill(&self, tool: &str) {
         self.policy.kill(tool, None);
+    }
+
+    /// Stores a kill switch for all hosts.
+    pub(crate) async fn store_kill(&self, tool: &str) {
+        self.read_switches().await;
+        if let Some(switches) = self.switches.as_ref().and_then(|cell| cell.get()) {
+            let _ = switches.kill(tool, None, "olga", Some("spam")).await;
+        }
     }
 
     pub(crate) fn disable(&self, tool: &str) {

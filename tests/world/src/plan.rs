@@ -70,6 +70,9 @@ pub struct Settings {
     pub attempts: u32,
     /// Neighbouring read-only calls that run at once.
     pub parallel: usize,
+    /// Whether hosts obey the switches that are stored for all of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub switches: bool,
 }
 
 impl Default for Settings {
@@ -79,6 +82,7 @@ impl Default for Settings {
             audit: AuditMode::Required,
             attempts: 1,
             parallel: 1,
+            switches: false,
         }
     }
 }
@@ -254,6 +258,13 @@ pub enum What {
     },
     /// A kill switch, thrown on one host.
     Kill {
+        /// Index of the host.
+        host: usize,
+        /// The tool.
+        tool: String,
+    },
+    /// A kill switch, stored by one host for all hosts.
+    StoreKill {
         /// Index of the host.
         host: usize,
         /// The tool.
@@ -435,6 +446,7 @@ impl What {
             | Self::Resume { host, .. }
             | Self::Resolve { host, .. }
             | Self::Kill { host, .. }
+            | Self::StoreKill { host, .. }
             | Self::Disable { host, .. }
             | Self::Deny { host, .. }
             | Self::Crash { host }

@@ -9,7 +9,8 @@ use tool_core::store::{
     AuditSink, Begun, CallKey, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent,
     MemoryStore, Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId,
     RunProgress, RunRow, RunStop, RunStore, Scope, Spill, SpillPart, SpillStore, Store, StoreError,
-    StoreFuture, ThreadId, ThreadStore, Timestamp, Workspace,
+    StoreFuture, Switch, SwitchFilter, SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp,
+    Workspace,
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
@@ -242,8 +243,20 @@ impl EffectLedger for HostStore {
     }
 
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
-        self.op("ledger.begin", |store| {
-            Box::pin(async move { store.begin(intent, audit).await })
+        let world = self.process.world.clone();
+        let key = intent.identity.key();
+        self.op("ledger.begin", move |store| {
+            Box::pin(async move {
+                let begun = store.begin(intent, audit).await?;
+                if begun == Begun::New {
+                    let mut facts = world.facts();
+                    facts.stored_changes += 1;
+                    let order = facts.stored_changes;
+                    let key = (key.workspace().as_str().to_owned(), key.as_str().to_owned());
+                    facts.claims.insert(key, order);
+                }
+                Ok(begun)
+            })
         })
     }
 
@@ -485,6 +498,67 @@ impl SpillStore for HostStore {
         let only = scope.workspace().cloned();
         self.op("spill.expire", move |store| {
             Box::pin(async move { SpillStore::expire(&*store, scope_of(only.as_ref()), now).await })
+        })
+    }
+}
+
+impl SwitchStore for HostStore {
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    fn set(&self, switch: Switch) -> StoreFuture<'_, bool> {
+        let process = Arc::clone(&self.process);
+        self.op("switch.set", move |store| {
+            Box::pin(async move {
+                let kills = switch.on && switch.key.kind == SwitchKind::Kill;
+                let tool = switch.key.tool.clone();
+                let changed = store.set(switch).await?;
+                if kills {
+                    let mut facts = process.world.facts();
+                    facts.stored_changes += 1;
+                    let order = facts.stored_changes;
+                    facts.stored_kills.push((tool, order, process.at()));
+                }
+                Ok(changed)
+            })
+        })
+    }
+
+    fn version(&self) -> StoreFuture<'_, u64> {
+        self.op("switch.version", |store| {
+            Box::pin(async move { store.version().await })
+        })
+    }
+
+    fn in_force(&self) -> StoreFuture<'_, Vec<Switch>> {
+        self.op("switch.in_force", |store| {
+            Box::pin(async move { store.in_force().await })
+        })
+    }
+
+    fn enablement<'a>(&'a self, workspace: &'a Workspace) -> StoreFuture<'a, Vec<Switch>> {
+        let workspace = workspace.clone();
+        self.op("switch.enablement", move |store| {
+            Box::pin(async move { store.enablement(&workspace).await })
+        })
+    }
+
+    fn switches<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a SwitchFilter,
+    ) -> StoreFuture<'a, Vec<Switch>> {
+        let (only, filter) = (scope.workspace().cloned(), filter.clone());
+        self.op("switch.switches", |store| {
+            Box::pin(async move { store.switches(scope_of(only.as_ref()), &filter).await })
+        })
+    }
+
+    fn retire<'a>(&'a self, scope: Scope<'a>, since: Timestamp, most: u32) -> StoreFuture<'a, u64> {
+        let only = scope.workspace().cloned();
+        self.op("switch.retire", move |store| {
+            Box::pin(async move { store.retire(scope_of(only.as_ref()), since, most).await })
         })
     }
 }

@@ -54,6 +54,28 @@ struct Running<'a> {
 }
 
 impl Phone {
+    /// A call with a claim obeys every switch that was stored before its claim, one without those that were stored a second before.
+    fn check_stored_switches(&self, cx: &ToolContext, place: &Place) {
+        let now = self.process.at();
+        let facts = self.process.world.facts();
+        let key = cx.idempotency_key();
+        let key = key.map(|key| (key.workspace().as_str().to_owned(), key.as_str().to_owned()));
+        let claim = key.and_then(|key| facts.claims.get(&key).copied());
+        let against = facts.stored_kills.iter().any(|(tool, order, at)| {
+            *tool == place.tool
+                && match claim {
+                    Some(claim) => *order < claim,
+                    // Where the store fails, read-only calls go by what was read last.
+                    None => at + 1_000 < now && !facts.faults,
+                }
+        });
+        drop(facts);
+        if against {
+            let what = format!("{place} began although its kill switch was stored before");
+            self.process.world.violated("ran_against_switch", what);
+        }
+    }
+
     fn begin(&self, cx: &ToolContext, mark: &str, note: &str) -> Running<'_> {
         let tool = cx.tool_name().unwrap_or_default().to_owned();
         let tenant = cx.workspace().unwrap_or_default();
@@ -65,6 +87,7 @@ impl Phone {
             let what = format!("{place} began although it is switched off on its host");
             self.process.world.violated("ran_against_switch", what);
         }
+        self.check_stored_switches(cx, &place);
         self.process.note(&format!("begin {place} {mark}"));
         let mut facts = self.process.world.facts();
         facts.begins.push(Begin {

@@ -17,6 +17,8 @@ use crate::tool::{DynamicTool, ToolDef};
 /// The rows of an instance that switch tools on. A tool is on where a manual or a skill row names it; rows of other kinds are
 /// skipped. The row `agent:<slug>` switches on the tool that asks that agent.
 ///
+/// Nothing here is stored: `Switches::enablement` makes it from stored rows.
+///
 /// ```
 /// use tool_core::Enablement;
 ///

@@ -43,6 +43,8 @@ pub enum Layer {
     Policy,
     /// Its kill switch is on.
     Killed,
+    /// It is not read-only, and the store of the switches has not answered for a second.
+    Unread,
     /// A tool of the agent's own took its name.
     Overridden,
     /// A filter of the toolset left it out.
@@ -52,7 +54,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Environment,
         Self::Engine,
         Self::Harness,
@@ -71,6 +73,7 @@ impl Layer {
         Self::Spawn,
         Self::Policy,
         Self::Killed,
+        Self::Unread,
         Self::Overridden,
         Self::Filter,
         Self::Prepare,
@@ -151,6 +154,10 @@ impl Layer {
                 "a rule of the policy refuses every call of it: see the policy's deny rules",
             ),
             Self::Killed => ("killed", "its kill switch is on: revive it"),
+            Self::Unread => (
+                "unread",
+                "it is not read-only, and the stored switches could not be read for a second: check the store",
+            ),
             Self::Overridden => (
                 "overridden",
                 "a tool of the agent's own has the same name and took its place",
@@ -257,7 +264,7 @@ mod tests {
             assert_eq!(Layer::from_code(layer.code()), Some(layer));
         }
         assert_eq!(Layer::from_code(0), None);
-        assert_eq!(Layer::from_code(22), None);
+        assert_eq!(Layer::from_code(23), None);
         assert!(Layer::ALL.is_sorted());
     }
 }

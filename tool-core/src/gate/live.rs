@@ -7,12 +7,15 @@ use std::sync::Arc;
 use super::layer::Layer;
 use super::policy::{PolicyState, SharedPolicy};
 use super::rules::Subject;
+#[cfg(feature = "host")]
+use super::switches::SwitchesView;
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
 
 /// Tools that people switch off while turns run: cheap to clone, one for all clones. A host has one for each instance.
 ///
-/// Switching off holds from the next dispatch, switching on from the next turn.
+/// Switching off holds from the next dispatch, switching on from the next turn. Nothing is stored: other processes do not see it, and it
+/// is gone when the process ends. [`Switches`](crate::Switches) are stored.
 ///
 /// ```
 /// use tool_core::{Disables, Rules};
@@ -106,6 +109,8 @@ impl PolicyView {
 pub(crate) struct Live {
     pub(crate) policy: Option<PolicyView>,
     disables: Option<DisablesView>,
+    #[cfg(feature = "host")]
+    pub(crate) switches: Option<SwitchesView>,
     tenant: String,
     principal: String,
     agent: Option<String>,
@@ -115,11 +120,14 @@ impl Live {
     pub(super) fn new(
         policy: Option<PolicyView>,
         disables: Option<DisablesView>,
+        #[cfg(feature = "host")] switches: Option<SwitchesView>,
         subject: &Subject<'_>,
     ) -> Self {
         Self {
             policy,
             disables,
+            #[cfg(feature = "host")]
+            switches,
             tenant: subject.tenant.to_owned(),
             principal: subject.principal.to_owned(),
             agent: subject.agent.map(str::to_owned),
@@ -133,6 +141,12 @@ impl Live {
             && view.shared.holds(def.name())
         {
             return Some(Layer::Disabled);
+        }
+        #[cfg(feature = "host")]
+        if let Some(view) = &self.switches
+            && let Some(layer) = view.hides(def, &self.tenant)
+        {
+            return Some(layer);
         }
         let view = self.policy.as_ref()?;
         if view.shared.is_latest(&view.state) {

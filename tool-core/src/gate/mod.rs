@@ -32,6 +32,8 @@ pub mod policy;
 #[cfg(feature = "host")]
 pub(crate) mod resume;
 mod rules;
+#[cfg(feature = "host")]
+pub(crate) mod switches;
 mod visibility;
 
 pub use enablement::{AgentTool, Enablement, Runtime};
@@ -45,6 +47,8 @@ pub use lists::{Access, Lists, Step};
 pub use live::Disables;
 pub(crate) use near::unknown;
 pub use rules::Rules;
+#[cfg(feature = "host")]
+pub use switches::Switches;
 pub(crate) use visibility::View;
 
 /// The right to run one call, once. It can be neither cloned nor made outside of the gate.

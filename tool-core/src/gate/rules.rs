@@ -7,6 +7,8 @@ use super::enablement::{AgentTool, Enablement, Runtime};
 use super::lists::{Access, Lists, Step};
 use super::live::{Disables, DisablesView, Live, PolicyView};
 use super::policy::SharedPolicy;
+#[cfg(feature = "host")]
+use super::switches::{Switches, SwitchesView};
 use crate::context::ToolContext;
 
 /// A snapshot of everything that decides what one turn may see: loaded before the turn, it does not change while the turn runs.
@@ -46,6 +48,8 @@ pub struct Rules {
     pub(super) most_depth: u32,
     pub(super) policy: Option<PolicyView>,
     pub(super) disables: Option<DisablesView>,
+    #[cfg(feature = "host")]
+    pub(super) switches: Option<SwitchesView>,
 }
 
 impl Default for Rules {
@@ -66,6 +70,8 @@ impl Default for Rules {
             most_depth: 1,
             policy: None,
             disables: None,
+            #[cfg(feature = "host")]
+            switches: None,
         }
     }
 }
@@ -189,9 +195,16 @@ impl Rules {
         self.policy.as_ref().map(|view| &view.shared)
     }
 
-    /// Tools that people switch off while turns run.
+    /// Tools that people switch off in this process while turns run.
     pub fn disables(mut self, disables: &Disables) -> Self {
         self.disables = Some(DisablesView::new(disables));
+        self
+    }
+
+    /// Kill switches and disables that are stored for all processes of the host.
+    #[cfg(feature = "host")]
+    pub fn switches(mut self, switches: &Switches) -> Self {
+        self.switches = Some(SwitchesView::new(switches));
         self
     }
 
@@ -265,11 +278,17 @@ impl Rules {
             .parent
             .as_ref()
             .map_or_else(Vec::new, |parent| parent.live(cx));
-        if self.policy.is_some() || self.disables.is_some() {
+        #[cfg(feature = "host")]
+        let is_switched = self.switches.is_some();
+        #[cfg(not(feature = "host"))]
+        let is_switched = false;
+        if self.policy.is_some() || self.disables.is_some() || is_switched {
             let subject = self.subject(cx);
             all.push(Live::new(
                 self.policy.clone(),
                 self.disables.clone(),
+                #[cfg(feature = "host")]
+                self.switches.clone(),
                 &subject,
             ));
         }

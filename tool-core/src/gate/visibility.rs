@@ -208,6 +208,16 @@ impl Rules {
         if let Some(view) = &self.disables {
             names.set(&view.names, |at| marks.hide(at, Layer::Disabled));
         }
+        #[cfg(feature = "host")]
+        if let Some(view) = &self.switches {
+            let known = &view.known;
+            names.all(known.disables(subject.tenant), |at| {
+                marks.hide(at, Layer::Disabled);
+            });
+            names.all(known.kills(subject.tenant), |at| {
+                marks.hide(at, Layer::Killed);
+            });
+        }
         for (tool, flag) in &self.optional {
             if !self.is_on(flag) {
                 names.each(tool, |at| marks.hide(at, Layer::Optional));

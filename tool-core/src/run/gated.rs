@@ -243,13 +243,14 @@ impl Flight<'_> {
         }
         // What was switched off or denied while a row was written does not run.
         if self.claim.is_some() || matches!(gate.audit(), Audit::Required(_)) {
+            toolset.reread_switches(self.claim.is_some()).await?;
             still_allowed(toolset, prepared)?;
         }
         cx.tell_started();
         // Built here and passed on by reference: a future that is moved from fn to fn is kept once for each.
         let mut run = pin!(attempts(gate, prepared, &cx, job, once));
         let watched = async {
-            if !toolset.has_policy() {
+            if !toolset.can_be_killed() {
                 return run.as_mut().await;
             }
             // A run that never waits needs nobody who could stop it.

@@ -95,7 +95,7 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
 ///
 /// The store is asked at once, so that the future holds no more than the store's own.
 #[cfg(feature = "host")]
-pub(super) fn store_step<'a, T: 'a>(
+pub(crate) fn store_step<'a, T: 'a>(
     step: impl FnOnce() -> StoreFuture<'a, T>,
 ) -> impl Future<Output = Result<T, StoreError>> + Send {
     let step = catch_unwind(AssertUnwindSafe(step));

@@ -10,6 +10,8 @@ mod ledger;
 #[cfg(feature = "host")]
 mod run;
 mod spill;
+#[cfg(feature = "host")]
+mod switch;
 mod thread;
 
 use std::fmt;
@@ -40,6 +42,8 @@ struct Tables {
     ledger: ledger::Ledger,
     #[cfg(feature = "host")]
     audit: audit::Audit,
+    #[cfg(feature = "host")]
+    switches: switch::Switches,
     threads: thread::Threads,
     #[cfg(feature = "host")]
     runs: run::Runs,

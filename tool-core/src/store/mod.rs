@@ -8,8 +8,9 @@
 //! | [`ThreadStore`] | the messages of a thread |
 //! | [`RunStore`] | who drives a thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
+//! | [`SwitchStore`] | kill switches, disables and enablement rows |
 //!
-//! [`MemoryStore`] implements all six for tests and for hosts that may forget; a durable store comes in a crate of its own. Each
+//! [`MemoryStore`] implements all for tests and for hosts that may forget; a durable store comes in a crate of its own. Each
 //! method is one transaction: it happens wholly or not at all, also among many tasks and, where
 //! [`is_durable`](ApprovalStore::is_durable), among many processes. Time is always handed in, so that a store has no clock of its
 //! own and a test needs none.
@@ -35,6 +36,8 @@ mod memory;
 #[cfg(feature = "host")]
 mod run;
 mod spill;
+#[cfg(feature = "host")]
+mod switch;
 mod thread;
 mod time;
 
@@ -65,6 +68,8 @@ pub use run::{
     RunStop, RunStore, Usage,
 };
 pub use spill::{Spill, SpillPart, SpillStore};
+#[cfg(feature = "host")]
+pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
 pub use time::Timestamp;
 
@@ -100,13 +105,14 @@ pub enum StoreError {
 /// ```
 #[cfg(feature = "host")]
 pub trait Store:
-    ApprovalStore + EffectLedger + AuditSink + ThreadStore + RunStore + SpillStore
+    ApprovalStore + EffectLedger + AuditSink + ThreadStore + RunStore + SpillStore + SwitchStore
 {
 }
 
 #[cfg(feature = "host")]
-impl<T: ApprovalStore + EffectLedger + AuditSink + ThreadStore + RunStore + SpillStore> Store
-    for T
+impl<
+    T: ApprovalStore + EffectLedger + AuditSink + ThreadStore + RunStore + SpillStore + SwitchStore,
+> Store for T
 {
 }
 

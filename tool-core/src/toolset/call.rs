@@ -11,7 +11,11 @@ use futures::stream::Stream;
 use super::Toolset;
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
+#[cfg(feature = "host")]
+use crate::error::ErrorKind;
 use crate::error::ToolError;
+#[cfg(feature = "host")]
+use crate::gate::Switches;
 use crate::run;
 use crate::tool::Tool;
 
@@ -22,7 +26,8 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Future<Output = CallResult> + Send {
-        run::call(self, call, cx).map(|result| result.in_conversation(cx.shared_conversation()))
+        self.freshly(run::call(self, call, cx))
+            .map(|result| result.in_conversation(cx.shared_conversation()))
     }
 
     /// Runs a call and tells what happens: `Started` unless it is refused, progress, and one `Done`.
@@ -38,7 +43,8 @@ impl Toolset {
             None => Either::Left(run::stream(self.clone(), call, cx.clone())),
             Some(_) => Either::Right(self.stream_opened(call, cx)),
         };
-        events.map(move |event| in_conversation(event, conversation.as_ref()))
+        self.freshly_streamed(events)
+            .map(move |event| in_conversation(event, conversation.as_ref()))
     }
 
     /// Runs what a person has approved: exactly that call with exactly those arguments, once.
@@ -49,7 +55,7 @@ impl Toolset {
     /// the host keeps a ledger.
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
-        run::resume(self, token, cx, None)
+        self.freshly(run::resume(self, token, cx, None))
             .map(|result| result.in_conversation(cx.shared_conversation()))
     }
 
@@ -61,8 +67,12 @@ impl Toolset {
         cx: &ToolContext,
     ) -> impl Stream<Item = ToolEvent> + Send + use<> {
         let conversation = cx.shared_conversation();
-        run::resume_stream(self.clone(), token.to_owned(), cx.clone())
-            .map(move |event| in_conversation(event, conversation.as_ref()))
+        self.freshly_streamed(run::resume_stream(
+            self.clone(),
+            token.to_owned(),
+            cx.clone(),
+        ))
+        .map(move |event| in_conversation(event, conversation.as_ref()))
     }
 
     /// A typed call, through the same gate.
@@ -71,34 +81,97 @@ impl Toolset {
         input: T,
         cx: &ToolContext,
     ) -> impl Future<Output = Result<T::Output, ToolError>> + Send {
-        run::invoke(self, input, cx)
+        self.freshly(run::invoke(self, input, cx))
+    }
+}
+
+#[cfg(not(feature = "host"))]
+impl Toolset {
+    fn freshly<F: Future>(&self, call: F) -> F {
+        call
     }
 
-    /// Waits until a policy that the turn's rules hold switches a tool off for a tenant.
-    #[cfg(feature = "host")]
+    fn freshly_streamed<S: Stream>(&self, call: S) -> S {
+        call
+    }
+}
+
+#[cfg(feature = "host")]
+impl Toolset {
+    /// Stored switches that the turn's rules hold.
+    fn switches(&self) -> impl Iterator<Item = &Switches> {
+        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
+        live.iter()
+            .filter_map(|live| live.switches.as_ref().map(|view| &view.shared))
+    }
+
+    /// Reads stored switches first, where they were read too long ago. A call without switches carries no room for that.
+    fn freshly<F: Future + Send>(&self, call: F) -> impl Future<Output = F::Output> + Send {
+        if self.switches().next().is_none() {
+            return Either::Left(call);
+        }
+        Either::Right(Box::pin(async move {
+            for switches in self.switches() {
+                switches.freshen().await;
+            }
+            call.await
+        }))
+    }
+
+    fn freshly_streamed<S: Stream<Item = ToolEvent> + Send>(
+        &self,
+        call: S,
+    ) -> impl Stream<Item = ToolEvent> + Send + use<S> {
+        let all: Vec<Switches> = self.switches().cloned().collect();
+        if all.is_empty() {
+            return Either::Left(call);
+        }
+        let first = async move {
+            for switches in all {
+                switches.freshen().await;
+            }
+        };
+        // A stream does nothing before it is read, and the call is read after this.
+        Either::Right(Box::pin(first.map(move |()| call).flatten_stream()))
+    }
+
+    /// Reads the switches that were stored until now, after a call was written down. Where that fails, a call that has a row in the
+    /// ledger must not run.
+    pub(crate) async fn reread_switches(&self, is_claimed: bool) -> Result<(), ToolError> {
+        for switches in self.switches() {
+            if !is_claimed {
+                switches.freshen().await;
+            } else if let Err(error) = Box::pin(switches.refresh()).await {
+                let text = "the call was not made, because the host could not check whether it is still allowed";
+                return Err(ToolError::of(ErrorKind::Unavailable, text)
+                    .operator(format!("the stored switches cannot be read: {error}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until a kill switch that the turn's rules hold is turned on for a tool and a tenant.
     pub(crate) async fn killed(&self, tool: &str, tenant: &str) {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
-        let mut policies = live.iter().filter_map(|live| live.policy.as_ref());
-        let Some(first) = policies.next() else {
-            return std::future::pending().await;
-        };
-        let first = first.shared.killed(tool, tenant);
-        // More than one only where toolsets were combined.
-        let rest: Vec<_> = policies
-            .map(|policy| Box::pin(policy.shared.killed(tool, tenant)))
-            .collect();
-        if rest.is_empty() {
-            return first.await;
+        let policies = live.iter().filter_map(|live| live.policy.as_ref());
+        let policies = policies.map(|policy| policy.shared.killed(tool, tenant).boxed());
+        let switches = self.switches();
+        let switches = switches.map(|switches| switches.killed(tool, tenant).boxed());
+        let mut all: Vec<_> = policies.chain(switches).collect();
+        match (all.pop(), all.is_empty()) {
+            (None, _) => std::future::pending().await,
+            (Some(only), true) => only.await,
+            (Some(last), false) => {
+                futures::future::select(last, futures::future::select_all(all)).await;
+            }
         }
-        futures::future::select(std::pin::pin!(first), futures::future::select_all(rest)).await;
     }
 
-    /// Whether the turn's rules hold a policy.
-    #[cfg(feature = "host")]
-    pub(crate) fn has_policy(&self) -> bool {
-        self.view
-            .as_ref()
-            .is_some_and(|view| view.live.iter().any(|live| live.policy.is_some()))
+    /// Whether the turn's rules hold something that can cancel a running call.
+    pub(crate) fn can_be_killed(&self) -> bool {
+        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
+        live.iter()
+            .any(|live| live.policy.is_some() || live.switches.is_some())
     }
 }
 

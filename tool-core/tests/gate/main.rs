@@ -32,4 +32,5 @@ mod recovery;
 mod renamed;
 mod rules;
 mod support;
+mod switches;
 mod turns;

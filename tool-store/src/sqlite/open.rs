@@ -202,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (1, "state", include_str!("../../migrations/0001_state.sql")),
     (
         2,
@@ -220,6 +220,11 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
         include_str!("../../migrations/0004_identity.sql"),
     ),
     (5, "runs", include_str!("../../migrations/0005_runs.sql")),
+    (
+        6,
+        "switches",
+        include_str!("../../migrations/0006_switches.sql"),
+    ),
 ];
 
 fn migrations() -> Migrator {

@@ -5,10 +5,11 @@
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 use tool_core::store::{
     ApprovalFilter, ApprovalKind, ApprovalStatus, AuditFilter, AuditRow, AuditSink as _, CallId,
-    EffectState, RunCursor, RunFilter, RunId, Scope, ThreadId, Timestamp, Workspace,
+    EffectState, RunCursor, RunFilter, RunId, Scope, SwitchFilter, SwitchKey, SwitchKind, ThreadId,
+    Timestamp, Workspace,
 };
 
-use super::{SqliteStore, approval, audit, ledger, run};
+use super::{SqliteStore, approval, audit, ledger, run, switch};
 
 /// How SQLite would find the rows of a statement.
 async fn plan(store: &SqliteStore, sql: &str) -> String {
@@ -268,6 +269,45 @@ async fn what_time_removes_is_found_by_its_time() {
         }
     }
     is_narrowed(&store, audit::ERASE).await;
+}
+
+// B9: switches are read when calls begin, among many enablement rows
+#[tokio::test]
+async fn switches_are_found_by_an_index() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let own = Workspace::new("x");
+    let after = SwitchKey {
+        workspace: None,
+        kind: SwitchKind::Kill,
+        tool: "x".to_owned(),
+        source: String::new(),
+    };
+    let page = SwitchFilter {
+        limit: Some(10),
+        after: Some(after),
+        ..SwitchFilter::default()
+    };
+    let own = Scope::Workspace(&own);
+    for query in [
+        switch::listing(own, &SwitchFilter::default()),
+        switch::listing(own, &page),
+        switch::listing(Scope::All, &page),
+    ] {
+        is_narrowed(&store, query.sql().as_str()).await;
+    }
+    let own_and_all = plan(&store, switch::ENABLEMENT).await;
+    assert!(!own_and_all.contains("SCAN"), "{own_and_all}");
+    assert!(!own_and_all.contains("TEMP B-TREE"), "{own_and_all}");
+    let plan_of_all = plan(&store, switch::IN_FORCE).await;
+    assert!(
+        plan_of_all.contains("switch_in_force") && !plan_of_all.contains("TEMP B-TREE"),
+        "{plan_of_all}"
+    );
+    for scope in [Scope::All, own] {
+        let query = switch::retirement(scope, Timestamp::default(), 1);
+        let plan = plan(&store, query.sql().as_str()).await;
+        assert!(!plan.contains("SCAN switch"), "{plan}");
+    }
 }
 
 // A file of a version before 0.2 is looked through once, not at each start.

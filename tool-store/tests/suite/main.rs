@@ -21,6 +21,7 @@ mod property;
 mod records;
 mod run;
 mod spill;
+mod switch;
 mod thread;
 mod workspaces;
 

@@ -19,7 +19,7 @@ const MOST_DIFFERENCES: usize = 256;
 /// The policy in force: cheap to clone, one for all clones.
 ///
 /// It can be replaced while calls run; every decision is made by one version as a whole. A second policy can be tried in its
-/// shadow, and a tool can be switched off for a tenant at once.
+/// shadow, and a tool can be switched off for a tenant at once, in this process.
 ///
 /// ```
 /// use tool_core::policy::{Policy, PolicyVerdict, Rule, SharedPolicy};
@@ -299,8 +299,10 @@ impl SharedPolicy {
         shadow.map(|shadow| shadow.report())
     }
 
-    /// Switches a tool off, for one tenant or for all: the next dispatch refuses it, and who waits at
+    /// Switches a tool off in this process, for one tenant or for all: the next dispatch refuses it, and who waits at
     /// [`killed`](SharedPolicy::killed) is told. The name is the tool's own. Gives whether it was on.
+    ///
+    /// Nothing is stored: other processes do not see it, and it is gone when the process ends. [`Switches`](crate::Switches) are stored.
     pub fn kill(&self, tool: impl Into<String>, tenant: Option<&str>) -> bool {
         let key = (tool.into(), tenant.map(str::to_owned));
         self.switch(|kills| kills.insert(key))

@@ -1,0 +1,445 @@
+//! Stored switches as one process knows them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::enablement::Enablement;
+use super::layer::Layer;
+use crate::env;
+use crate::run::store_step;
+use crate::store::{StoreError, Switch, SwitchKey, SwitchKind, SwitchStore, Timestamp, Workspace};
+use crate::sync::{Edition, Versioned};
+use crate::tool::ToolDef;
+
+/// The pause between two reads of the store.
+const POLL: Duration = Duration::from_millis(250);
+/// A call asks the store before it is judged where the last read is older than this.
+const FRESH: Duration = Duration::from_millis(500);
+/// A call of a tool that is not read-only is refused where the last read is older than this.
+const STALE: Duration = Duration::from_secs(1);
+/// How long a read may take.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Kill switches, disables and enablement rows in a [`SwitchStore`], for all processes of a host. Cheap to clone.
+///
+/// [`Rules::switches`](crate::Rules::switches) puts them before the calls of a turn. Every process on the same store obeys them, also
+/// after a restart:
+///
+/// - A call with a row in the effect ledger obeys every switch that was stored before that row. Where the store cannot be read after
+///   the row was written, the call is not run.
+/// - Every other call obeys every switch that was stored one second before. Where the store has not answered for a second, calls of
+///   tools that are not read-only are refused with [`Layer::Unread`], and read-only calls go by what was read last.
+/// - A running call is cancelled within about a quarter of a second after a kill switch was stored, as soon as the store answers.
+///
+/// What is switched on again, and what is enabled, is there in the next turn.
+///
+/// ```
+/// use tool_core::Switches;
+/// use tool_core::store::{MemoryStore, Workspace};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), tool_core::store::StoreError> {
+/// let switches = Switches::open(MemoryStore::default()).await?;
+/// let rules = tool_core::Rules::default().switches(&switches);
+///
+/// let acme = Workspace::new("acme");
+/// switches.kill("send_mail", Some(&acme), "olga", Some("spam")).await?;
+/// assert!(switches.is_killed("send_mail", "acme"));
+/// assert!(!switches.is_killed("send_mail", "globex"));
+///
+/// switches.enable("search_docs", "manual", Some(&acme), "olga", None).await?;
+/// let rules = rules.enablement(switches.enablement(&acme).await?);
+/// # drop(rules);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Switches(Arc<Inner>);
+
+struct Inner {
+    store: Arc<dyn SwitchStore>,
+    known: Versioned<Known>,
+    /// Woken with every change of `known`.
+    changed: watch::Sender<()>,
+    /// When the last read that succeeded began, and the last that failed.
+    reads: Mutex<Reads>,
+    /// Held while the store is read, so that callers who wait share one read.
+    reading: tokio::sync::Mutex<()>,
+    /// Whether a task reads in the background.
+    is_polled: AtomicBool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Reads {
+    good: Option<Instant>,
+    failed: Option<Instant>,
+}
+
+/// Switches that are on, by the workspace where they hold and the tool.
+type Names = BTreeSet<(Option<Workspace>, String)>;
+
+/// The switches of one version.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    version: u64,
+    kills: Names,
+    disables: Names,
+}
+
+fn holds(names: &Names, tool: &str, workspace: &str) -> bool {
+    !names.is_empty() && of(names, workspace).any(|name| name == tool)
+}
+
+/// The tools of the switches that hold in a workspace.
+fn of<'a>(names: &'a Names, workspace: &'a str) -> impl Iterator<Item = &'a str> {
+    let own = names.iter().filter(move |(reach, _)| {
+        reach
+            .as_ref()
+            .is_none_or(|reach| reach.as_str() == workspace)
+    });
+    own.map(|(_, tool)| tool.as_str())
+}
+
+impl Known {
+    pub(super) fn kills<'a>(&'a self, workspace: &'a str) -> impl Iterator<Item = &'a str> {
+        of(&self.kills, workspace)
+    }
+
+    pub(super) fn disables<'a>(&'a self, workspace: &'a str) -> impl Iterator<Item = &'a str> {
+        of(&self.disables, workspace)
+    }
+}
+
+impl Switches {
+    /// Reads the switches of a store. An error where the store cannot be read: a host must not start without its switches.
+    pub async fn open(store: impl SwitchStore) -> Result<Self, StoreError> {
+        Self::open_shared(Arc::new(store)).await
+    }
+
+    /// Reads the switches of a store that others hold as well.
+    pub async fn open_shared(store: Arc<dyn SwitchStore>) -> Result<Self, StoreError> {
+        let switches = Self(Arc::new(Inner {
+            store,
+            known: Versioned::default(),
+            changed: watch::Sender::new(()),
+            reads: Mutex::default(),
+            reading: tokio::sync::Mutex::new(()),
+            is_polled: AtomicBool::new(false),
+        }));
+        switches.refresh().await?;
+        switches.poll();
+        Ok(switches)
+    }
+
+    /// The store, for lists of who set what.
+    pub fn store(&self) -> &dyn SwitchStore {
+        &*self.0.store
+    }
+
+    /// Refuses calls of a tool and cancels those that run: in one workspace, or in all where there is none. Returns whether that
+    /// turned the switch on.
+    pub async fn kill(
+        &self,
+        tool: impl Into<String>,
+        workspace: Option<&Workspace>,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let key = key(SwitchKind::Kill, tool.into(), "", workspace);
+        self.set(key, true, by, reason).await
+    }
+
+    /// Takes a [`kill`](Self::kill) of the same workspace back. Returns whether that turned the switch off.
+    pub async fn revive(
+        &self,
+        tool: impl Into<String>,
+        workspace: Option<&Workspace>,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let key = key(SwitchKind::Kill, tool.into(), "", workspace);
+        self.set(key, false, by, reason).await
+    }
+
+    /// Refuses calls of a tool and lets those that run end: in one workspace, or in all where there is none. `on` is whether the tool
+    /// is disabled from now on. Returns whether that changed anything.
+    pub async fn disable(
+        &self,
+        tool: impl Into<String>,
+        workspace: Option<&Workspace>,
+        on: bool,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let key = key(SwitchKind::Disable, tool.into(), "", workspace);
+        self.set(key, on, by, reason).await
+    }
+
+    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace, or for all where there is none. Returns whether
+    /// that changed anything.
+    pub async fn enable(
+        &self,
+        tool: impl Into<String>,
+        source: &str,
+        workspace: Option<&Workspace>,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let key = key(SwitchKind::Enable, tool.into(), source, workspace);
+        self.set(key, true, by, reason).await
+    }
+
+    /// Takes an enablement row of a source back. A tool stays enabled while another row names it.
+    pub async fn withdraw(
+        &self,
+        tool: impl Into<String>,
+        source: &str,
+        workspace: Option<&Workspace>,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let key = key(SwitchKind::Enable, tool.into(), source, workspace);
+        self.set(key, false, by, reason).await
+    }
+
+    async fn set(
+        &self,
+        key: SwitchKey,
+        on: bool,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let switch = Switch {
+            key,
+            on,
+            by: by.to_owned(),
+            reason: reason.map(str::to_owned),
+            at: Timestamp::now(),
+        };
+        let changed = store_step(|| self.0.store.set(switch)).await?;
+        self.refresh().await?;
+        Ok(changed)
+    }
+
+    /// The enablement rows of a workspace, for [`Rules::enablement`](crate::Rules::enablement).
+    pub async fn enablement(&self, workspace: &Workspace) -> Result<Enablement, StoreError> {
+        let rows = store_step(|| self.0.store.enablement(workspace)).await?;
+        let none = Enablement::default();
+        Ok(rows.into_iter().fold(none, |all, row| {
+            let SwitchKey { tool, source, .. } = row.key;
+            // A row that was taken back enables nothing, and still says that this workspace has rows.
+            let source = if row.on { source } else { String::new() };
+            all.row(tool, &source, row.on)
+        }))
+    }
+
+    /// Whether a kill switch holds for a tool in a workspace, as far as this process knows.
+    pub fn is_killed(&self, tool: &str, workspace: &str) -> bool {
+        holds(&self.0.known.read().kills, tool, workspace)
+    }
+
+    /// Whether a tool is disabled in a workspace, as far as this process knows.
+    pub fn is_disabled(&self, tool: &str, workspace: &str) -> bool {
+        holds(&self.0.known.read().disables, tool, workspace)
+    }
+
+    /// Reads what was stored until now.
+    pub async fn refresh(&self) -> Result<(), StoreError> {
+        self.read_since(env::monotonic()).await
+    }
+
+    /// Makes sure that a read has succeeded which began then or later.
+    async fn read_since(&self, since: Instant) -> Result<(), StoreError> {
+        let inner = &self.0;
+        let read = async {
+            let _reading = inner.reading.lock().await;
+            if inner.reads().good.is_some_and(|good| good >= since) {
+                return Ok(());
+            }
+            let began = env::monotonic();
+            let version = store_step(|| inner.store.version()).await?;
+            if inner.reads().good.is_none() || inner.known.read().version != version {
+                // Read after the version: what changes between the two is read again, because the version is older.
+                let rows = store_step(|| inner.store.in_force()).await?;
+                inner.put(version, rows);
+            }
+            inner.read_began(began);
+            Ok(())
+        };
+        let done = match tokio::time::timeout(PATIENCE, read).await {
+            Ok(done) => done,
+            Err(_) => Err(StoreError::Unavailable(
+                format!(
+                    "the switches could not be read within {} s",
+                    PATIENCE.as_secs()
+                )
+                .into(),
+            )),
+        };
+        if let Err(error) = &done {
+            inner.read_failed(error);
+        }
+        done
+    }
+
+    /// Reads the store where the last read is too old for a call to be judged by it. Where that fails, what was read last holds.
+    pub(crate) async fn freshen(&self) {
+        let (now, reads) = (env::monotonic(), self.0.reads());
+        let is_within = |at: Option<Instant>, span| {
+            at.is_some_and(|at| now.saturating_duration_since(at) < span)
+        };
+        self.poll();
+        // While the store fails, it is asked as often as it is polled, not once for each call.
+        if !is_within(reads.good, FRESH) && !is_within(reads.failed, POLL) {
+            // Logged where it fails.
+            let _ = self.read_since(now).await;
+        }
+    }
+
+    /// Waits until a kill switch holds for a tool in a workspace.
+    pub(crate) async fn killed(&self, tool: &str, workspace: &str) {
+        let mut changes = self.0.changed.subscribe();
+        loop {
+            changes.mark_unchanged();
+            if self.is_killed(tool, workspace) {
+                return;
+            }
+            if changes.changed().await.is_err() {
+                // Nobody is left who could switch it off.
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    /// Starts the task that reads the store, where there is a runtime and no task yet. It ends with the last clone.
+    fn poll(&self) {
+        /// Another runtime may start another task after this one.
+        struct Unpolled(Weak<Inner>);
+        impl Drop for Unpolled {
+            fn drop(&mut self) {
+                if let Some(inner) = self.0.upgrade() {
+                    inner.is_polled.store(false, Ordering::Relaxed);
+                }
+            }
+        }
+        if self.0.is_polled.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let weak = Arc::downgrade(&self.0);
+        let unpolled = Unpolled(weak.clone());
+        env::spawn(async move {
+            let _unpolled = unpolled;
+            loop {
+                tokio::time::sleep(POLL).await;
+                let Some(inner) = weak.upgrade() else { break };
+                // Logged where it fails.
+                let _ = Self(inner).refresh().await;
+            }
+        });
+    }
+}
+
+fn key(kind: SwitchKind, tool: String, source: &str, workspace: Option<&Workspace>) -> SwitchKey {
+    SwitchKey {
+        workspace: workspace.cloned(),
+        kind,
+        tool,
+        source: source.to_owned(),
+    }
+}
+
+impl Inner {
+    fn reads(&self) -> Reads {
+        *self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, version: u64, rows: Vec<Switch>) {
+        let mut known = Known {
+            version,
+            ..Known::default()
+        };
+        for Switch { key, .. } in rows {
+            let names = match key.kind {
+                SwitchKind::Kill => &mut known.kills,
+                SwitchKind::Disable => &mut known.disables,
+                SwitchKind::Enable => continue,
+            };
+            names.insert((key.workspace, key.tool));
+        }
+        self.known.write().put(known);
+        self.changed.send_replace(());
+    }
+
+    fn read_began(&self, began: Instant) {
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = reads.failed.take();
+        reads.good = Some(began);
+        drop(reads);
+        if failed.is_some() {
+            tracing::info!("the stored switches are read again");
+        }
+    }
+
+    fn read_failed(&self, error: &StoreError) {
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = reads.failed.replace(env::monotonic());
+        drop(reads);
+        if failed.is_none() {
+            tracing::error!(
+                %error,
+                "the stored switches cannot be read: those read last hold, and calls of tools that are not read-only are refused"
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Switches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = self.0.known.read();
+        f.debug_struct("Switches")
+            .field("kills", &known.kills)
+            .field("disables", &known.disables)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The switches as they were when the rules were loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct SwitchesView {
+    pub(crate) shared: Switches,
+    pub(super) known: Arc<Edition<Known>>,
+}
+
+impl SwitchesView {
+    pub(super) fn new(shared: &Switches) -> Self {
+        Self {
+            shared: shared.clone(),
+            known: shared.0.known.read(),
+        }
+    }
+
+    /// What hides a tool by now that did not when the rules were loaded.
+    pub(super) fn hides(&self, def: &ToolDef, workspace: &str) -> Option<Layer> {
+        let inner = &self.shared.0;
+        if !inner.known.is_latest(&self.known) {
+            let known = inner.known.read();
+            if holds(&known.disables, def.name(), workspace) {
+                return Some(Layer::Disabled);
+            }
+            if holds(&known.kills, def.name(), workspace) {
+                return Some(Layer::Killed);
+            }
+        }
+        if def.hints().read_only {
+            return None;
+        }
+        let good = inner.reads().good;
+        let is_stale = good.is_none_or(|good| env::elapsed(good) > STALE);
+        is_stale.then_some(Layer::Unread)
+    }
+}
