@@ -8,6 +8,7 @@ mod failure;
 #[cfg(test)]
 mod faults;
 mod ledger;
+mod maintenance;
 mod open;
 mod run;
 mod spill;
@@ -23,7 +24,7 @@ use std::future::Future;
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqlitePool};
 use sqlx::{QueryBuilder, Sqlite};
-use tool_core::store::{Scope, StoreError, StoreFuture, Workspace};
+use tool_core::store::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 
 use failure::Failure;
 use writer::{Change, Turn, Writer};
@@ -117,6 +118,39 @@ fn step<'a, T: 'a>(body: impl Future<Output = Result<T, Fault>> + Send + 'a) -> 
 /// Narrows a query that ends in a condition to the rows of a scope.
 fn narrow_to_scope(query: &mut QueryBuilder<Sqlite>, scope: Scope<'_>) {
     narrow(query, "workspace", scope.workspace().map(Workspace::as_str));
+}
+
+/// Orders a query that ends in a condition, and cuts it to a page: the rows after the last one of the page before.
+fn page<const N: usize>(
+    query: &mut QueryBuilder<Sqlite>,
+    columns: [&str; N],
+    newest_first: bool,
+    after: Option<(Timestamp, [&str; N])>,
+    limit: Option<u32>,
+) {
+    let (compare, order) = if newest_first {
+        ("<", " DESC")
+    } else {
+        (">", "")
+    };
+    if let Some((at, values)) = after {
+        // A comparison of rows, which SQLite answers from an index.
+        query.push(format_args!(" AND ({}) {compare} (", columns.join(", ")));
+        query.push_bind(at.as_millis());
+        for value in &values[1..] {
+            query.push(", ").push_bind((*value).to_owned());
+        }
+        query.push(")");
+    }
+    for (column, word) in columns
+        .into_iter()
+        .zip([" ORDER BY "].into_iter().chain(std::iter::repeat(", ")))
+    {
+        query.push(format_args!("{word}{column}{order}"));
+    }
+    if let Some(limit) = limit {
+        query.push(" LIMIT ").push_bind(limit);
+    }
 }
 
 /// Narrows a query that ends in a condition to rows where a column has a value, where one is wanted.

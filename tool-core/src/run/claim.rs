@@ -77,6 +77,12 @@ pub(super) fn interrupted(row: &EffectRow) -> ToolError {
 fn before(mut row: EffectRow) -> Before {
     match (row.state, row.result.take()) {
         (EffectState::Succeeded | EffectState::Failed, Some(result)) => Before::Stored(result),
+        (EffectState::Succeeded, None) => Before::Stored(stored::failed(
+            "this call ran before and took effect; it is not repeated, and its stored result was erased",
+        )),
+        (EffectState::Failed, None) => Before::Stored(stored::failed(
+            "this call ran before and failed; its stored error was erased",
+        )),
         _ => Before::Unsettled(Box::new(row)),
     }
 }

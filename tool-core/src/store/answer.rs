@@ -107,6 +107,22 @@ impl ApprovalRow {
         withdraws
     }
 
+    /// A step of [`Maintenance::erase_contents`](super::Maintenance::erase_contents): arguments and edits become `null`, reasons go, and an
+    /// open request is withdrawn. Gives whether there was something to blank.
+    pub fn blank(&mut self) -> bool {
+        let before = self.clone();
+        self.withdraw();
+        ApprovalRequest::BLANK.clone_into(&mut self.request.arguments);
+        self.request.reason = None;
+        if let Some(answer) = &mut self.answer {
+            answer.reason = None;
+            if let Verdict::Edit(arguments) = &mut answer.verdict {
+                ApprovalRequest::BLANK.clone_into(arguments);
+            }
+        }
+        *self != before
+    }
+
     /// A step of [`ApprovalStore::expire`](super::ApprovalStore::expire). Gives whether the time of an open request has passed.
     pub fn expire(&mut self, now: Timestamp) -> bool {
         let expires = self.status.is_open() && self.request.expires <= now;
@@ -128,6 +144,9 @@ impl ApprovalRow {
 }
 
 impl ApprovalRequest {
+    /// The arguments of a request whose contents were erased.
+    pub const BLANK: &'static str = "null";
+
     /// The error for a request whose id is taken.
     #[must_use]
     pub fn exists(&self) -> StoreError {

@@ -148,6 +148,8 @@ pub struct ApprovalFilter {
     pub kind: Option<ApprovalKind>,
     /// At most this many.
     pub limit: Option<u32>,
+    /// Newest first; oldest first where it is not set.
+    pub newest_first: bool,
     /// Those after this place in the order: `created` and `id` of the last row of the page before.
     pub after: Option<(Timestamp, String)>,
 }
@@ -170,7 +172,12 @@ impl ApprovalFilter {
             && self.status.is_none_or(|status| status == row.status)
             && self.kind.is_none_or(|kind| kind == request.kind)
             && self.after.as_ref().is_none_or(|(created, id)| {
-                (request.created, request.id.as_str()) > (*created, id.as_str())
+                let place = (request.created, request.id.as_str());
+                if self.newest_first {
+                    place < (*created, id.as_str())
+                } else {
+                    place > (*created, id.as_str())
+                }
             })
     }
 }
@@ -253,7 +260,8 @@ pub trait ApprovalStore: Send + Sync + 'static {
         assignee: Option<String>,
     ) -> StoreFuture<'a, ApprovalRow>;
 
-    /// The rows of a scope that a filter means, by `created`, then `id`.
+    /// The rows of a scope that a filter means, by `created`, then `id`, or the other way round for
+    /// [`newest_first`](ApprovalFilter::newest_first).
     fn list<'a>(
         &'a self,
         scope: Scope<'a>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, Scope, StoreFuture, Timestamp, Workspace};
+use super::{CallId, CallKey, Scope, StoreFuture, Timestamp, Workspace};
 
 /// Something that a tool or a hook wants remembered about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,12 +134,22 @@ pub struct AuditFilter {
     pub tool: Option<String>,
     /// Calls to which the model gave this id.
     pub call: Option<String>,
+    /// Calls of this conversation.
+    pub thread: Option<String>,
+    /// Calls with this outcome: `ok`, or a word of [`ErrorKind::as_str`](crate::ErrorKind::as_str).
+    pub outcome: Option<String>,
+    /// Calls that this decision of the policy was about.
+    pub decision: Option<String>,
     /// Calls that arrived then or later.
     pub since: Option<Timestamp>,
     /// Calls that arrived before.
     pub until: Option<Timestamp>,
     /// At most this many.
     pub limit: Option<u32>,
+    /// Newest first; oldest first where it is not set.
+    pub newest_first: bool,
+    /// Those after this place in the order: [`AuditRow::place`] of the last row of the page before.
+    pub after: Option<(Timestamp, CallKey)>,
 }
 
 impl AuditFilter {
@@ -151,8 +161,19 @@ impl AuditFilter {
         is(&self.principal, row.principal.as_ref())
             && is(&self.tool, Some(&row.tool))
             && is(&self.call, Some(&row.call))
+            && is(&self.thread, row.thread.as_ref())
+            && is(&self.outcome, row.outcome.as_ref())
+            && is(&self.decision, row.decision.as_ref())
             && self.since.is_none_or(|since| row.started >= since)
             && self.until.is_none_or(|until| row.started < until)
+            && self.after.as_ref().is_none_or(|after| {
+                let place = row.place();
+                if self.newest_first {
+                    place < *after
+                } else {
+                    place > *after
+                }
+            })
     }
 }
 
@@ -180,7 +201,8 @@ pub trait AuditSink: Send + Sync + 'static {
     /// [final](AuditRow::is_final) outcome. Then the new row is dropped.
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()>;
 
-    /// The rows of a scope that a filter means, by `started`, then key.
+    /// The rows of a scope that a filter means, by `started`, then key, or the other way round for
+    /// [`newest_first`](AuditFilter::newest_first).
     fn export<'a>(
         &'a self,
         scope: Scope<'a>,

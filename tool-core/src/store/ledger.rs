@@ -134,6 +134,60 @@ pub enum Resolution {
     Rerun,
 }
 
+/// Which effects are meant: those that agree with every field that is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectFilter {
+    /// Effects in this state.
+    pub state: Option<EffectState>,
+    /// Effects of this tool.
+    pub tool: Option<String>,
+    /// Effects for this user.
+    pub principal: Option<String>,
+    /// Effects of this conversation.
+    pub thread: Option<String>,
+    /// At most this many.
+    pub limit: Option<u32>,
+    /// Newest first; oldest first where it is not set.
+    pub newest_first: bool,
+    /// Those after this place in the order: [`EffectRow::place`] of the last row of the page before.
+    pub after: Option<(Timestamp, CallKey)>,
+}
+
+impl EffectFilter {
+    /// Whether a row is meant; `limit` is the caller's to keep.
+    pub fn admits(&self, row: &EffectRow) -> bool {
+        let intent = &row.intent;
+        let is = |wanted: &Option<String>, found: Option<&String>| {
+            wanted.as_ref().is_none_or(|wanted| Some(wanted) == found)
+        };
+        self.state.is_none_or(|state| state == row.state)
+            && is(&self.tool, Some(&intent.tool))
+            && is(&self.principal, Some(&intent.principal))
+            && is(&self.thread, intent.thread.as_ref())
+            && self.after.as_ref().is_none_or(|after| {
+                let place = row.place();
+                if self.newest_first {
+                    place < *after
+                } else {
+                    place > *after
+                }
+            })
+    }
+
+    /// The page of all rows, which are by `at`, then key.
+    pub(crate) fn page(&self, mut rows: Vec<EffectRow>) -> Vec<EffectRow> {
+        rows.retain(|row| self.admits(row));
+        if self.newest_first {
+            rows.reverse();
+        }
+        let limit = self.limit.map_or(usize::MAX, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX)
+        });
+        rows.truncate(limit);
+        rows
+    }
+}
+
 /// Keeps what was begun, so that no effect happens twice and none is claimed that did not happen.
 ///
 /// ```
@@ -226,4 +280,15 @@ pub trait EffectLedger: Send + Sync + 'static {
         scope: Scope<'a>,
         state: Option<EffectState>,
     ) -> StoreFuture<'a, Vec<EffectRow>>;
+
+    /// A page of the rows of a scope that a filter means, by `at`, then key, or the other way round for
+    /// [`newest_first`](EffectFilter::newest_first). Without an implementation of its own, a store reads its whole
+    /// [`list`](Self::list) for each page.
+    fn page<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a EffectFilter,
+    ) -> StoreFuture<'a, Vec<EffectRow>> {
+        Box::pin(async move { Ok(filter.page(self.list(scope, filter.state).await?)) })
+    }
 }

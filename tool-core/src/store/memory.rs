@@ -8,6 +8,7 @@ mod catalogue;
 #[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
+mod maintenance;
 mod run;
 mod spill;
 #[cfg(feature = "host")]

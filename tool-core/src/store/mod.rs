@@ -10,6 +10,8 @@
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |
 //!
+//! [`Maintenance`] is erasure and retention over all of them.
+//!
 //! [`MemoryStore`] implements all for tests and for hosts that may forget; a durable store comes in a crate of its own. Each
 //! method is one transaction: it happens wholly or not at all, also among many tasks and, where
 //! [`is_durable`](ApprovalStore::is_durable), among many processes. Time is always handed in, so that a store has no clock of its
@@ -32,6 +34,8 @@ mod claim;
 mod identity;
 #[cfg(feature = "host")]
 mod ledger;
+#[cfg(feature = "host")]
+mod maintenance;
 mod memory;
 #[cfg(feature = "host")]
 mod run;
@@ -59,8 +63,10 @@ pub(crate) use identity::EarlierCall;
 pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};
 #[cfg(feature = "host")]
 pub use ledger::{
-    Begun, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
+    Begun, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
 };
+#[cfg(feature = "host")]
+pub use maintenance::{Erased, Erasure, Maintenance, Purged, Retention};
 pub use memory::MemoryStore;
 #[cfg(feature = "host")]
 pub use run::{

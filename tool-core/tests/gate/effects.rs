@@ -444,3 +444,20 @@ async fn a_host_that_drains_waits_and_then_cancels() {
     assert_eq!(states, [EffectState::Succeeded, EffectState::Ambiguous]);
     assert_eq!(office.gate.running(), 0);
 }
+
+// B10: the result of an erased effect is gone, and the effect is known.
+#[tokio::test]
+async fn call_whose_result_was_erased_is_not_repeated() {
+    let office = Office::new();
+    let cx = office.cx().conversation("th-1").build();
+    let cx = placed(&cx, 0);
+    let posted = ToolCall::new("c", "post", r#"{"way":"well"}"#);
+    assert!(!office.tools.call(posted.clone(), &cx).await.is_error());
+    let thread = cx.thread().unwrap();
+    let erased = tool_core::store::Erasure::Thread(&thread);
+    let erased = tool_core::store::Maintenance::erase_contents(&office.store, erased);
+    assert_eq!(erased.await.unwrap().effects, 1);
+    let again = office.tools.call(posted, &cx).await;
+    assert!(again.model_text().contains("was erased"), "{again:?}");
+    assert_eq!(office.mailbox.sent(), 1);
+}

@@ -8,7 +8,7 @@ use tool_core::store::{
 };
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};
+use super::{Fault, SqliteStore, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
     () => {
@@ -162,15 +162,10 @@ fn narrow_to(query: &mut QueryBuilder<Sqlite>, filter: &ApprovalFilter) {
     narrow(query, "thread", filter.thread.as_deref());
     narrow(query, "status", filter.status.map(ApprovalStatus::as_str));
     narrow(query, "kind", filter.kind.map(ApprovalKind::as_str));
-    if let Some((created, id)) = &filter.after {
-        query.push(" AND (created, id) > (");
-        query.push_bind(created.as_millis()).push(", ");
-        query.push_bind(id.clone()).push(")");
-    }
-    query.push(" ORDER BY created, id");
-    if let Some(limit) = filter.limit {
-        query.push(" LIMIT ").push_bind(limit);
-    }
+    let after = filter.after.as_ref();
+    let after = after.map(|(at, id)| (*at, ["", id.as_str()]));
+    let order = ["created", "id"];
+    page(query, order, filter.newest_first, after, filter.limit);
 }
 
 impl SqliteStore {

@@ -8,7 +8,7 @@ use tool_core::store::{
 };
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};
+use super::{Fault, SqliteStore, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
     () => {
@@ -49,10 +49,21 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sq
     if let Some(until) = filter.until {
         query.push(" AND started < ").push_bind(until.as_millis());
     }
-    query.push(" ORDER BY started, workspace, key");
-    if let Some(limit) = filter.limit {
-        query.push(" LIMIT ").push_bind(limit);
+    narrow(&mut query, "thread", filter.thread.as_deref());
+    narrow(&mut query, "decision", filter.decision.as_deref());
+    narrow(&mut query, "outcome", filter.outcome.as_deref());
+    if filter
+        .outcome
+        .as_deref()
+        .is_some_and(|outcome| outcome != "ok")
+    {
+        // What the partial index of outcomes is about.
+        query.push(" AND outcome <> 'ok'");
     }
+    let after = filter.after.as_ref();
+    let after = after.map(|(at, key)| (*at, ["", key.workspace().as_str(), key.as_str()]));
+    let order = ["started", "workspace", "key"];
+    page(&mut query, order, filter.newest_first, after, filter.limit);
     query
 }
 
@@ -93,26 +104,26 @@ fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
     })
 }
 
-/// Adds a row, or ends the one of its identity, unless that has its final outcome. Columns that have an index are not set, so that no
-/// index is written a second time: `REPLACE` removes the row from all of them and adds it again.
+/// Adds a row, or ends the one of its identity, unless that has its final outcome. Of columns that have an index only the outcome is set,
+/// and `ok` is in no index, so that no index is written a second time: `REPLACE` removes the row from all of them and adds it again.
 const END: &str = concat!(
     "INSERT INTO audit (",
     columns!(),
     ") VALUES (",
     values!(),
     ") ON CONFLICT (workspace, key) DO UPDATE SET ",
-    "place = excluded.place, thread = excluded.thread, runtime_user = excluded.runtime_user, agent = excluded.agent,  \
+    "place = excluded.place, runtime_user = excluded.runtime_user, agent = excluded.agent,  \
          session = excluded.session, contract = excluded.contract, effect = excluded.effect, layer = excluded.layer,  \
          decision = excluded.decision, policy = excluded.policy, approval = excluded.approval,  \
          approver = excluded.approver, outcome = excluded.outcome, error = excluded.error,  \
          arguments = excluded.arguments, original_hash = excluded.original_hash, used_hash = excluded.used_hash,  \
          output = excluded.output, output_bytes = excluded.output_bytes, attempt = excluded.attempt,  \
          duration_us = excluded.duration_us, notes = excluded.notes",
-    " WHERE (call, principal, tool, started) IS (excluded.call, excluded.principal, excluded.tool, excluded.started)",
+    " WHERE (call, thread, principal, tool, started) IS (excluded.call, excluded.thread, excluded.principal, excluded.tool, excluded.started)",
     " AND (outcome IS NULL OR outcome IN (SELECT value FROM json_each(?29)))"
 );
 
-/// Puts a row in place of one of the same identity that has another caller, tool or time, unless that has its final outcome.
+/// Puts a row in place of one of the same identity that has another caller, conversation, tool or time, unless that has its final outcome.
 const REPLACE: &str = concat!(
     "REPLACE INTO audit (",
     columns!(),

@@ -3,12 +3,12 @@
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
-    AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended,
-    Intent, Resolution, Scope, StoreError, StoreFuture, Timestamp,
+    AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectFilter, EffectLedger, EffectRow,
+    EffectState, Ended, Intent, Resolution, Scope, StoreError, StoreFuture, Timestamp,
 };
 
 use super::columns::Columns;
-use super::{Change, Fault, SqliteStore, audit, narrow, narrow_to_scope, step};
+use super::{Change, Fault, SqliteStore, audit, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
     () => {
@@ -28,16 +28,25 @@ pub(super) fn sweeping(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite>
     query
 }
 
-/// The query for the rows of a scope, in a state.
-pub(super) fn listing(scope: Scope<'_>, state: Option<EffectState>) -> QueryBuilder<Sqlite> {
+/// The query for the rows of a scope that a filter means.
+pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",
         columns!(),
         " FROM effect WHERE released = 0"
     ));
     narrow_to_scope(&mut query, scope);
-    narrow(&mut query, "state", state.map(EffectState::as_str));
-    query.push(" ORDER BY at, workspace, key");
+    if let Some(state) = filter.state {
+        // A literal, because SQLite takes a partial index only for what it knows when it plans.
+        query.push(format_args!(" AND state = '{}'", state.as_str()));
+    }
+    narrow(&mut query, "tool", filter.tool.as_deref());
+    narrow(&mut query, "principal", filter.principal.as_deref());
+    narrow(&mut query, "thread", filter.thread.as_deref());
+    let after = filter.after.as_ref();
+    let after = after.map(|(at, key)| (*at, ["", key.workspace().as_str(), key.as_str()]));
+    let order = ["at", "workspace", "key"];
+    page(&mut query, order, filter.newest_first, after, filter.limit);
     query
 }
 
@@ -263,8 +272,23 @@ impl EffectLedger for SqliteStore {
         scope: Scope<'a>,
         state: Option<EffectState>,
     ) -> StoreFuture<'a, Vec<EffectRow>> {
+        let filter = EffectFilter {
+            state,
+            ..EffectFilter::default()
+        };
         step(async move {
-            let mut query = listing(scope, state);
+            let mut query = listing(scope, &filter);
+            Ok(rows(&query.build().fetch_all(&self.readers).await?)?)
+        })
+    }
+
+    fn page<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a EffectFilter,
+    ) -> StoreFuture<'a, Vec<EffectRow>> {
+        step(async move {
+            let mut query = listing(scope, filter);
             Ok(rows(&query.build().fetch_all(&self.readers).await?)?)
         })
     }

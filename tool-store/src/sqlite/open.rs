@@ -202,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 6] = [
+const MIGRATIONS: [(i64, &str, &str); 7] = [
     (1, "state", include_str!("../../migrations/0001_state.sql")),
     (
         2,
@@ -224,6 +224,11 @@ const MIGRATIONS: [(i64, &str, &str); 6] = [
         6,
         "switches",
         include_str!("../../migrations/0006_switches.sql"),
+    ),
+    (
+        7,
+        "paging",
+        include_str!("../../migrations/0007_paging.sql"),
     ),
 ];
 

@@ -5,11 +5,11 @@
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 use tool_core::store::{
     ApprovalFilter, ApprovalKind, ApprovalStatus, AuditFilter, AuditRow, AuditSink as _, CallId,
-    EffectState, RunCursor, RunFilter, RunId, Scope, SwitchFilter, SwitchKey, SwitchKind, ThreadId,
-    Timestamp, Workspace,
+    CallKey, EffectFilter, EffectState, Erasure, RunCursor, RunFilter, RunId, Scope, SwitchFilter,
+    SwitchKey, SwitchKind, ThreadId, Timestamp, Workspace,
 };
 
-use super::{SqliteStore, approval, audit, ledger, run, switch};
+use super::{SqliteStore, approval, audit, ledger, maintenance, run, switch};
 
 /// How SQLite would find the rows of a statement.
 async fn plan(store: &SqliteStore, sql: &str) -> String {
@@ -147,8 +147,13 @@ async fn every_way_to_narrow_a_list_has_its_index() {
     is_narrowed(&store, audit::listing(Scope::All, &recent).sql().as_str()).await;
 
     let state = Some(EffectState::Ambiguous);
-    for (scope, state) in [(own, None), (Scope::All, state), (own, state)] {
-        is_narrowed(&store, ledger::listing(scope, state).sql().as_str()).await;
+    let none = EffectFilter::default();
+    let in_state = EffectFilter {
+        state,
+        ..none.clone()
+    };
+    for (scope, filter) in [(own, &none), (Scope::All, &in_state), (own, &in_state)] {
+        is_narrowed(&store, ledger::listing(scope, filter).sql().as_str()).await;
     }
 }
 
@@ -158,7 +163,7 @@ async fn a_list_of_everything_is_read_in_order() {
     let everything: [QueryBuilder<_>; 3] = [
         approval::listing(Scope::All, &ApprovalFilter::default()),
         audit::listing(Scope::All, &AuditFilter::default()),
-        ledger::listing(Scope::All, None),
+        ledger::listing(Scope::All, &EffectFilter::default()),
     ];
     for query in everything {
         let plan = plan(&store, query.sql().as_str()).await;
@@ -199,11 +204,21 @@ async fn every_index_of_the_audit_serves_a_statement() {
         call: text(),
         ..none.clone()
     };
+    let thread = AuditFilter {
+        thread: text(),
+        ..none.clone()
+    };
+    let failed = AuditFilter {
+        outcome: Some("failed".to_owned()),
+        ..none.clone()
+    };
     let served = [
         ("audit_by_time", audit::listing(Scope::All, &none)),
         ("audit_by_workspace", audit::listing(own, &none)),
         ("audit_by_principal", audit::listing(own, &principal)),
         ("audit_by_call", audit::listing(own, &call)),
+        ("audit_by_thread", audit::listing(own, &thread)),
+        ("audit_by_outcome", audit::listing(own, &failed)),
     ];
     for (index, query) in &served {
         let plan = plan(&store, query.sql().as_str()).await;
@@ -240,7 +255,7 @@ async fn audit_row_costs_few_pages() {
         )
     };
     for part in 0..20 {
-        let rows = (part * 200..(part + 1) * 200).map(|n| row(n, Some("succeeded")));
+        let rows = (part * 200..(part + 1) * 200).map(|n| row(n, Some("ok")));
         store.write(rows.collect()).await.unwrap();
     }
     let log = std::path::PathBuf::from(format!("{}-wal", file.display()));
@@ -248,7 +263,7 @@ async fn audit_row_costs_few_pages() {
     assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
     for n in 4_000..4_000 + CALLS {
         store.write(vec![row(n, None)]).await.unwrap();
-        store.write(vec![row(n, Some("succeeded"))]).await.unwrap();
+        store.write(vec![row(n, Some("ok"))]).await.unwrap();
     }
     let bytes = std::fs::metadata(&log).unwrap().len() / CALLS;
     assert!(bytes < 48_000, "{bytes} bytes for the row of one call");
@@ -269,6 +284,144 @@ async fn what_time_removes_is_found_by_its_time() {
         }
     }
     is_narrowed(&store, audit::ERASE).await;
+}
+
+// B10: pages are read in order from an index, in both directions, whatever narrows them
+#[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of filters")]
+async fn every_page_is_read_from_an_index() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let text = || Some("x".to_owned());
+    let own = Workspace::new("x");
+    let after = Some((Timestamp::default(), CallKey::new("x", "x")));
+    for scope in [Scope::All, Scope::Workspace(&own)] {
+        for newest_first in [true, false] {
+            let page = AuditFilter {
+                limit: Some(10),
+                newest_first,
+                after: after.clone(),
+                ..AuditFilter::default()
+            };
+            let audits = [
+                page.clone(),
+                AuditFilter {
+                    thread: text(),
+                    ..page.clone()
+                },
+                AuditFilter {
+                    outcome: Some("ok".into()),
+                    ..page.clone()
+                },
+                AuditFilter {
+                    outcome: Some("failed".into()),
+                    ..page.clone()
+                },
+                AuditFilter {
+                    decision: text(),
+                    ..page.clone()
+                },
+                AuditFilter {
+                    tool: text(),
+                    ..page.clone()
+                },
+                AuditFilter {
+                    principal: text(),
+                    ..page.clone()
+                },
+                AuditFilter {
+                    since: Some(Timestamp::default()),
+                    ..page
+                },
+            ];
+            let page = EffectFilter {
+                limit: Some(10),
+                newest_first,
+                after: after.clone(),
+                ..EffectFilter::default()
+            };
+            let states = EffectState::ALL.iter();
+            let effects: Vec<EffectFilter> = states
+                .map(|state| EffectFilter {
+                    state: Some(*state),
+                    ..page.clone()
+                })
+                .chain([
+                    page.clone(),
+                    EffectFilter {
+                        tool: text(),
+                        ..page.clone()
+                    },
+                    EffectFilter {
+                        principal: text(),
+                        ..page.clone()
+                    },
+                    EffectFilter {
+                        thread: text(),
+                        ..page.clone()
+                    },
+                ])
+                .collect();
+            let page = ApprovalFilter {
+                limit: Some(10),
+                newest_first,
+                after: Some((Timestamp::default(), "x".to_owned())),
+                ..ApprovalFilter::default()
+            };
+            let approvals = [
+                page.clone(),
+                ApprovalFilter {
+                    status: Some(ApprovalStatus::Pending),
+                    ..page.clone()
+                },
+                ApprovalFilter {
+                    principal: text(),
+                    ..page.clone()
+                },
+                ApprovalFilter {
+                    thread: text(),
+                    ..page
+                },
+            ];
+            let queries = audits
+                .iter()
+                .map(|filter| audit::listing(scope, filter))
+                .chain(effects.iter().map(|filter| ledger::listing(scope, filter)))
+                .chain(
+                    approvals
+                        .iter()
+                        .map(|filter| approval::listing(scope, filter)),
+                );
+            for query in queries {
+                is_narrowed(&store, query.sql().as_str()).await;
+            }
+        }
+    }
+}
+
+// B10: erasure and retention look at no more rows than they change, but for a user's effects, which are looked for in their workspace
+#[tokio::test]
+async fn what_is_erased_or_purged_is_found_by_an_index() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let own = Workspace::new("x");
+    let main = ThreadId::new("x", "main").unwrap();
+    let thread = Erasure::Thread(&main);
+    let principal = Erasure::Principal {
+        workspace: &own,
+        principal: "x",
+    };
+    let since = Timestamp::default();
+    for query in [
+        maintenance::effects(thread),
+        maintenance::effects(principal),
+        maintenance::approvals(thread),
+        maintenance::approvals(principal),
+        maintenance::old_effects(since, 10),
+        maintenance::old_approvals(since, 10),
+        maintenance::old_audit(since, 10),
+        maintenance::old_spills(since, 10),
+    ] {
+        is_narrowed(&store, query.sql().as_str()).await;
+    }
 }
 
 // B9: switches are read when calls begin, among many enablement rows

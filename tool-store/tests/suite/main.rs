@@ -17,6 +17,7 @@ mod catalogue;
 mod drive;
 mod identity;
 mod ledger;
+mod maintenance;
 mod property;
 mod records;
 mod run;

@@ -306,15 +306,20 @@ pub(crate) fn audits() -> impl Strategy<Value = Step> {
         option::of(time()),
         option::of(time()),
         option::of(0..3_u32),
+        proptest::bool::ANY,
     );
-    let filter = filter.prop_map(|(principal, tool, since, until, limit)| AuditFilter {
-        principal,
-        tool,
-        call: None,
-        since,
-        until,
-        limit,
-    });
+    let filter =
+        filter.prop_map(
+            |(principal, tool, since, until, limit, newest_first)| AuditFilter {
+                principal,
+                tool,
+                since,
+                until,
+                limit,
+                newest_first,
+                ..AuditFilter::default()
+            },
+        );
     prop_oneof![
         3 => vec(row(), 0..3).prop_map(Step::Write),
         3 => (within(), filter).prop_map(|(within, filter)| Step::Export(within, filter)),

@@ -11,7 +11,7 @@ use crate::store::{
 
 #[derive(Default)]
 pub(super) struct Approvals {
-    rows: BTreeMap<String, ApprovalRow>,
+    pub(super) rows: BTreeMap<String, ApprovalRow>,
     /// Every row in the order of lists.
     by_created: BTreeSet<(Timestamp, String)>,
     /// Open rows, in the order in which they expire.
@@ -28,6 +28,24 @@ impl Approvals {
         self.by_expiry.insert((request.expires, id.clone()));
         self.rows.insert(id, ApprovalRow::new(request));
         Ok(())
+    }
+
+    pub(super) fn remove(&mut self, id: &str) {
+        if let Some(ApprovalRow { request, .. }) = self.rows.remove(id) {
+            self.by_created.remove(&(request.created, id.to_owned()));
+            self.by_expiry.remove(&(request.expires, id.to_owned()));
+        }
+    }
+
+    /// Blanks the contents of a row. Where it was open it is withdrawn. Gives whether there was something to blank.
+    pub(super) fn blank(&mut self, id: &str) -> bool {
+        let Some(row) = self.rows.get_mut(id) else {
+            return false;
+        };
+        let expires = row.request.expires;
+        let blanked = row.blank();
+        self.by_expiry.remove(&(expires, id.to_owned()));
+        blanked
     }
 
     /// Lets a row of a workspace take a step; none where there is no such row.
@@ -65,12 +83,20 @@ impl Approvals {
         scope: Scope<'a>,
         filter: &'a ApprovalFilter,
     ) -> impl Iterator<Item = &'a ApprovalRow> {
-        let from = match &filter.after {
+        let after = match &filter.after {
             Some(place) => Bound::Excluded(place.clone()),
             None => Bound::Unbounded,
         };
-        self.by_created
-            .range((from, Bound::Unbounded))
+        let (forward, backward) = if filter.newest_first {
+            let places = self.by_created.range((Bound::Unbounded, after));
+            (None, Some(places.rev()))
+        } else {
+            let places = self.by_created.range((after, Bound::Unbounded));
+            (Some(places), None)
+        };
+        let places = forward.into_iter().flatten();
+        places
+            .chain(backward.into_iter().flatten())
             .filter_map(|(_, id)| self.rows.get(id))
             .filter(move |row| scope.covers(row.request.identity.workspace()))
             .filter(|row| filter.admits(row))

@@ -1,6 +1,7 @@
 //! Audit rows in memory.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::{MemoryStore, count, limited};
 use crate::store::{
@@ -31,11 +32,27 @@ impl Audit {
     }
 
     fn export(&self, scope: Scope<'_>, filter: &AuditFilter) -> Vec<AuditRow> {
-        self.rows
-            .values()
-            .skip_while(|row| filter.since.is_some_and(|since| row.started < since))
-            .take_while(|row| filter.until.is_none_or(|until| row.started < until))
-            .filter(|row| scope.covers(row.identity.workspace()))
+        let bound = |at: Timestamp| (at, CallKey::new("", ""));
+        let from = filter
+            .since
+            .map_or(Bound::Unbounded, |at| Bound::Included(bound(at)));
+        let to = filter
+            .until
+            .map_or(Bound::Unbounded, |at| Bound::Excluded(bound(at)));
+        if filter
+            .since
+            .zip(filter.until)
+            .is_some_and(|(since, until)| since >= until)
+        {
+            return Vec::new();
+        }
+        let rows = self.rows.range((from, to)).map(|(_, row)| row);
+        let rows: &mut dyn Iterator<Item = &AuditRow> = if filter.newest_first {
+            &mut rows.rev()
+        } else {
+            &mut rows.into_iter()
+        };
+        rows.filter(|row| scope.covers(row.identity.workspace()))
             .filter(|row| filter.admits(row))
             .take(limited(filter.limit))
             .cloned()
@@ -43,7 +60,7 @@ impl Audit {
     }
 
     /// Keeps the rows for which `keep` holds, and returns how many went.
-    fn keep(&mut self, keep: impl Fn(&AuditRow) -> bool) -> u64 {
+    pub(super) fn keep(&mut self, keep: impl Fn(&AuditRow) -> bool) -> u64 {
         let before = self.rows.len();
         self.rows.retain(|_, row| {
             let kept = keep(row);

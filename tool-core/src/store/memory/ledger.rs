@@ -10,7 +10,7 @@ use crate::store::{
 
 #[derive(Default)]
 pub(super) struct Ledger {
-    claims: BTreeMap<CallKey, EffectClaim>,
+    pub(super) claims: BTreeMap<CallKey, EffectClaim>,
     /// Running rows, in the order in which their leases end.
     leases: BTreeSet<(Timestamp, CallKey)>,
     /// Keys of versions before 0.2, each with the key of a row that was begun with it.
@@ -90,7 +90,7 @@ impl Ledger {
         self.claims.insert(key, claim);
     }
 
-    fn remove(&mut self, key: &CallKey) {
+    pub(super) fn remove(&mut self, key: &CallKey) {
         let Some(claim) = self.claims.remove(key) else {
             return;
         };

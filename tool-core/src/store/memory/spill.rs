@@ -9,7 +9,7 @@ use crate::store::{
 
 #[derive(Default)]
 pub(super) struct Spills {
-    rows: BTreeMap<String, Spill>,
+    pub(super) rows: BTreeMap<String, Spill>,
     /// In the order in which they expire.
     by_expiry: BTreeSet<(Timestamp, String)>,
 }
@@ -22,6 +22,12 @@ impl Spills {
         self.by_expiry.insert((spill.expires, spill.handle.clone()));
         self.rows.insert(spill.handle.clone(), spill);
         Ok(())
+    }
+
+    pub(super) fn remove(&mut self, handle: &str) {
+        if let Some(spill) = self.rows.remove(handle) {
+            self.by_expiry.remove(&(spill.expires, handle.to_owned()));
+        }
     }
 
     fn expire(&mut self, scope: Scope<'_>, now: Timestamp) -> u64 {

@@ -36,7 +36,7 @@ impl Switches {
             .collect()
     }
 
-    fn retire(&mut self, scope: Scope<'_>, since: Timestamp, most: u32) -> u64 {
+    pub(super) fn retire(&mut self, scope: Scope<'_>, since: Timestamp, most: u32) -> u64 {
         let over = self.rows.values().filter(|switch| {
             let is_over = !switch.on && switch.key.kind != SwitchKind::Enable && switch.at < since;
             is_over && is_of(switch, scope)

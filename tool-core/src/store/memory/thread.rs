@@ -8,8 +8,8 @@ use crate::store::{
 };
 
 #[derive(Default)]
-struct Thread {
-    messages: Vec<Message>,
+pub(super) struct Thread {
+    pub(super) messages: Vec<Message>,
     /// The last sequence number that was given, which outlives the messages.
     last: u64,
     /// Calls that have their result.
@@ -17,7 +17,7 @@ struct Thread {
 }
 
 #[derive(Default)]
-pub(super) struct Threads(BTreeMap<ThreadId, Thread>);
+pub(super) struct Threads(pub(super) BTreeMap<ThreadId, Thread>);
 
 impl Threads {
     fn append(&mut self, message: NewMessage) -> Result<u64, StoreError> {
@@ -51,7 +51,7 @@ impl Threads {
         thread.messages[first..].to_vec()
     }
 
-    fn erase(&mut self, thread: &ThreadId) -> u64 {
+    pub(super) fn erase(&mut self, thread: &ThreadId) -> u64 {
         let Some(thread) = self.0.get_mut(thread) else {
             return 0;
         };

@@ -1,0 +1,248 @@
+//! Erasure and retention in SQLite.
+
+use sqlx::{QueryBuilder, Row as _, Sqlite};
+use tool_core::store::{
+    ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
+};
+
+use super::writer::Change;
+use super::{Fault, SqliteStore, audit, step, switch};
+
+/// Blanks the results of the effects of an erasure.
+pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new("UPDATE effect SET result = NULL WHERE result IS NOT NULL");
+    narrow_to_erased(&mut query, of);
+    query
+}
+
+/// Blanks the approvals of an erasure, and withdraws those that are open.
+pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "UPDATE approval SET status = iif(status IN ('pending', 'approved'), 'withdrawn', status), \
+         reason = NULL, answer_reason = NULL, arguments = ",
+    );
+    query.push_bind(ApprovalRequest::BLANK);
+    query.push(", edited = iif(edited IS NULL, NULL, ");
+    query.push_bind(ApprovalRequest::BLANK);
+    query.push(") WHERE (arguments <> ");
+    query.push_bind(ApprovalRequest::BLANK);
+    query.push(" OR reason IS NOT NULL OR answer_reason IS NOT NULL OR status IN ('pending', 'approved') OR edited <> ");
+    query.push_bind(ApprovalRequest::BLANK).push(")");
+    narrow_to_erased(&mut query, of);
+    query
+}
+
+fn narrow_to_erased(query: &mut QueryBuilder<Sqlite>, of: Erasure<'_>) {
+    let (workspace, column, value) = match of {
+        Erasure::Thread(thread) => (thread.workspace(), "thread", thread.conversation()),
+        Erasure::Principal {
+            workspace,
+            principal,
+        } => (workspace, "principal", principal),
+    };
+    query.push(" AND workspace = ");
+    query.push_bind(workspace.as_str().to_owned());
+    query.push(format_args!(" AND {column} = "));
+    query.push_bind(value.to_owned());
+}
+
+/// Removes settled effects that ended long ago and that neither a message nor an approval can name.
+pub(super) fn old_effects(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM effect WHERE rowid IN (SELECT e.rowid FROM effect e \
+         WHERE e.state IN ('succeeded', 'failed') AND e.ended < ",
+    );
+    query.push_bind(since.as_millis());
+    query.push(
+        " AND NOT EXISTS (SELECT 1 FROM message m WHERE m.workspace = e.workspace AND m.conversation = e.thread) \
+          AND NOT EXISTS (SELECT 1 FROM approval a WHERE a.workspace = e.workspace AND a.key = e.key) \
+          AND NOT EXISTS (SELECT 1 FROM approval a WHERE a.workspace = e.workspace AND a.key = e.earlier) LIMIT ",
+    );
+    query.push_bind(most).push(")");
+    query
+}
+
+/// Removes approvals that were asked for long ago and that nobody can answer or use any more.
+pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM approval WHERE rowid IN (SELECT rowid FROM approval \
+         WHERE status NOT IN ('pending', 'approved') AND created < ",
+    );
+    query.push_bind(since.as_millis());
+    query.push(" LIMIT ").push_bind(most).push(")");
+    query
+}
+
+/// Removes audit rows of calls that arrived long ago.
+pub(super) fn old_audit(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM audit WHERE rowid IN (SELECT rowid FROM audit WHERE started < ",
+    );
+    query.push_bind(since.as_millis());
+    query.push(" LIMIT ").push_bind(most).push(")");
+    query
+}
+
+/// Removes spilled outputs that have expired, and with them their chunks.
+pub(super) fn old_spills(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM spill WHERE rowid IN (SELECT rowid FROM spill WHERE expires <= ",
+    );
+    query.push_bind(now.as_millis());
+    query.push(" LIMIT ").push_bind(most).push(")");
+    query
+}
+
+fn old_unassigned(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM message_unassigned WHERE rowid IN (SELECT rowid FROM message_unassigned WHERE at < ",
+    );
+    query.push_bind(since.as_millis());
+    query.push(" LIMIT ").push_bind(most).push(")");
+    query
+}
+
+/// Threads whose last message is old. The last number of a thread names its last message.
+const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM thread t \
+     JOIN message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
+     WHERE m.at < ? LIMIT ?";
+
+async fn rows(change: &mut Change, mut query: QueryBuilder<Sqlite>) -> Result<u64, Fault> {
+    let done = query.build().execute(&mut **change).await?;
+    Ok(done.rows_affected())
+}
+
+impl SqliteStore {
+    async fn erase_rows(&self, of: Erasure<'_>) -> Result<Erased, Fault> {
+        let mut change = self.change().await?;
+        let mut erased = Erased {
+            effects: rows(&mut change, effects(of)).await?,
+            approvals: rows(&mut change, approvals(of)).await?,
+            ..Erased::default()
+        };
+        match of {
+            Erasure::Thread(thread) => {
+                let done =
+                    sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
+                        .bind(thread.workspace().as_str())
+                        .bind(thread.conversation())
+                        .execute(&mut *change)
+                        .await?;
+                erased.messages = done.rows_affected();
+            }
+            Erasure::Principal {
+                workspace,
+                principal,
+            } => {
+                let done = sqlx::query(audit::ERASE)
+                    .bind(principal)
+                    .bind(workspace.as_str())
+                    .execute(&mut *change)
+                    .await?;
+                erased.audit = done.rows_affected();
+                let done = sqlx::query("DELETE FROM spill WHERE workspace = ? AND principal = ?")
+                    .bind(workspace.as_str())
+                    .bind(principal)
+                    .execute(&mut *change)
+                    .await?;
+                erased.spills = done.rows_affected();
+            }
+        }
+        change.commit().await?;
+        self.forget().await?;
+        Ok(erased)
+    }
+
+    /// One change for each table, so that calls can come between.
+    async fn purge_rows(
+        &self,
+        retention: &Retention,
+        now: Timestamp,
+        most: u32,
+    ) -> Result<Purged, Fault> {
+        let since = |age| Retention::since(age, now);
+        let mut purged = Purged {
+            spills: self.remove(Some(old_spills(now, most))).await?,
+            ..Purged::default()
+        };
+        if let Some(since) = since(retention.threads) {
+            purged.threads = self.remove_threads(since, most).await?;
+        }
+        let approvals = since(retention.approvals).map(|since| old_approvals(since, most));
+        purged.approvals = self.remove(approvals).await?;
+        // After what can name them.
+        let effects = since(retention.effects).map(|since| old_effects(since, most));
+        purged.effects = self.remove(effects).await?;
+        let audit = since(retention.audit).map(|since| old_audit(since, most));
+        purged.audit = self.remove(audit).await?;
+        let unassigned = since(retention.unassigned).map(|since| old_unassigned(since, most));
+        purged.unassigned = self.remove(unassigned).await?;
+        let switches = since(retention.switches);
+        let switches = switches.map(|since| switch::retirement(Scope::All, since, most));
+        purged.switches = self.remove(switches).await?;
+        purged.more = [
+            purged.spills,
+            purged.threads,
+            purged.approvals,
+            purged.effects,
+            purged.audit,
+            purged.unassigned,
+            purged.switches,
+        ]
+        .into_iter()
+        .any(|rows| rows >= u64::from(most));
+        Ok(purged)
+    }
+
+    async fn remove(&self, query: Option<QueryBuilder<Sqlite>>) -> Result<u64, Fault> {
+        match query {
+            Some(mut query) => self.update(query.build()).await,
+            None => Ok(0),
+        }
+    }
+
+    async fn remove_threads(&self, since: Timestamp, most: u32) -> Result<u64, Fault> {
+        // Found by a reader, because that looks at every thread, and removed where nothing was written since.
+        let found = sqlx::query(OLD_THREADS)
+            .bind(since.as_millis())
+            .bind(most)
+            .fetch_all(&self.readers)
+            .await?;
+        if found.is_empty() {
+            return Ok(0);
+        }
+        let mut change = self.change().await?;
+        let mut removed = 0;
+        for row in &found {
+            let (workspace, conversation): (&str, &str) =
+                (row.try_get("workspace")?, row.try_get("conversation")?);
+            let done = sqlx::query(
+                "DELETE FROM message WHERE workspace = ?1 AND conversation = ?2
+                 AND EXISTS (SELECT 1 FROM thread WHERE workspace = ?1 AND conversation = ?2 AND last = ?3)",
+            )
+            .bind(workspace)
+            .bind(conversation)
+            .bind(row.try_get::<i64, _>("last")?)
+            .execute(&mut *change)
+            .await?;
+            removed += u64::from(done.rows_affected() > 0);
+        }
+        change.commit().await?;
+        Ok(removed)
+    }
+}
+
+impl Maintenance for SqliteStore {
+    fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased> {
+        step(self.erase_rows(of))
+    }
+
+    fn purge<'a>(
+        &'a self,
+        retention: &'a Retention,
+        now: Timestamp,
+        most: u32,
+    ) -> StoreFuture<'a, Purged> {
+        step(self.purge_rows(retention, now, most))
+    }
+}

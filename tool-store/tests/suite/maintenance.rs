@@ -1,0 +1,307 @@
+//! Erasure, retention and pages.
+
+use std::time::Duration;
+
+use tool_core::store::*;
+
+use crate::both;
+use crate::records::{acme, at, audit, end, intent, key, key_of, message, request, spill, thread};
+
+fn in_thread(name: &str, conversation: &str) -> Intent {
+    Intent {
+        thread: Some(conversation.to_owned()),
+        ..intent(name)
+    }
+}
+
+fn answered(verdict: Verdict) -> Answer {
+    Answer {
+        verdict,
+        approver: "eve".to_owned(),
+        reason: Some("because".to_owned()),
+        at: at(200),
+    }
+}
+
+/// A store with effects, approvals, messages and audit rows in two threads.
+async fn filled(
+    store: &(impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore),
+) {
+    for (name, conversation) in [("a", "main"), ("b", "main"), ("c", "side")] {
+        store
+            .begin(in_thread(name, conversation), Some(audit(name)))
+            .await
+            .unwrap();
+        EffectLedger::end(store, &key(name), "run-1", end(EffectState::Succeeded, 300))
+            .await
+            .unwrap();
+        let request = ApprovalRequest {
+            thread: Some(conversation.to_owned()),
+            ..request(name)
+        };
+        store.open(request).await.unwrap();
+    }
+    ApprovalStore::answer(
+        store,
+        &acme(),
+        "a",
+        answered(Verdict::Edit("{\"to\":\"eve\"}".to_owned())),
+    )
+    .await
+    .unwrap();
+    store.spend(&acme(), "a", "nonce", at(210)).await.unwrap();
+    for conversation in ["main", "side"] {
+        store
+            .append(message(conversation, Role::User, None))
+            .await
+            .unwrap();
+    }
+    store.put(spill("s", "long")).await.unwrap();
+}
+
+async fn effect(store: &impl EffectLedger, name: &str) -> EffectRow {
+    store.get(&key(name)).await.unwrap().unwrap()
+}
+
+async fn approval(store: &impl ApprovalStore, name: &str) -> ApprovalRow {
+    store.get(&acme(), name).await.unwrap().unwrap()
+}
+
+/// Purges until nothing is left to purge, and returns how many effects went.
+async fn purge(store: &impl Maintenance, retention: Retention, now: i64) -> Purged {
+    let mut all = Purged::default();
+    loop {
+        let purged = store.purge(&retention, at(now), 2).await.unwrap();
+        assert!(
+            purged.effects <= 2 && purged.audit <= 2 && purged.approvals <= 2,
+            "{purged:?}"
+        );
+        all.effects += purged.effects;
+        all.audit += purged.audit;
+        all.approvals += purged.approvals;
+        all.threads += purged.threads;
+        all.spills += purged.spills;
+        if !purged.more {
+            return all;
+        }
+    }
+}
+
+/// Rows that are older than this go.
+const AGE: Option<Duration> = Some(Duration::from_millis(100));
+
+both! {
+    // B10: erasure of a thread blanks contents, and keeps key, state and times.
+    #[test]
+    async fn thread_is_erased_and_its_effects_are_known(
+        store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
+    ) {
+        filled(&store).await;
+        let before = effect(&store, "a").await;
+        let (spent, open) = (approval(&store, "a").await, approval(&store, "b").await);
+        let main = thread("main");
+        let erased = store.erase_contents(Erasure::Thread(&main)).await.unwrap();
+        assert_eq!(erased, Erased { messages: 1, effects: 2, approvals: 2, ..Erased::default() });
+        assert_eq!(effect(&store, "a").await, EffectRow { result: None, ..before });
+        assert!(effect(&store, "c").await.result.is_some());
+        assert_eq!(ThreadStore::read(&store, &main, None).await.unwrap(), []);
+
+        let mut blank = spent;
+        ApprovalRequest::BLANK.clone_into(&mut blank.request.arguments);
+        blank.request.reason = None;
+        blank.answer = Some(Answer { reason: None, ..answered(Verdict::Edit(ApprovalRequest::BLANK.to_owned())) });
+        assert_eq!(approval(&store, "a").await, blank);
+        // What nobody has answered can be answered no more.
+        let mut withdrawn = open;
+        ApprovalRequest::BLANK.clone_into(&mut withdrawn.request.arguments);
+        withdrawn.request.reason = None;
+        withdrawn.status = ApprovalStatus::Withdrawn;
+        assert_eq!(approval(&store, "b").await, withdrawn);
+        assert!(ApprovalStore::answer(&store, &acme(), "b", answered(Verdict::Approve)).await.is_err());
+        assert_eq!(approval(&store, "c").await.status, ApprovalStatus::Pending);
+
+        // The effect is not begun again.
+        let Begun::Replay(row) = store.begin(in_thread("a", "main"), None).await.unwrap() else {
+            panic!("begun twice");
+        };
+        assert_eq!(row.state, EffectState::Succeeded);
+        assert_eq!(store.erase_contents(Erasure::Thread(&main)).await.unwrap(), Erased::default());
+    }
+
+    // B10: erasure of a user.
+    #[test]
+    async fn user_is_erased(
+        store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
+    ) {
+        filled(&store).await;
+        let acme = acme();
+        let foreign = Workspace::new("umbrella");
+        for (workspace, principal) in [(&foreign, "ann"), (&acme, "bob")] {
+            let none = Erasure::Principal { workspace, principal };
+            assert_eq!(store.erase_contents(none).await.unwrap(), Erased::default());
+        }
+        let ann = Erasure::Principal { workspace: &acme, principal: "ann" };
+        let erased = store.erase_contents(ann).await.unwrap();
+        assert_eq!(erased, Erased { messages: 0, effects: 3, approvals: 3, audit: 3, spills: 1 });
+        assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), []);
+        assert_eq!(effect(&store, "c").await.state, EffectState::Succeeded);
+    }
+
+    // B10: an effect outlives every thread and approval that can name it.
+    #[test]
+    async fn effects_outlive_what_can_name_them(
+        store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
+    ) {
+        filled(&store).await;
+        store.begin(in_thread("doubt", "gone"), None).await.unwrap();
+        store.sweep(Scope::All, at(600)).await.unwrap();
+        store.begin(in_thread("alone", "gone"), None).await.unwrap();
+        EffectLedger::end(&store, &key("alone"), "run-1", end(EffectState::Failed, 300)).await.unwrap();
+        let effects = Retention { effects: AGE, ..Retention::default() };
+        // Nothing is old enough, then only what neither a message nor an approval names.
+        assert_eq!(purge(&store, effects, 400).await.effects, 0);
+        assert_eq!(purge(&store, effects, 10_000).await.effects, 1);
+        assert_eq!(EffectLedger::get(&store, &key("alone")).await.unwrap(), None);
+        let threads = Retention { threads: AGE, ..effects };
+        let purged = purge(&store, threads, 10_000).await;
+        assert_eq!((purged.threads, purged.effects), (2, 0));
+        // A thread begins after its last number.
+        assert_eq!(store.append(message("main", Role::User, None)).await.unwrap(), 2);
+        ApprovalStore::expire(&store, Scope::All, at(10_000)).await.unwrap();
+        let approvals = Retention { approvals: AGE, ..effects };
+        let purged = purge(&store, approvals, 10_000).await;
+        // Those of the thread that was written into again stay.
+        assert_eq!((purged.approvals, purged.effects), (3, 1));
+        assert_eq!(effect(&store, "a").await.state, EffectState::Succeeded);
+        // Nobody has settled this one.
+        assert_eq!(effect(&store, "doubt").await.state, EffectState::Ambiguous);
+    }
+
+    // B10: every table has a retention, and one purge removes a bounded number of rows.
+    #[test]
+    async fn old_rows_are_purged_in_batches(
+        store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
+    ) {
+        filled(&store).await;
+        let nothing = purge(&store, Retention::default(), 900).await;
+        assert_eq!(nothing, Purged::default());
+        let audit = Retention { audit: AGE, ..Retention::default() };
+        assert_eq!(purge(&store, audit, 200).await.audit, 0);
+        let purged = purge(&store, audit, 10_000).await;
+        // A spilled output goes when it has expired, whatever the retention.
+        assert_eq!((purged.audit, purged.spills), (3, 1));
+        // An open approval stays until it has expired.
+        let approvals = Retention { approvals: AGE, ..Retention::default() };
+        assert_eq!(purge(&store, approvals, 10_000).await.approvals, 1);
+    }
+
+    // B10: pages, newest first, are the whole list, also while rows are added.
+    #[test]
+    async fn pages_of_effects_skip_and_repeat_nothing(store: impl EffectLedger) {
+        for n in 0..9 {
+            let intent = Intent { at: at(100 + n / 3), ..in_thread(&format!("{n}"), "main") };
+            store.begin(intent, None).await.unwrap();
+        }
+        for newest_first in [true, false] {
+            let mut filter = EffectFilter { limit: Some(2), newest_first, ..EffectFilter::default() };
+            let mut read = Vec::new();
+            loop {
+                let page = store.page(Scope::All, &filter).await.unwrap();
+                let Some(last) = page.last() else { break };
+                filter.after = Some(last.place());
+                read.extend(page);
+                if newest_first {
+                    let newer = Intent { at: at(900), ..intent(&format!("new {}", read.len())) };
+                    store.begin(newer, None).await.unwrap();
+                }
+            }
+            if newest_first {
+                read.reverse();
+            } else {
+                read.retain(|row| row.intent.at < at(900));
+            }
+            let names: Vec<_> = read.iter().map(|row| row.intent.identity.key().as_str().to_owned()).collect();
+            assert_eq!(names, ["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
+        }
+        EffectLedger::end(&store, &key("3"), "run-1", end(EffectState::Failed, 300)).await.unwrap();
+        let none = EffectFilter::default();
+        for (filter, expected) in [
+            (EffectFilter { state: Some(EffectState::Failed), ..none.clone() }, 1),
+            (EffectFilter { thread: Some("main".into()), ..none.clone() }, 9),
+            (EffectFilter { thread: Some("side".into()), ..none.clone() }, 0),
+            (EffectFilter { tool: Some("wipe".into()), ..none.clone() }, 0),
+            (EffectFilter { principal: Some("bob".into()), ..none }, 0),
+        ] {
+            assert_eq!(store.page(Scope::All, &filter).await.unwrap().len(), expected, "{filter:?}");
+        }
+    }
+
+    // B10: the audit is read newest first, by thread, outcome and decision.
+    #[test]
+    async fn pages_of_the_audit_are_narrowed_and_newest_first(store: impl AuditSink) {
+        let row = |name: &str, minute, thread: &str, outcome: &str, decision: &str| AuditRow {
+            started: at(minute),
+            thread: Some(thread.to_owned()),
+            outcome: Some(outcome.to_owned()),
+            decision: Some(decision.to_owned()),
+            ..audit(name)
+        };
+        let rows = vec![
+            row("a", 100, "main", "ok", "d1"),
+            row("b", 200, "main", "failed", "d1"),
+            row("c", 200, "side", "ok", "d2"),
+            row("d", 300, "main", "ok", "d2"),
+        ];
+        store.write(rows).await.unwrap();
+        let none = AuditFilter { newest_first: true, ..AuditFilter::default() };
+        for (filter, expected) in [
+            (none.clone(), vec!["d", "c", "b", "a"]),
+            (AuditFilter { thread: Some("main".into()), ..none.clone() }, vec!["d", "b", "a"]),
+            (AuditFilter { outcome: Some("failed".into()), ..none.clone() }, vec!["b"]),
+            (AuditFilter { outcome: Some("ok".into()), ..none.clone() }, vec!["d", "c", "a"]),
+            (AuditFilter { decision: Some("d1".into()), ..none.clone() }, vec!["b", "a"]),
+            (AuditFilter { since: Some(at(200)), until: Some(at(300)), ..none.clone() }, vec!["c", "b"]),
+            (AuditFilter { since: Some(at(300)), until: Some(at(200)), ..none.clone() }, vec![]),
+            (AuditFilter { limit: Some(2), ..none.clone() }, vec!["d", "c"]),
+        ] {
+            let rows = store.export(Scope::All, &filter).await.unwrap();
+            assert_eq!(rows.iter().map(key_of).collect::<Vec<_>>(), expected, "{filter:?}");
+        }
+        for newest_first in [true, false] {
+            let mut page = AuditFilter { limit: Some(1), newest_first, ..AuditFilter::default() };
+            let mut read = Vec::new();
+            while let [row] = &store.export(Scope::All, &page).await.unwrap()[..] {
+                page.after = Some(row.place());
+                read.push(key_of(row));
+            }
+            if newest_first {
+                read.reverse();
+            }
+            assert_eq!(read, ["a", "b", "c", "d"]);
+        }
+    }
+
+    // B10: the approvals that wait, newest first.
+    #[test]
+    async fn pages_of_approvals_are_newest_first(store: impl ApprovalStore) {
+        for n in 0..5 {
+            let request = ApprovalRequest { created: at(100 + n / 2), ..request(&format!("{n}")) };
+            store.open(request).await.unwrap();
+        }
+        store.withdraw(&acme(), "2").await.unwrap();
+        for (newest_first, expected) in [(true, ["4", "3", "1", "0"]), (false, ["0", "1", "3", "4"])] {
+            let mut page = ApprovalFilter {
+                status: Some(ApprovalStatus::Pending),
+                limit: Some(1),
+                newest_first,
+                ..ApprovalFilter::default()
+            };
+            let mut read = Vec::new();
+            while let [row] = &store.list(Scope::All, &page).await.unwrap()[..] {
+                page.after = Some((row.request.created, row.request.id.clone()));
+                read.push(row.request.id.clone());
+            }
+            assert_eq!(read, expected);
+        }
+    }
+}
