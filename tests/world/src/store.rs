@@ -6,11 +6,11 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tool_core::store::{
     Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
-    AuditSink, Begun, CallKey, EffectEnd, EffectLedger, EffectRow, EffectState, Ended, Intent,
-    MemoryStore, Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId,
-    RunProgress, RunRow, RunStop, RunStore, Scope, Spill, SpillPart, SpillStore, Store, StoreError,
-    StoreFuture, Switch, SwitchFilter, SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp,
-    Workspace,
+    AuditSink, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState,
+    Ended, Intent, MemoryStore, Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd,
+    RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, Scope, Spill, SpillPart, SpillStore,
+    Store, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKind, SwitchStore, ThreadId,
+    ThreadStore, Timestamp, Workspace,
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
@@ -301,6 +301,30 @@ impl EffectLedger for HostStore {
         let (key, operator) = (key.clone(), operator.to_owned());
         self.op("ledger.resolve", move |store| {
             Box::pin(async move { store.resolve(&key, resolution, &operator, now).await })
+        })
+    }
+
+    fn force<'a>(
+        &'a self,
+        key: &'a CallKey,
+        resolution: Resolution,
+        operator: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, EffectRow> {
+        let (key, operator) = (key.clone(), operator.to_owned());
+        self.op("ledger.force", move |store| {
+            Box::pin(async move { store.force(&key, resolution, &operator, now).await })
+        })
+    }
+
+    fn page<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a EffectFilter,
+    ) -> StoreFuture<'a, Vec<EffectRow>> {
+        let (only, filter) = (scope.workspace().cloned(), filter.clone());
+        self.op("ledger.page", |store| {
+            Box::pin(async move { store.page(scope_of(only.as_ref()), &filter).await })
         })
     }
 

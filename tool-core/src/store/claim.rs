@@ -6,7 +6,7 @@ use super::{CallKey, StoreError, Timestamp};
 /// An effect as a store keeps it: what [`EffectLedger`](super::EffectLedger) promises about one key, without a store.
 ///
 /// For whoever writes a store: read the claim of the key, let it take the step, and write back what it has become, in one transaction
-/// that nobody else can come between. A claim that fails to take a step is unchanged.
+/// that nobody else can come between. A claim that fails to take a step is unchanged, but for the mark of [`end`](Self::end).
 ///
 /// ```
 /// use std::time::Duration;
@@ -122,7 +122,8 @@ impl EffectClaim {
 
     /// A step of [`EffectLedger::end`](super::EffectLedger::end). Gives whether the end came within the lease.
     ///
-    /// Conflict where the owner is another, where the row has succeeded or failed already, and for an end that says `Running`.
+    /// Conflict where the owner is another, where the row has succeeded or failed already, and for an end that says `Running`. The end of
+    /// an earlier run marks the row as late, which is to be stored although it is an error.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
         let key = row.intent.identity.key();
@@ -132,6 +133,8 @@ impl EffectClaim {
             ));
         }
         if row.intent.owner != owner {
+            // A run that an operator had given up for dead: a trace of it stays.
+            row.late |= row.attempt > 1;
             return Err(StoreError::Conflict(format!(
                 "effect `{key}` is another owner's"
             )));
@@ -148,9 +151,24 @@ impl EffectClaim {
         row.state = end.state;
         row.result = end.result;
         row.ended = Some(end.at);
-        row.late = ended == Ended::Late;
+        row.late |= ended == Ended::Late;
         self.released = false;
         Ok(ended)
+    }
+
+    /// A step of [`EffectLedger::force`](super::EffectLedger::force); the row is the one to return.
+    ///
+    /// Missing where the key is released already, Conflict where the row has succeeded or failed.
+    pub fn force(
+        &mut self,
+        resolution: Resolution,
+        operator: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if !self.released {
+            self.lapse(now.max(self.row.intent.lease_until));
+        }
+        self.resolve(resolution, operator, now)
     }
 
     /// A step of [`EffectLedger::resolve`](super::EffectLedger::resolve); the row is the one to return.

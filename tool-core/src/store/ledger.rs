@@ -81,7 +81,7 @@ pub struct EffectRow {
     pub result: Option<String>,
     /// When the end or the resolution came.
     pub ended: Option<Timestamp>,
-    /// Whether the end came after the lease.
+    /// Whether the end came after the lease, or an earlier run of the call ended after an operator had released it and this one had begun.
     pub late: bool,
     /// The operator who resolved a doubt about it.
     pub resolved_by: Option<String>,
@@ -132,6 +132,17 @@ pub enum Resolution {
     Failed(String),
     /// It may run once more.
     Rerun,
+}
+
+impl Resolution {
+    /// The resolution as a word, without its result.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Succeeded(_) => "succeeded",
+            Self::Failed(_) => "failed",
+            Self::Rerun => "rerun",
+        }
+    }
 }
 
 /// Which effects are meant: those that agree with every field that is set.
@@ -245,6 +256,9 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Records how the body ended. An ambiguous row becomes what a late end says, also where it was released for a rerun that nobody
     /// has begun.
     ///
+    /// The end of an earlier run, whose call was released and begun again, is a Conflict that marks the row as
+    /// [`late`](EffectRow::late): both runs may have taken effect.
+    ///
     /// Missing for an unknown key. Conflict where the owner is another, where the row has succeeded or failed already, and for an end
     /// that says `Running`.
     fn end<'a>(
@@ -270,6 +284,24 @@ pub trait EffectLedger: Send + Sync + 'static {
         operator: &'a str,
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow>;
+
+    /// Settles a row as [`resolve`](Self::resolve) does, also one that is running and whose lease is not over. Only for an operator who
+    /// knows that its owner is dead.
+    ///
+    /// Without an implementation of its own, a store resolves the row at the end of its lease, which the row then names as its end.
+    fn force<'a>(
+        &'a self,
+        key: &'a CallKey,
+        resolution: Resolution,
+        operator: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, EffectRow> {
+        Box::pin(async move {
+            let row = self.get(key).await?;
+            let at = row.map_or(now, |row| now.max(row.intent.lease_until));
+            self.resolve(key, resolution, operator, at).await
+        })
+    }
 
     /// Turns every running row of a scope whose lease is over at `now` to ambiguous, and returns those rows, by `at`, then key.
     fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>>;

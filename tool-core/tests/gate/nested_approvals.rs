@@ -182,7 +182,7 @@ async fn an_outer_call_goes_on_after_each_nested_approval() {
             assert_eq!(text, said, "{name}, by token: {by_token}");
             assert_eq!((world.mailbox.sent(), waited), (letters, letters), "{name}");
             // No call is in doubt, and each has succeeded.
-            let rows = EffectLedger::list(&world.store, Scope::All, &EffectFilter::default())
+            let rows = EffectLedger::list(&world.store, Scope::All, None)
                 .await
                 .unwrap();
             assert!(!rows.is_empty());

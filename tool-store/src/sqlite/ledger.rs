@@ -184,11 +184,15 @@ impl SqliteStore {
         step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,
     ) -> Result<(R, EffectRow), Fault> {
         let claim = find(&mut change, FIND, key).await?;
-        let mut claim = claim.ok_or_else(|| EffectClaim::missing(key))?;
-        let done = step(&mut claim)?;
-        save(&mut change, &claim).await?;
-        change.commit().await?;
-        Ok((done, claim.row))
+        let before = claim.ok_or_else(|| EffectClaim::missing(key))?;
+        let mut claim = before.clone();
+        let done = step(&mut claim);
+        // The end of a run that was given up for dead fails and marks the row.
+        if done.is_ok() || claim != before {
+            save(&mut change, &claim).await?;
+            change.commit().await?;
+        }
+        Ok((done?, claim.row))
     }
 }
 
@@ -252,6 +256,21 @@ impl EffectLedger for SqliteStore {
                 claim.resolve(resolution, operator, now)
             });
             Ok(resolved.await?.1)
+        })
+    }
+
+    fn force<'a>(
+        &'a self,
+        key: &'a CallKey,
+        resolution: Resolution,
+        operator: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, EffectRow> {
+        step(async move {
+            let change = self.change().await?;
+            let forced =
+                self.step_effect(change, key, |claim| claim.force(resolution, operator, now));
+            Ok(forced.await?.1)
         })
     }
 

@@ -191,6 +191,48 @@ both! {
         assert_eq!(store.end(&key("k"), "run-2", end(EffectState::Succeeded, 1100)).await.unwrap(), Ended::InTime);
     }
 
+    // B8: a row whose lease lies in the future is settled by force, and by nothing else.
+    #[test]
+    async fn running_row_is_settled_by_force(store: impl EffectLedger) {
+        missing(store.force(&key("k"), Resolution::Rerun, "olga", at(200)).await);
+        for name in ["k", "l"] {
+            store.begin(Intent { lease_until: at(1_000_000), ..intent(name) }, None).await.unwrap();
+            conflict(store.resolve(&key(name), Resolution::Rerun, "olga", at(200)).await, "running");
+        }
+        let forced = store.force(&key("k"), Resolution::Succeeded("7".into()), "olga", at(200)).await.unwrap();
+        assert_eq!((forced.state, forced.ended), (EffectState::Succeeded, Some(at(200))));
+        assert_eq!((forced.result.as_deref(), forced.resolved_by.as_deref()), (Some("7"), Some("olga")));
+        assert_eq!(row(&store, "k").await, forced);
+        conflict(store.force(&key("k"), Resolution::Rerun, "olga", at(201)).await, "succeeded");
+        store.force(&key("l"), Resolution::Rerun, "olga", at(200)).await.unwrap();
+        missing(store.force(&key("l"), Resolution::Rerun, "olga", at(201)).await);
+        let next = Intent { owner: "run-2".into(), at: at(300), lease_until: at(900), ..intent("l") };
+        assert_eq!(store.begin(next, None).await.unwrap(), Begun::New);
+    }
+
+    // B11: a run that was given up for dead, and ends after the next one has begun, leaves a trace.
+    #[test]
+    async fn end_of_an_earlier_run_is_noted(store: impl EffectLedger) {
+        for (name, first_ends_last) in [("k", true), ("l", false)] {
+            store.begin(intent(name), None).await.unwrap();
+            conflict(store.end(&key(name), "run-9", end(EffectState::Succeeded, 300)).await, "owner");
+            assert!(!row(&store, name).await.late);
+            store.resolve(&key(name), Resolution::Rerun, "olga", at(900)).await.unwrap();
+            let next = Intent { owner: "run-2".into(), at: at(1000), lease_until: at(1500), ..intent(name) };
+            store.begin(next, None).await.unwrap();
+            if first_ends_last {
+                store.end(&key(name), "run-2", end(EffectState::Succeeded, 1100)).await.unwrap();
+                assert!(!row(&store, name).await.late);
+            }
+            conflict(store.end(&key(name), "run-1", end(EffectState::Failed, 1200)).await, "owner");
+            if !first_ends_last {
+                store.end(&key(name), "run-2", end(EffectState::Succeeded, 1300)).await.unwrap();
+            }
+            let row = row(&store, name).await;
+            assert_eq!((row.state, row.late, row.attempt), (EffectState::Succeeded, true, 2));
+        }
+    }
+
     // M6: the first attempt ends after all, before the second began: it is not begun again.
     #[test]
     async fn a_late_end_takes_a_release_back(store: impl EffectLedger) {

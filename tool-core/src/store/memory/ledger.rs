@@ -200,6 +200,21 @@ impl EffectLedger for MemoryStore {
         })
     }
 
+    fn force<'a>(
+        &'a self,
+        key: &'a CallKey,
+        resolution: Resolution,
+        operator: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, EffectRow> {
+        self.step(move |tables| {
+            tables.ledger.change(key, |claim| {
+                claim.force(resolution, operator, now)?;
+                Ok(claim.row.clone())
+            })
+        })
+    }
+
     fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
         self.step(move |tables| Ok(tables.ledger.sweep(scope, now)))
     }
