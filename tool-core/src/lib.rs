@@ -108,7 +108,7 @@ pub use gate::{
     Step, policy,
 };
 #[cfg(feature = "host")]
-pub use gate::{Gate, GateBuilder, Retry, Switches};
+pub use gate::{Gate, GateBuilder, Retry, Sweeper, Switches};
 pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
 #[cfg(feature = "host")]
 pub use registry::{BootError, Plugin};

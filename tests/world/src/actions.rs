@@ -165,8 +165,8 @@ impl Running<'_> {
         self.disturb_active();
         self.serve(host, move |host| async move {
             let patience = Duration::from_millis(patience);
-            // Once to let calls end, once to let them write, and a moment.
-            let most = patience + patience.max(Duration::from_secs(1)) + Duration::from_secs(1);
+            // The patience, a second for the last writes, and a moment.
+            let most = patience + Duration::from_millis(1_100);
             let ended = tokio::time::timeout(most, host.drain(patience)).await;
             if ended.is_err() {
                 let what = format!("drain({patience:?}) has not ended after {most:?}");

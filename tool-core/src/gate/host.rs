@@ -1,24 +1,34 @@
 //! The gate of a host: everything that stands between a call that may be seen and its body.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
-use crate::audit::Audit;
+use super::sweeper::Sweeper;
+use crate::audit::{Audit, AuditBuffer, Entry};
 use crate::context::ToolContext;
+use crate::env;
 use crate::error::ToolError;
 use crate::limits::Limits;
 use crate::run::hooks::{Hooks, Permitted, Ran};
 use crate::run::stored;
-use crate::store::{CallKey, EffectLedger, EffectRow, Resolution, Timestamp};
+use crate::store::{
+    AuditNote, AuditRow, CallId, CallKey, EffectClaim, EffectLedger, EffectRow, Resolution,
+    StoreError, Timestamp,
+};
 use crate::sync::Door;
 
 /// How long a running call holds its row in the ledger without a sign of life.
 const LEASE: Duration = Duration::from_secs(30);
+
+/// How long [`Gate::drain`] waits for the last writes.
+const LAST_WRITES: Duration = Duration::from_secs(1);
 
 /// What every call of a host passes: approvals, the effect ledger, the audit, hooks, and the way to stop.
 ///
@@ -58,6 +68,11 @@ struct Inner {
     running: Door<ToolContext>,
     /// Woken when the last running call ends.
     idle: Notify,
+    sweeper: Sweeper,
+    /// Cancelled when no more is swept.
+    sweeping: CancellationToken,
+    /// Whether a task sweeps.
+    is_swept: AtomicBool,
 }
 
 /// The effect ledger, and who writes into it.
@@ -111,6 +126,7 @@ pub struct GateBuilder {
     limits: Option<Limits>,
     retry: Retry,
     content: bool,
+    sweeper: Sweeper,
 }
 
 impl GateBuilder {
@@ -141,6 +157,12 @@ impl GateBuilder {
     /// it three times in that span; when it lapses, the effect counts as ambiguous.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = Some(lease);
+        self
+    }
+
+    /// How the ledger and the approvals are swept; [`Sweeper::default`] where nothing is said.
+    pub fn sweeper(mut self, sweeper: Sweeper) -> Self {
+        self.sweeper = sweeper;
         self
     }
 
@@ -207,7 +229,7 @@ impl GateBuilder {
             runs: Arc::default(),
             lease,
         });
-        Gate(Arc::new(Inner {
+        let gate = Gate(Arc::new(Inner {
             approvals: self.approvals,
             ledger,
             audit: self.audit,
@@ -217,7 +239,12 @@ impl GateBuilder {
             content: self.content,
             running: Door::new(),
             idle: Notify::new(),
-        }))
+            sweeper: self.sweeper,
+            sweeping: CancellationToken::new(),
+            is_swept: AtomicBool::new(false),
+        }));
+        gate.tend();
+        gate
     }
 }
 
@@ -275,16 +302,78 @@ impl Gate {
         let Some(ledger) = self.ledger() else {
             return Err(ToolError::unavailable("the effect ledger"));
         };
-        let resolution = match resolution {
-            Resolution::Succeeded(output) => Resolution::Succeeded(stored::succeeded(&output)?),
-            Resolution::Failed(text) => Resolution::Failed(stored::failed(&text)),
-            Resolution::Rerun => Resolution::Rerun,
-        };
+        let resolution = stored_resolution(resolution)?;
         let resolved = ledger
             .store
             .resolve(key, resolution, operator, Timestamp::now())
             .await;
         resolved.map_err(ToolError::shown)
+    }
+
+    /// Settles an effect whatever its lease says, for a row that says `running` although its owner is dead: a clock that ran ahead can
+    /// have put the lease far into the future. Otherwise as [`resolve`](Gate::resolve).
+    ///
+    /// Where the owner is alive after all, its call may still take effect; be sure that it is dead. The audit gets a row of its own that
+    /// names the operator and the reason; where the audit is required and that row cannot be written, nothing is settled.
+    pub async fn force(
+        &self,
+        key: &CallKey,
+        resolution: Resolution,
+        operator: &str,
+        reason: &str,
+    ) -> Result<EffectRow, ToolError> {
+        let Some(ledger) = self.ledger() else {
+            return Err(ToolError::unavailable("the effect ledger"));
+        };
+        let resolution = stored_resolution(resolution)?;
+        let row = ledger.store.get(key).await.map_err(ToolError::shown)?;
+        let row = row.ok_or_else(|| ToolError::shown(EffectClaim::missing(key)))?;
+        self.audit_force(&row, &resolution, operator, reason)
+            .await
+            .map_err(ToolError::shown)?;
+        let forced = ledger
+            .store
+            .force(key, resolution, operator, Timestamp::now())
+            .await;
+        forced.map_err(ToolError::shown)
+    }
+
+    /// Writes that an operator forces an effect.
+    async fn audit_force(
+        &self,
+        row: &EffectRow,
+        resolution: &Resolution,
+        operator: &str,
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        if self.0.audit.is_off() {
+            return Ok(());
+        }
+        let intent = &row.intent;
+        let identity = CallId::alone(intent.identity.workspace())?;
+        let details = serde_json::json!({
+            "key": intent.identity.key().as_str(),
+            "state": row.state.as_str(),
+            "lease_until": intent.lease_until,
+            "resolution": resolution.as_str(),
+            "reason": reason,
+        });
+        let audit = AuditRow {
+            principal: Some(operator.to_owned()),
+            thread: intent.thread.clone(),
+            outcome: Some("ok".to_owned()),
+            notes: vec![AuditNote {
+                action: "effect.force".to_owned(),
+                details: details.to_string(),
+            }],
+            ..AuditRow::new(identity, &*intent.call, &*intent.tool, Timestamp::now())
+        };
+        match &self.0.audit {
+            Audit::Off => {}
+            Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(audit))),
+            Audit::Required(sink) => sink.write(vec![audit]).await?,
+        }
+        Ok(())
     }
 
     /// How many calls run now.
@@ -305,23 +394,40 @@ impl Gate {
     }
 
     /// Ends in an orderly way: takes no more calls, lets those that run finish until `patience` is over, cancels what is left, and
-    /// writes the audit.
+    /// writes the audit. Returns how many calls were cancelled.
     ///
-    /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store. Gives how many
-    /// calls were cancelled.
+    /// It ends at most one second after `patience`, whatever hangs: a body, the audit's sink, the ledger or the approvals. What could not
+    /// be written by then is logged: a call without an end in the ledger becomes ambiguous when its lease is over, and best-effort audit
+    /// rows stay in their buffer.
+    ///
+    /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store.
     pub async fn drain(&self, patience: Duration) -> usize {
         self.0.running.close();
+        self.0.sweeping.cancel();
         let _ = tokio::time::timeout(patience, self.idle()).await;
         let cancelled = self.0.running.count(|call| {
             call.cancel();
             true
         });
-        // A dropped body ends at once; what is awaited here is the ledger's and the audit's last word.
-        let _ = tokio::time::timeout(patience.max(Duration::from_secs(1)), self.idle()).await;
-        if let Some(buffer) = self.0.audit.buffer()
-            && let Err(error) = buffer.flush().await
-        {
-            tracing::error!(%error, waiting = buffer.waiting(), "audit rows could not be written before the end");
+        // A dropped body ends at once. What is awaited here are the last writes into the ledger and the audit.
+        let last = async {
+            self.idle().await;
+            match self.0.audit.buffer() {
+                Some(buffer) => buffer.flush().await,
+                None => Ok(()),
+            }
+        };
+        let waiting = || self.0.audit.buffer().map_or(0, AuditBuffer::waiting);
+        match tokio::time::timeout(LAST_WRITES, last).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::error!(%error, waiting = waiting(), "audit rows could not be written before the end");
+            }
+            Err(_) => tracing::error!(
+                running = self.running(),
+                waiting = waiting(),
+                "the ledger or the audit did not answer before the end"
+            ),
         }
         cancelled
     }
@@ -343,10 +449,75 @@ impl Gate {
         }
     }
 
+    /// Starts the task that sweeps, where there is a runtime and no task yet. It ends with the gate, and with [`drain`](Gate::drain).
+    fn tend(&self) {
+        let inner = &self.0;
+        if inner.sweeping.is_cancelled() {
+            return;
+        }
+        if inner.ledger.is_none() && inner.approvals.is_none() && !inner.sweeper.purges() {
+            return;
+        }
+        let Some(every) = inner
+            .sweeper
+            .pause(self.ledger().map(|ledger| ledger.lease))
+        else {
+            return;
+        };
+        if inner.is_swept.load(Ordering::Relaxed) || inner.is_swept.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (weak, stop) = (Arc::downgrade(inner), inner.sweeping.clone());
+        let sweeping = async move {
+            let _swept = Swept(weak.clone());
+            let sweeping = async {
+                let mut last_purge = None;
+                while let Some(inner) = weak.upgrade() {
+                    let ledger = inner
+                        .ledger
+                        .as_ref()
+                        .map(|ledger| Arc::clone(&ledger.store));
+                    let (approvals, sweeper) = (inner.approvals.clone(), inner.sweeper.clone());
+                    drop(inner);
+                    sweeper.sweep(ledger, approvals, &mut last_purge).await;
+                    tokio::time::sleep(every).await;
+                }
+            };
+            futures::future::select(pin!(stop.cancelled()), pin!(sweeping)).await;
+        };
+        if !env::spawn(sweeping) {
+            // Tried again when a call comes.
+            inner.is_swept.store(false, Ordering::Relaxed);
+        }
+    }
+
     /// Notes that a call runs; `None` where no more are taken.
     pub(crate) fn enter(&self, cx: &ToolContext) -> Option<Entered<'_>> {
+        if !self.0.is_swept.load(Ordering::Relaxed) {
+            self.tend();
+        }
         let at = self.0.running.enter(|| cx.clone())?;
         Some(Entered { gate: self, at })
+    }
+}
+
+/// The text that a replay answers with, for what an operator has found.
+fn stored_resolution(resolution: Resolution) -> Result<Resolution, ToolError> {
+    Ok(match resolution {
+        Resolution::Succeeded(output) => Resolution::Succeeded(stored::succeeded(&output)?),
+        Resolution::Failed(text) => Resolution::Failed(stored::failed(&text)),
+        Resolution::Rerun => Resolution::Rerun,
+    })
+}
+
+/// Another runtime may start another task after this one.
+struct Swept(Weak<Inner>);
+
+impl Drop for Swept {
+    fn drop(&mut self) {
+        if let Some(inner) = self.0.upgrade() {
+            inner.is_swept.store(false, Ordering::Relaxed);
+        }
     }
 }
 

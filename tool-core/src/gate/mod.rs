@@ -33,6 +33,8 @@ pub mod policy;
 pub(crate) mod resume;
 mod rules;
 #[cfg(feature = "host")]
+mod sweeper;
+#[cfg(feature = "host")]
 pub(crate) mod switches;
 mod visibility;
 
@@ -47,6 +49,8 @@ pub use lists::{Access, Lists, Step};
 pub use live::Disables;
 pub(crate) use near::unknown;
 pub use rules::Rules;
+#[cfg(feature = "host")]
+pub use sweeper::Sweeper;
 #[cfg(feature = "host")]
 pub use switches::Switches;
 pub(crate) use visibility::View;

@@ -239,7 +239,7 @@ impl Flight<'_> {
                 Err(error) => return undecided(error),
             }
         } else if let (Audit::Required(sink), Some(row)) = (gate.audit(), self.required_row()) {
-            record::required(sink, row).await?;
+            record::required(sink, row, cx.deadline()).await?;
         }
         // What was switched off or denied while a row was written does not run.
         if self.claim.is_some() || matches!(gate.audit(), Audit::Required(_)) {

@@ -1,19 +1,42 @@
 //! The audit rows of a call through a gate.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::{guard, telemetry};
 use crate::audit::{Audit, End, Entry, Late, arrived, blind};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
+use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{Gate, Layer};
 use crate::store::{AuditRow, AuditSink, CallId, Timestamp};
 
-/// Writes the row that has to be there before the body runs.
-pub(super) async fn required(sink: &Arc<dyn AuditSink>, row: AuditRow) -> Result<(), ToolError> {
-    let written = guard::store_step(|| sink.write(vec![row])).await;
+/// What the last row of a call may take beyond the call's deadline.
+const GRACE: Duration = Duration::from_millis(100);
+/// How long a row that is not waited for any more is tried.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Writes the row that has to be there before the body runs. A sink that does not answer before the call's deadline ends the call.
+pub(super) async fn required(
+    sink: &Arc<dyn AuditSink>,
+    row: AuditRow,
+    deadline: Option<Instant>,
+) -> Result<(), ToolError> {
+    let write = guard::store_step(|| sink.write(vec![row]));
+    let written = match deadline {
+        None => Ok(write.await),
+        Some(deadline) => tokio::time::timeout_at(deadline, write).await,
+    };
+    let Ok(written) = written else {
+        let text = "the call was not made, because the host could not write it down in time";
+        return Err(ToolError::of(ErrorKind::TimedOut, text).operator(
+            "the audit is required, and its sink did not answer before the deadline of the call",
+        ));
+    };
     written.map_err(|error| {
         unwritten(format!(
             "the audit is required and its row could not be written: {error}"
@@ -30,12 +53,36 @@ pub(super) fn unwritten(why: String) -> ToolError {
     .operator(why)
 }
 
-/// Writes the row of a call that has ended. That it cannot be written is told to the operator.
+/// Writes the row of a call that has ended. That it cannot be written is logged.
 pub(super) async fn ended(sink: &Arc<dyn AuditSink>, late: Late) {
     let row = late.row();
     let call = row.call.clone();
-    if let Err(error) = guard::store_step(|| sink.write(vec![row])).await {
-        tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
+    let deadline = late.scope.deadline;
+    let sink = Arc::clone(sink);
+    let write = async move {
+        if let Err(error) = guard::store_step(|| sink.write(vec![row])).await {
+            tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
+        }
+    };
+    within(write, deadline).await;
+}
+
+/// Waits for a last row until the deadline of its call; then goes on writing it in the background.
+async fn within(write: impl Future<Output = ()> + Send + 'static, deadline: Option<Instant>) {
+    let Some(deadline) = deadline else {
+        return write.await;
+    };
+    let mut write = Box::pin(write);
+    let deadline = deadline.max(Instant::now() + GRACE);
+    if tokio::time::timeout_at(deadline, &mut write).await.is_err() {
+        tracing::error!(
+            "the audit did not answer before the deadline of a call, its row is written in the background"
+        );
+        env::spawn(async move {
+            if tokio::time::timeout(PATIENCE, write).await.is_err() {
+                tracing::error!("the row of a call was given up, because the audit did not answer");
+            }
+        });
     }
 }
 
@@ -73,10 +120,13 @@ pub(super) async fn refuse(
             Audit::Off => {}
             Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(row))),
             Audit::Required(sink) => {
-                let call = row.call.clone();
-                if let Err(error) = guard::store_step(|| sink.write(vec![row])).await {
-                    tracing::error!(%error, call, "a refused call could not be written into the audit");
-                }
+                let (call, sink) = (row.call.clone(), Arc::clone(sink));
+                let write = async move {
+                    if let Err(error) = guard::store_step(|| sink.write(vec![row])).await {
+                        tracing::error!(%error, call, "a refused call could not be written into the audit");
+                    }
+                };
+                within(write, cx.deadline()).await;
             }
         }
     }

@@ -31,6 +31,7 @@ mod outcomes;
 mod recovery;
 mod renamed;
 mod rules;
+mod stopping;
 mod support;
 mod switches;
 mod turns;

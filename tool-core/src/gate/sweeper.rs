@@ -1,0 +1,133 @@
+//! What a gate does to its stores from time to time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::approval::Approvals;
+use crate::env;
+use crate::run::store_step;
+use crate::store::{EffectLedger, Maintenance, Retention, Scope, Timestamp};
+
+/// The pause between two purges.
+const PURGE: Duration = Duration::from_hours(1);
+/// Most rows of each table in one change.
+const BATCH: u32 = 200;
+
+/// What a [`Gate`](crate::Gate) does by itself, from when it is built until it is drained: rows of the effect ledger whose lease is over
+/// become ambiguous, approvals whose time has passed become expired, and old rows are removed where there is a [`Retention`].
+///
+/// The default sweeps once for each lease: after a quick restart, the rows of the process before are found by the first or second
+/// sweep. Where a gate is built outside of a runtime, its first call starts the task.
+///
+/// ```
+/// use std::time::Duration;
+/// use tool_core::store::{MemoryStore, Retention};
+/// use tool_core::{Gate, Sweeper};
+///
+/// let store = MemoryStore::default();
+/// let day = Duration::from_secs(24 * 60 * 60);
+/// let retention = Retention { audit: Some(400 * day), ..Retention::default() };
+/// let sweeper = Sweeper::default().every(Duration::from_secs(10)).purge(store.clone(), retention);
+/// let gate = Gate::builder().ledger(store).sweeper(sweeper).build();
+/// # let _ = gate;
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct Sweeper {
+    every: Option<Duration>,
+    is_off: bool,
+    purge: Option<(Arc<dyn Maintenance>, Retention)>,
+}
+
+impl Sweeper {
+    /// Sweeps nothing: the host calls [`EffectLedger::sweep`] and [`Maintenance::purge`] by itself.
+    pub fn off() -> Self {
+        Self {
+            is_off: true,
+            ..Self::default()
+        }
+    }
+
+    /// The pause between two sweeps; a lease where nothing is said, and at least 10 milliseconds.
+    pub fn every(mut self, pause: Duration) -> Self {
+        self.every = Some(pause);
+        self
+    }
+
+    /// Removes old rows when the gate is built, and then once an hour.
+    pub fn purge(mut self, store: impl Maintenance, retention: Retention) -> Self {
+        self.purge = Some((Arc::new(store), retention));
+        self
+    }
+
+    pub(super) fn purges(&self) -> bool {
+        self.purge.is_some()
+    }
+
+    /// The pause between two sweeps; none where nothing is swept.
+    pub(super) fn pause(&self, lease: Option<Duration>) -> Option<Duration> {
+        let pause = self.every.or(lease).unwrap_or(Duration::from_secs(30));
+        (!self.is_off).then(|| pause.max(Duration::from_millis(10)))
+    }
+
+    /// One sweep. What fails is logged, and comes again with the next sweep.
+    pub(super) async fn sweep(
+        &self,
+        ledger: Option<Arc<dyn EffectLedger>>,
+        approvals: Option<Approvals>,
+        last_purge: &mut Option<Instant>,
+    ) {
+        let now = Timestamp::now();
+        if let Some(ledger) = ledger {
+            match store_step(|| ledger.sweep(Scope::All, now)).await {
+                Ok(rows) if rows.is_empty() => {}
+                Ok(rows) => tracing::warn!(
+                    rows = rows.len(),
+                    "effects whose owners gave no sign of life are ambiguous now, an operator has to settle them"
+                ),
+                Err(error) => tracing::warn!(%error, "the effect ledger could not be swept"),
+            }
+        }
+        if let Some(approvals) = approvals
+            && let Err(error) = store_step(|| approvals.store().expire(Scope::All, now)).await
+        {
+            tracing::warn!(%error, "approvals whose time has passed could not be expired");
+        }
+        let is_due = last_purge.is_none_or(|last| env::elapsed(last) >= PURGE);
+        if let Some((store, retention)) = self.purge.as_ref().filter(|_| is_due) {
+            match purge(&**store, retention, now).await {
+                Ok(()) => *last_purge = Some(env::monotonic()),
+                Err(error) => tracing::warn!(%error, "old rows could not be removed"),
+            }
+        }
+    }
+}
+
+async fn purge(
+    store: &dyn Maintenance,
+    retention: &Retention,
+    now: Timestamp,
+) -> Result<(), crate::store::StoreError> {
+    while store_step(|| store.purge(retention, now, BATCH))
+        .await?
+        .more
+    {
+        // Calls write between two batches.
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Sweeper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sweeper")
+            .field("every", &self.every)
+            .field("is_off", &self.is_off)
+            .field(
+                "retention",
+                &self.purge.as_ref().map(|(_, retention)| retention),
+            )
+            .finish()
+    }
+}

@@ -1,0 +1,339 @@
+//! A host that stops, and what a gate does to its stores by itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tool_core::prelude::*;
+use tool_core::store::{
+    AuditFilter, AuditRow, AuditSink, CallId, EffectLedger, EffectState, Erased, Erasure, Intent,
+    Maintenance, MemoryStore, Purged, Resolution, Retention, Scope, StoreFuture, ThreadId,
+    Timestamp, Workspace,
+};
+use tool_core::{Audit, ErrorKind, Gate, Sweeper};
+
+use crate::support::{Mailbox, kind};
+
+/// Waits, and has a deadline of its own.
+#[tool(read_only, timeout = "200ms")]
+async fn wait(
+    /// How long.
+    millis: u64,
+) -> u64 {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    millis
+}
+
+/// Sends a letter.
+#[tool(timeout = "200ms")]
+async fn post(
+    mailbox: &Mailbox,
+    /// To whom.
+    to: String,
+) -> String {
+    mailbox.send();
+    to
+}
+
+/// A sink that hangs from its n-th write on.
+#[derive(Clone)]
+struct Hangs {
+    store: MemoryStore,
+    from: usize,
+    writes: Arc<AtomicUsize>,
+}
+
+impl Hangs {
+    fn from(from: usize) -> Self {
+        Self {
+            store: MemoryStore::default(),
+            from,
+            writes: Arc::default(),
+        }
+    }
+}
+
+impl AuditSink for Hangs {
+    fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            if self.writes.fetch_add(1, Ordering::SeqCst) >= self.from {
+                std::future::pending::<()>().await;
+            }
+            self.store.write(rows).await
+        })
+    }
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>> {
+        self.store.export(scope, filter)
+    }
+    fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
+        self.store.erase(workspace, principal)
+    }
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        self.store.retain(scope, since)
+    }
+}
+
+fn cx(mailbox: &Mailbox) -> ToolContext {
+    ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .with(mailbox.clone())
+        .build()
+}
+
+fn wait_for(millis: u64) -> ToolCall {
+    ToolCall::new("c", "wait", format!(r#"{{"millis":{millis}}}"#))
+}
+
+// B4: `drain` ends a second after its patience, whichever sink hangs.
+#[tokio::test]
+async fn drain_keeps_its_time_while_a_sink_hangs() {
+    for audit in [
+        Audit::best_effort(Hangs::from(0)),
+        Audit::required(Hangs::from(0)),
+    ] {
+        let what = format!("{audit:?}");
+        let gate = Gate::builder().audit(audit).build();
+        let tools = toolset![wait].through(&gate);
+        let running = tokio::spawn(async move {
+            for _ in 0..20 {
+                tools.call(wait_for(1), &cx(&Mailbox::default())).await;
+            }
+        });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let since = Instant::now();
+        gate.drain(Duration::from_millis(300)).await;
+        assert!(
+            since.elapsed() < Duration::from_millis(1_500),
+            "{what}: {:?}",
+            since.elapsed()
+        );
+        running.abort();
+    }
+}
+
+// B4: a sink that hangs before the body costs a call no more than its deadline.
+#[tokio::test]
+async fn deadline_covers_the_row_before_the_body() {
+    let gate = Gate::builder()
+        .audit(Audit::required(Hangs::from(0)))
+        .build();
+    let tools = toolset![wait].through(&gate);
+    let since = Instant::now();
+    let result = tools.call(wait_for(1), &cx(&Mailbox::default())).await;
+    assert!(
+        since.elapsed() < Duration::from_millis(900),
+        "{:?}",
+        since.elapsed()
+    );
+    assert_eq!(kind(&result), Some(ErrorKind::TimedOut));
+    assert!(result.model_text().contains("was not made"), "{result:?}");
+    assert!(
+        result.error().unwrap().operator_text().contains("sink"),
+        "{result:?}"
+    );
+}
+
+// B4: a sink that hangs after the body costs the result no more than the deadline, and the result stays what it is.
+#[tokio::test]
+async fn deadline_covers_the_row_after_the_body() {
+    let sink = Hangs::from(1);
+    let gate = Gate::builder().audit(Audit::required(sink.clone())).build();
+    let tools = toolset![wait].through(&gate);
+    let since = Instant::now();
+    let result = tools.call(wait_for(1), &cx(&Mailbox::default())).await;
+    assert!(
+        since.elapsed() < Duration::from_millis(900),
+        "{:?}",
+        since.elapsed()
+    );
+    assert_eq!(result.model_text(), "1");
+    // A call that is refused has the deadline of its turn.
+    let cx = ToolContext::builder()
+        .deadline(Duration::from_millis(100))
+        .build();
+    let since = Instant::now();
+    assert!(
+        tools
+            .call(ToolCall::new("c", "wait", "{}"), &cx)
+            .await
+            .is_error()
+    );
+    assert!(
+        since.elapsed() < Duration::from_millis(900),
+        "{:?}",
+        since.elapsed()
+    );
+}
+
+// B4: an effect keeps its entry in the ledger whatever the sink does.
+#[tokio::test]
+async fn effect_is_in_the_ledger_while_the_sink_hangs() {
+    let (sink, mailbox) = (Hangs::from(0), Mailbox::default());
+    let ledger = MemoryStore::default();
+    let gate = Gate::builder()
+        .ledger(ledger.clone())
+        .audit(Audit::required(sink))
+        .build();
+    let tools = toolset![post].through(&gate);
+    let since = Instant::now();
+    let result = tools
+        .call(ToolCall::new("c", "post", r#"{"to":"bob"}"#), &cx(&mailbox))
+        .await;
+    assert!(
+        since.elapsed() < Duration::from_millis(900),
+        "{:?}",
+        since.elapsed()
+    );
+    assert!(!result.is_error(), "{result:?}");
+    let rows = ledger.list(Scope::All, None).await.unwrap();
+    assert_eq!((rows[0].state, mailbox.sent()), (EffectState::Succeeded, 1));
+}
+
+fn intent(conversation: &str, lease: Duration) -> Intent {
+    let now = Timestamp::now();
+    let thread = ThreadId::new("acme", conversation).unwrap();
+    Intent {
+        identity: CallId::in_thread(&thread, 1, 0),
+        earlier: None,
+        call: "call_0".to_owned(),
+        thread: Some(conversation.to_owned()),
+        agent: None,
+        tool: "post".to_owned(),
+        contract: "9f2c".to_owned(),
+        principal: "ann".to_owned(),
+        arguments_hash: "77aa".to_owned(),
+        owner: "dead/1".to_owned(),
+        at: now,
+        lease_until: now.plus(lease),
+    }
+}
+
+// B8: a quick restart finds the row's lease still running, and a later sweep of the same process turns it ambiguous.
+#[tokio::test]
+async fn row_of_a_dead_process_becomes_ambiguous_by_itself() {
+    let store = MemoryStore::default();
+    store
+        .begin(intent("main", Duration::from_millis(150)), None)
+        .await
+        .unwrap();
+    let sweeper = Sweeper::default().every(Duration::from_millis(40));
+    let gate = Gate::builder()
+        .ledger(store.clone())
+        .sweeper(sweeper)
+        .build();
+    tokio::time::sleep(Duration::from_millis(60)).await;
+    let state = async || store.list(Scope::All, None).await.unwrap()[0].state;
+    assert_eq!(state().await, EffectState::Running);
+    let since = Instant::now();
+    while state().await == EffectState::Running {
+        assert!(since.elapsed() < Duration::from_secs(5));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(state().await, EffectState::Ambiguous);
+
+    // A host that was drained leaves the store alone.
+    gate.drain(Duration::from_millis(1)).await;
+    store
+        .begin(intent("side", Duration::ZERO), None)
+        .await
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(120)).await;
+    let rows = store
+        .list(Scope::All, Some(EffectState::Running))
+        .await
+        .unwrap();
+    assert_eq!(rows.len(), 1);
+}
+
+/// Counts the purges, of which the first three find more than they remove.
+#[derive(Clone, Default)]
+struct Purges(Arc<AtomicUsize>);
+
+impl Maintenance for Purges {
+    fn erase_contents<'a>(&'a self, _: Erasure<'a>) -> StoreFuture<'a, Erased> {
+        Box::pin(async { Ok(Erased::default()) })
+    }
+    fn purge<'a>(&'a self, _: &'a Retention, _: Timestamp, most: u32) -> StoreFuture<'a, Purged> {
+        Box::pin(async move {
+            assert!(most > 0);
+            let more = self.0.fetch_add(1, Ordering::SeqCst) < 3;
+            Ok(Purged {
+                more,
+                ..Purged::default()
+            })
+        })
+    }
+}
+
+// B10: retention is applied by the gate itself, batch by batch.
+#[tokio::test]
+async fn gate_applies_retention_by_itself() {
+    let purges = Purges::default();
+    let sweeper = Sweeper::default().every(Duration::from_millis(20));
+    let sweeper = sweeper.purge(purges.clone(), Retention::default());
+    let gate = Gate::builder().sweeper(sweeper).build();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    // Four batches, and none again within the hour.
+    assert_eq!(purges.0.load(Ordering::SeqCst), 4);
+    drop(gate);
+}
+
+// B8: a row whose lease lies far in the future is settled by an operator's force, which the audit names.
+#[tokio::test]
+async fn operator_forces_a_row_whose_lease_is_in_the_future() {
+    let store = MemoryStore::default();
+    let intent = intent("main", Duration::from_secs(100_000));
+    let key = intent.identity.key();
+    store.begin(intent, None).await.unwrap();
+    let gate = Gate::builder()
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .build();
+    let resolution = || Resolution::Failed("it did not arrive".to_owned());
+    let error = gate.resolve(&key, resolution(), "olga").await.unwrap_err();
+    assert!(error.operator_text().contains("running"), "{error:?}");
+    let forced = gate
+        .force(&key, resolution(), "olga", "the machine is gone")
+        .await
+        .unwrap();
+    assert_eq!(
+        (forced.state, forced.resolved_by.as_deref()),
+        (EffectState::Failed, Some("olga"))
+    );
+    let rows = store
+        .export(Scope::All, &AuditFilter::default())
+        .await
+        .unwrap();
+    let [row] = &rows[..] else {
+        panic!("one row: {rows:?}")
+    };
+    assert_eq!(
+        (row.principal.as_deref(), &*row.tool),
+        (Some("olga"), "post")
+    );
+    assert_eq!(row.notes[0].action, "effect.force");
+    for part in [key.as_str(), "the machine is gone", "running", "failed"] {
+        assert!(row.notes[0].details.contains(part), "{row:?}");
+    }
+    // Where the audit cannot be written, nothing is settled.
+    let again = self::intent("side", Duration::from_secs(100_000));
+    let key = again.identity.key();
+    store.begin(again, None).await.unwrap();
+    let gate = Gate::builder()
+        .ledger(store.clone())
+        .audit(Audit::required(Hangs::from(0)))
+        .build();
+    let forced = gate.force(&key, resolution(), "olga", "again");
+    assert!(
+        tokio::time::timeout(Duration::from_millis(100), forced)
+            .await
+            .is_err()
+    );
+    let row = EffectLedger::get(&store, &key).await.unwrap().unwrap();
+    assert_eq!(row.state, EffectState::Running);
+}
