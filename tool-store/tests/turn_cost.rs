@@ -1,0 +1,98 @@
+//! What a turn costs on the disk.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+
+use futures::future::BoxFuture;
+use tool_core::prelude::*;
+use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::{Audit, Effect, Gate, Sweeper};
+use tool_store::SqliteStore;
+
+/// Something to write into.
+#[derive(Clone)]
+struct Outbox;
+tool_core::host_value!(Outbox, Effect::WRITE);
+
+/// Reads a page.
+#[tool(read_only)]
+async fn page(
+    /// Which.
+    number: u32,
+) -> u32 {
+    number
+}
+
+/// Sends a message.
+#[tool]
+async fn send(
+    _outbox: &Outbox,
+    /// To whom.
+    to: String,
+) -> String {
+    to
+}
+
+struct Script(Vec<ModelMessage>);
+
+impl Model for Script {
+    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let message = self.0.remove(0);
+        Box::pin(std::future::ready(Ok(message)))
+    }
+}
+
+/// How many transactions the write-ahead log holds. A frame that ends one names the size of the database in the second word of its header
+/// (<https://www.sqlite.org/fileformat2.html#wal_file_format>). With `synchronous = FULL` each costs one `fsync`.
+fn commits(database: &Path) -> usize {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    let log = std::fs::read(PathBuf::from(name)).unwrap();
+    let word = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
+    let page = usize::try_from(word(8)).unwrap();
+    // Frames of the log's current salt; a checkpoint leaves older ones behind.
+    let frames = (32..log.len()).step_by(24 + page);
+    frames
+        .filter(|at| word(at + 8) == word(16) && word(at + 4) != 0)
+        .count()
+}
+
+// B11: a turn of two reads, one effect and six messages, with a required audit
+#[tokio::test]
+async fn turn_of_three_calls_costs_at_most_thirteen_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    let store = SqliteStore::open(&file).await.unwrap();
+    let gate = Gate::builder()
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .sweeper(Sweeper::off())
+        .build();
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("main")
+        .with(Outbox)
+        .build();
+    let tools = toolset![page, send].through(&gate);
+    let turns = Turns::new(store.clone());
+    let script = || {
+        let calls = [
+            ToolCall::new("a", "page", r#"{"number":1}"#),
+            ToolCall::new("b", "page", r#"{"number":2}"#),
+            ToolCall::new("c", "send", r#"{"to":"bob"}"#),
+        ];
+        Script(vec![ModelMessage::calls(calls), ModelMessage::text("done")])
+    };
+    let before = commits(&file);
+    turns.say("Read both and send.", &cx).await.unwrap();
+    let said = turns.drive(&mut script(), |_| tools.clone(), &cx).await;
+    assert!(
+        matches!(said, Ok(Outcome::Said(_) | Outcome::Replied(_))),
+        "{said:?}"
+    );
+    let cost = commits(&file) - before;
+    assert!(cost <= 13, "{cost} commits");
+    store.close().await;
+}
