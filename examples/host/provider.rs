@@ -31,8 +31,8 @@ fn answer(asked: &str, said: usize) -> Answer {
             ("exchange_rate", r#"{"currency":"NOK"}"#),
         ]),
         ("Send invoice 7 and import the payments.", 1) => Answer::Calls(&[
-            ("send_invoice", r#"{"number":7}"#),
             ("import_payments", "{}"),
+            ("send_invoice", r#"{"number":7}"#),
         ]),
         ("Send invoice 7 and import the payments.", _) => {
             Answer::Text("Invoice 7 is sent, two payments are in.")

@@ -71,8 +71,8 @@ fn a_host_denies_asks_restarts_streams_and_masks() {
         "audit",
         r#"thread-1 call_1 remove_invoice {"number":7}: denied"#,
         r#"thread-1 call_2 exchange_rate {"currency":{"length":3}}: failed"#,
-        "thread-1 call_1 import_payments {}: ok",
-        r#"thread-1 call_0 send_invoice {"number":7}: ok, approved by bob"#,
+        "thread-1 call_0 import_payments {}: ok",
+        r#"thread-1 call_1 send_invoice {"number":7}: ok, approved by bob"#,
     ] {
         assert!(
             rest.any(|line| line.starts_with(expected)),

@@ -3,9 +3,13 @@
 use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent, Ticket};
 use super::hash::contract;
 use super::{Gate, Judged, Says, canonical};
+use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::run::Prepared;
-use crate::store::{ApprovalFilter, ApprovalKind, ApprovalRequest, Scope, StoreError, Timestamp};
+use crate::store::{
+    ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus, Scope, StoreError,
+    Timestamp,
+};
 
 /// What became of the question.
 pub(crate) enum Asked {
@@ -19,6 +23,21 @@ pub(crate) enum Asked {
     Edited(Box<Grant>),
     /// A person has to say something.
     Waits(Box<Ticket>),
+}
+
+/// Marks the context of a call that may be asked about and not run, because an earlier call of its message waits.
+#[derive(Clone, Copy)]
+pub(crate) struct AskOnly;
+
+/// Whether a call may be asked about and not run.
+pub(crate) fn only_asks(cx: &ToolContext) -> bool {
+    cx.service::<AskOnly>().is_some()
+}
+
+/// The error of a call that could run if no earlier one waited.
+pub(crate) fn held_back() -> ToolError {
+    let text = "an earlier call of the message waits, so this call was not run yet";
+    ToolError::of(ErrorKind::Pending, text)
 }
 
 /// The error of a call that waits.
@@ -91,7 +110,12 @@ pub(crate) async fn pass(
                 "the gate has no approvals, so nobody can be asked: `Gate::builder().approvals(…)`",
             ));
         };
-        return match earlier(approvals, prepared, judged, now).await? {
+        let found = earlier(approvals, prepared, judged, now).await?;
+        let runs = matches!(found, Some(Loaded::Granted(_) | Loaded::Spent(_)));
+        if runs && only_asks(prepared.context()) {
+            return Err(held_back());
+        }
+        return match found {
             Some(Loaded::Asked(asked)) => {
                 let ticket = approvals.ticket(asked.request());
                 let ticket = ticket.map_err(|error| {
@@ -108,7 +132,14 @@ pub(crate) async fn pass(
                 Ok(Asked::Edited(Box::new(Grant::Used(spent))))
             }
             Some(Loaded::Spent(spent)) => Ok(used(gate, &spent, now)),
-            _ => ask(approvals, prepared, judged, now).await,
+            Some(Loaded::Over(_)) => {
+                // Stored, so that a clock that is set back does not make the old question valid again.
+                let workspace = prepared.context().own_workspace();
+                let expired = approvals.store().expire((&workspace).into(), now).await;
+                expired.map_err(|error| failed(&error))?;
+                ask(approvals, prepared, judged, now).await
+            }
+            None => ask(approvals, prepared, judged, now).await,
         };
     };
     let Some(approvals) = gate.approvals() else {
@@ -215,8 +246,7 @@ async fn earlier(
             break;
         }
     }
-    // The last one counts: an earlier one was withdrawn or has expired.
-    let own = rows.into_iter().rev().find(|row| {
+    let mut own = rows.into_iter().rev().filter(|row| {
         let request = &row.request;
         request.agent.as_deref() == cx.agent()
             && *request.contract == *contract
@@ -224,6 +254,18 @@ async fn earlier(
             && *request.policy == *judged.policy
             && (request.four_eyes || !judged.four_eyes)
     });
+    // The last one counts: an earlier one was withdrawn or has expired. Where a clock was set back, the one that is open may have been
+    // created before one that has expired.
+    let last = own.next();
+    let is_open = |row: &ApprovalRow| row.status.is_open() && row.request.expires > now;
+    let has_expired = |row: &ApprovalRow| {
+        row.status == ApprovalStatus::Expired
+            || (row.status.is_open() && row.request.expires <= now)
+    };
+    let own = match last {
+        Some(last) if has_expired(&last) => own.find(is_open).or(Some(last)),
+        last => last,
+    };
     own.map(|row| Loaded::read(row, now))
         .transpose()
         .map_err(|error| failed(&error))
@@ -241,6 +283,15 @@ async fn ask(
         .identity()
         .cloned()
         .ok_or_else(|| ToolError::new("the call has no identity, so nobody can approve it"))?;
+    let room = approvals.has_room(cx, now).await;
+    if !room.map_err(|error| failed(&error))? {
+        return Err(ToolError::of(
+            ErrorKind::RateLimited,
+            "too many calls of this conversation wait for a person, so nobody was asked about this one; \
+             call it again when the others are answered",
+        )
+        .operator("the limit is that of `Approvals::builder(…).most_open(…)`"));
+    }
     let asked = approvals.question(ApprovalKind::Call, identity, arguments(prepared)?, cx, now)?;
     let request = ApprovalRequest {
         call: prepared.call().id.clone(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::args::write_number;
+use crate::call::Entries;
 
 /// Deeper values are refused; the guard admits none that deep.
 const DEEPEST: usize = 128;
@@ -19,6 +20,28 @@ pub fn canonical(text: &str) -> Option<String> {
     let value: &RawValue = serde_json::from_str(text).ok()?;
     write_value(value.get(), &mut out, DEEPEST)?;
     Some(out)
+}
+
+/// A key that an object in JSON text has twice. The text is one that [`canonical`] takes.
+pub(crate) fn repeated_key(text: &str) -> Option<String> {
+    match text.trim_start().as_bytes().first()? {
+        b'{' => {
+            let Entries(entries) = serde_json::from_str(text).ok()?;
+            let mut seen = std::collections::BTreeSet::new();
+            entries.into_iter().find_map(|(key, value)| {
+                if seen.insert(key.clone()) {
+                    repeated_key(value.get())
+                } else {
+                    Some(key)
+                }
+            })
+        }
+        b'[' => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            items.into_iter().find_map(|item| repeated_key(item.get()))
+        }
+        _ => None,
+    }
 }
 
 fn write_value(text: &str, out: &mut String, depth: usize) -> Option<()> {

@@ -200,6 +200,9 @@ impl Flight<'_> {
             _ => None,
         };
         let asked = match grant {
+            None if judged.says == Says::Allow && ask::only_asks(&cx) => {
+                return Err(ask::held_back());
+            }
             None if judged.says == Says::Allow => Asked::Not,
             grant => {
                 let asked = AssertUnwindSafe(Box::pin(ask::pass(gate, prepared, &judged, grant)));

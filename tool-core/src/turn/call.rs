@@ -11,6 +11,7 @@ use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
+use crate::gate::ask::AskOnly;
 use crate::store::{EffectRow, StoreError};
 use crate::toolset::Toolset;
 
@@ -22,6 +23,8 @@ pub(super) enum Ended {
     Undecided(StoreError),
     /// The host took no more calls: it stays open.
     NotTaken,
+    /// An earlier call of the message waits: it stays open.
+    HeldBack,
 }
 
 impl Turns {
@@ -32,6 +35,7 @@ impl Turns {
         call: &StoredCall<'_>,
         cx: &ToolContext,
         halt: Option<Halt>,
+        only_asks: bool,
     ) -> Ended {
         let cx = &call.context(cx);
         let (call, message) = (call.call, stored.message());
@@ -54,7 +58,23 @@ impl Turns {
         if let Some(text) = halt.and_then(Halt::refuses_calls) {
             return refused(ErrorKind::Cancelled, text);
         }
-        let result = self.call(tools, call, cx).await;
+        let result = if only_asks {
+            // Without a gate there is nobody to ask.
+            if tools.gate().is_none() {
+                return Ended::HeldBack;
+            }
+            let cx = cx.with_service(AskOnly);
+            let result = self.call(tools, call, &cx).await;
+            let held_back = result.error().is_some_and(|error| {
+                error.kind() == ErrorKind::Pending && error.missing_variables().is_empty()
+            });
+            if held_back && result.tickets().is_empty() {
+                return Ended::HeldBack;
+            }
+            result
+        } else {
+            self.call(tools, call, cx).await
+        };
         if tools.gate().is_some_and(Gate::is_draining) {
             let reads = tools
                 .get(&call.name)

@@ -86,6 +86,7 @@ pub struct Turns {
     live: Live,
     lease: Duration,
     arrival: Arrival,
+    relaxed: bool,
     parallel: usize,
     steps: u32,
     tokens: Option<u64>,
@@ -98,9 +99,10 @@ pub struct Turns {
 pub enum Turn {
     /// Every call has its result; the model goes on. In the order of the calls.
     Complete(Vec<ToolMessage>),
-    /// Some calls wait for a person; the others have their results in the thread. Run the message again when all are answered.
+    /// Some calls wait for a person. Those before the first of them have their results in the thread; those behind it run later, unless
+    /// [`Turns::relaxed_order`] lets them run at once. Run the message again when all are answered.
     Waiting(Vec<Ticket>),
-    /// Some calls need variables that nobody has supplied; the others have their results in the thread. Supply them and run the
+    /// Some calls need variables that nobody has supplied; calls behind the first of them run later. Supply them and run the
     /// message again.
     Lacking(Vec<VariableNeed>),
     /// A call was begun before and its end is not known: it is `running` elsewhere, or `ambiguous` and wants an operator
@@ -188,6 +190,7 @@ impl Turns {
             live: Live::default(),
             lease: LEASE,
             arrival: Arrival::default(),
+            relaxed: false,
             parallel: 1,
             steps: STEPS,
             tokens: None,
@@ -217,6 +220,16 @@ impl Turns {
     #[must_use]
     pub fn parallel(mut self, most: usize) -> Self {
         self.parallel = most.max(1);
+        self
+    }
+
+    /// Runs calls of a message although an earlier one of the message waits for a person or for a variable.
+    ///
+    /// By default they run in the order of the message: behind a call that waits, others are asked about, so that a person can answer all
+    /// at once, and none is run.
+    #[must_use]
+    pub fn relaxed_order(mut self) -> Self {
+        self.relaxed = true;
         self
     }
 
@@ -363,18 +376,21 @@ impl Turns {
                 Some(Halt::Draining) => return Ok(Turn::Draining),
                 Some(Halt::Cancelled | Halt::Interrupted) | None => {}
             }
+            let waits = !tickets.is_empty() || !lacking.is_empty();
+            let only_asks = waits && !self.relaxed;
             let group = self.group(tools, &calls[at..], &results);
             let ended: Vec<Ended> = if let [call] = &calls[at..at + group] {
-                vec![self.one(tools, stored, call, cx, halt).await]
+                vec![self.one(tools, stored, call, cx, halt, only_asks).await]
             } else {
                 let calls = calls[at..at + group].iter();
-                let run = calls.map(|call| self.one(tools, stored, call, cx, halt));
+                let run = calls.map(|call| self.one(tools, stored, call, cx, halt, only_asks));
                 run.collect::<FuturesOrdered<_>>().collect().await
             };
             let (mut unsettled, mut undecided, mut draining) = (None, None, false);
             for (call, ended) in calls[at..].iter().zip(ended) {
                 let result = match ended {
                     Ended::Result(result) => result,
+                    Ended::HeldBack => continue,
                     Ended::NotTaken => {
                         draining = true;
                         continue;

@@ -334,7 +334,7 @@ async fn a_turn_without_a_conversation_says_what_is_missing() {
 #[tokio::test]
 async fn a_turn_waits_for_all_answers_and_runs_the_rest_meanwhile() {
     let host = Host::new();
-    let turns = Turns::new(host.store.clone());
+    let turns = Turns::new(host.store.clone()).relaxed_order();
     let cx = || {
         ToolContext::builder()
             .workspace("acme")
@@ -619,8 +619,8 @@ async fn a_turn_that_lacks_a_variable_stops_until_it_is_there() {
     assert_eq!(needs[0].name, "REGION");
     assert_eq!(
         read(&store).await.len(),
-        2,
-        "nothing is stored for the call that waits"
+        1,
+        "nothing is stored for the call that waits, and none behind it is run"
     );
 
     let supplied = ToolContext::builder()

@@ -190,6 +190,8 @@ fn no_death_doubles_or_invents_an_effect() {
         "audit.write",
         "thread.append",
         "thread.read",
+        "run.begin",
+        "run.end",
         "spill.put",
         "body.effect",
         "body",

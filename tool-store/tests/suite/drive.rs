@@ -10,13 +10,13 @@ use tokio::sync::Notify;
 use tool_core::prelude::*;
 use tool_core::store::*;
 use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, Turn, Turns};
-use tool_core::{CancellationToken, Gate, Toolset};
+use tool_core::{Approvals, CancellationToken, Gate, KeyRing, Reply, Toolset};
 
 use crate::both;
 use crate::records::{acme, thread};
 
-trait Both: ThreadStore + RunStore + EffectLedger + Clone {}
-impl<T: ThreadStore + RunStore + EffectLedger + Clone> Both for T {}
+trait Both: ThreadStore + RunStore + EffectLedger + ApprovalStore + Clone {}
+impl<T: ThreadStore + RunStore + EffectLedger + ApprovalStore + Clone> Both for T {}
 
 /// What tools did, and what they wait for.
 #[derive(Clone, Default)]
@@ -64,8 +64,47 @@ async fn quick(desk: &Desk) -> u32 {
     1
 }
 
+/// Writes when a person agrees.
+#[tool(approval)]
+async fn asked(desk: &Desk) -> u32 {
+    desk.done.fetch_add(1, Ordering::SeqCst);
+    1
+}
+
 fn tools() -> Toolset {
-    tool_core::toolset![slow, slow_read, quick]
+    tool_core::toolset![slow, slow_read, quick, asked]
+}
+
+fn gate(store: &impl Both, wait: Duration, most_open: u32) -> Gate {
+    let keys = KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
+    let approvals = Approvals::builder(store.clone()).keys(keys).wait(wait);
+    let approvals = approvals.most_open(most_open).build().unwrap();
+    Gate::builder()
+        .approvals(approvals)
+        .ledger(store.clone())
+        .build()
+}
+
+async fn through(turns: &Turns, gate: &Gate, model: &Script, cx: &ToolContext) -> Outcome {
+    let mut model = model.clone();
+    let tools = |_: &ToolContext| tools().through(gate);
+    turns.drive(&mut model, tools, cx).await.unwrap()
+}
+
+/// The ids of the approvals that an outcome waits for.
+#[track_caller]
+fn ids(outcome: Outcome) -> Vec<String> {
+    let Outcome::Waiting(tickets) = outcome else {
+        panic!("{outcome:?}")
+    };
+    tickets.into_iter().map(|ticket| ticket.id).collect()
+}
+
+async fn approve(gate: &Gate, id: &str) {
+    let (approvals, tools) = (gate.approvals().unwrap(), tools());
+    let workspace = acme();
+    let answer = approvals.answer_id(&workspace, &tools, id, Reply::Approve, "boss", None);
+    answer.await.unwrap();
 }
 
 fn builder(desk: &Desk) -> tool_core::ToolContextBuilder {
@@ -487,5 +526,78 @@ both! {
         assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
         let model = Script::new([ModelMessage::text("this")]);
         assert_eq!(said(&drive(&turns, &model, &cx).await), "this");
+    }
+
+    // A13: a later call runs before an earlier one that waits
+    #[test]
+    async fn calls_behind_one_that_waits_are_asked_about_and_not_run(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let (gate, cx) = (gate(&store, Duration::from_hours(1), 50), cx(&desk));
+        let model = Script::new([calls(&["quick", "asked", "quick", "asked"]), ModelMessage::text("done")]);
+        let waits = ids(through(&turns, &gate, &model, &cx).await);
+        assert_eq!((waits.len(), desk.done()), (2, 1), "both are asked at once, and only the first call has run");
+        assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits, "nobody is asked twice");
+        // The later one is approved first, and does not run before the earlier one.
+        approve(&gate, &waits[1]).await;
+        assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits[..1]);
+        assert_eq!(desk.done(), 1);
+        approve(&gate, &waits[0]).await;
+        assert_eq!(said(&through(&turns, &gate, &model, &cx).await), "done");
+        assert_eq!(desk.done(), 4);
+    }
+
+    // A13: the order can be relaxed
+    #[test]
+    async fn relaxed_order_runs_past_a_call_that_waits(store: impl Both) {
+        let (turns, desk) = (turns(&store).relaxed_order(), Desk::default());
+        let gate = gate(&store, Duration::from_hours(1), 50);
+        let model = Script::new([calls(&["asked", "quick"])]);
+        assert_eq!(ids(through(&turns, &gate, &model, &cx(&desk)).await).len(), 1);
+        assert_eq!(desk.done(), 1);
+    }
+
+    // A13: an expired approval is asked again at each drive, a new row each
+    #[test]
+    async fn an_expired_approval_is_asked_again_once(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let (gate, cx) = (gate(&store, Duration::from_millis(600), 50), cx(&desk));
+        let model = Script::new([calls(&["asked"])]);
+        let first = ids(through(&turns, &gate, &model, &cx).await);
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        let second = ids(through(&turns, &gate, &model, &cx).await);
+        assert_ne!(first, second);
+        assert_eq!(ids(through(&turns, &gate, &model, &cx).await), second);
+        let acme = acme();
+        let rows = ApprovalStore::list(&store, Scope::Workspace(&acme), &ApprovalFilter::default()).await.unwrap();
+        let found: Vec<_> = rows.iter().map(|row| (&row.request.id, row.status)).collect();
+        // Stored, so that a clock that is set back does not make the first one valid again.
+        assert_eq!(found, [(&first[0], ApprovalStatus::Expired), (&second[0], ApprovalStatus::Pending)]);
+    }
+
+    // A13: 500 questions of one kind open 500 approvals
+    #[test]
+    async fn open_approvals_of_a_conversation_are_limited(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let (gate, cx) = (gate(&store, Duration::from_hours(1), 3), cx(&desk));
+        let model = Script::new([calls(&["asked"; 20])]);
+        assert_eq!(ids(through(&turns, &gate, &model, &cx).await).len(), 3);
+        let results = results(&store).await;
+        assert_eq!(results.len(), 17);
+        assert!(results.iter().all(|result| result.contains("rate_limited") && result.contains("wait for a person")), "{results:?}");
+        // Another conversation has its own.
+        let other = builder(&desk).conversation("u").build();
+        assert_eq!(ids(through(&turns, &gate, &Script::new([calls(&["asked"])]), &other).await).len(), 1);
+    }
+
+    // A13: a plan is shown with the last of two equal keys
+    #[test]
+    async fn a_plan_with_a_key_twice_is_refused(store: impl Both) {
+        let gate = gate(&store, Duration::from_hours(1), 50);
+        let (approvals, cx) = (gate.approvals().unwrap(), cx(&Desk::default()));
+        for plan in [r#"{"pay":5,"pay":500}"#, r#"[{"steps":[{"to":"a","t\u006f":"b"}]}]"#] {
+            let refused = approvals.ask_plan(plan, &cx).await.unwrap_err().to_string();
+            assert!(refused.contains("twice"), "{refused}");
+        }
+        assert!(approvals.ask_plan(r#"{"pay":5,"to":{"pay":5}}"#, &cx).await.is_ok());
     }
 }

@@ -9,12 +9,16 @@ use crate::store::ApprovalStore;
 /// How long an approval waits where a host says nothing.
 const WAIT: Duration = Duration::from_hours(24);
 
+/// How many approvals of a conversation may be open where a host says nothing.
+const MOST_OPEN: u32 = 50;
+
 /// Makes [`Approvals`].
 #[must_use]
 pub struct ApprovalsBuilder {
     store: Arc<dyn ApprovalStore>,
     ring: Option<KeyRing>,
     wait: Duration,
+    most_open: u32,
 }
 
 impl ApprovalsBuilder {
@@ -23,6 +27,7 @@ impl ApprovalsBuilder {
             store,
             ring: None,
             wait: WAIT,
+            most_open: MOST_OPEN,
         }
     }
 
@@ -35,6 +40,13 @@ impl ApprovalsBuilder {
     /// How long an approval may wait for its answer and its use; 24 hours where nothing is said.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;
+        self
+    }
+
+    /// How many approvals of one conversation may wait at once; 50 where nothing is said. A call beyond that is refused as
+    /// [`RateLimited`](crate::ErrorKind::RateLimited), and the model reads that it may call again later.
+    pub fn most_open(mut self, most: u32) -> Self {
+        self.most_open = most;
         self
     }
 
@@ -51,6 +63,7 @@ impl ApprovalsBuilder {
             store: self.store,
             ring,
             wait: self.wait,
+            most_open: self.most_open,
         })))
     }
 }

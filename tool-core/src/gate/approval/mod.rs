@@ -49,6 +49,7 @@ struct Inner {
     store: Arc<dyn ApprovalStore>,
     ring: KeyRing,
     wait: Duration,
+    most_open: u32,
 }
 
 /// A question to a person, as a client may hold and show it.
@@ -203,6 +204,33 @@ impl Approvals {
         })
     }
 
+    /// Whether one more approval of a conversation may be open. Calls outside of a conversation are not counted.
+    pub(crate) async fn has_room(
+        &self,
+        cx: &ToolContext,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let Some(thread) = cx.conversation() else {
+            return Ok(true);
+        };
+        let (workspace, most) = (cx.own_workspace(), self.0.most_open);
+        let open = ApprovalFilter {
+            thread: Some(thread.to_owned()),
+            status: Some(crate::store::ApprovalStatus::Pending),
+            limit: Some(most),
+            ..ApprovalFilter::default()
+        };
+        let is_full =
+            |rows: &[ApprovalRow]| rows.len() >= usize::try_from(most).unwrap_or(usize::MAX);
+        let scope = Scope::Workspace(&workspace);
+        let mut rows = self.0.store.list(scope, &open).await?;
+        if is_full(&rows) && rows.iter().any(|row| row.request.expires <= now) {
+            self.0.store.expire(scope, now).await?;
+            rows = self.0.store.list(scope, &open).await?;
+        }
+        Ok(!is_full(&rows))
+    }
+
     /// Stores a question, and gives what stands for it.
     pub(crate) async fn ask(&self, request: ApprovalRequest) -> Result<Ticket, StoreError> {
         let ticket = self.ticket(&request)?;
@@ -230,10 +258,9 @@ impl Approvals {
 
     /// Asks about a plan. Its answer is stored and nothing is run again: see [`Route::Plan`].
     ///
-    /// `plan` is JSON text; `cx` names who asks and in which conversation.
+    /// `plan` is JSON text, in which no object has a key twice: [`ApprovalError::Edit`] otherwise. `cx` names who asks and in which conversation.
     pub async fn ask_plan(&self, plan: &str, cx: &ToolContext) -> Result<Ticket, ApprovalError> {
-        let arguments = super::canonical::canonical(plan)
-            .ok_or_else(|| ApprovalError::Edit(ToolError::new("the plan is no JSON text")))?;
+        let arguments = plan_text(plan)?;
         let identity = CallId::alone(cx.own_workspace())?;
         let request = self
             .question(
@@ -448,6 +475,19 @@ impl Approvals {
     }
 }
 
+/// The canonical text of a plan. A key that occurs twice is refused: a person would be shown another plan than a program reads.
+fn plan_text(plan: &str) -> Result<String, ApprovalError> {
+    let refused = |why: String| ApprovalError::Edit(ToolError::new(why));
+    let text = super::canonical::canonical(plan)
+        .ok_or_else(|| refused("the plan is no JSON text".to_owned()))?;
+    match super::canonical::repeated_key(plan) {
+        None => Ok(text),
+        Some(key) => Err(refused(format!(
+            "the plan has the key `{key}` twice in one object, write each key once"
+        ))),
+    }
+}
+
 /// Arguments that an approver has written: checked like a model's, without repair.
 fn edited(
     tools: &Toolset,
@@ -456,8 +496,7 @@ fn edited(
 ) -> Result<String, ApprovalError> {
     let invalid = |issues: Vec<Issue>| ApprovalError::Edit(ToolError::invalid_arguments(issues));
     if request.kind == ApprovalKind::Plan {
-        return super::canonical::canonical(arguments)
-            .ok_or_else(|| ApprovalError::Edit(ToolError::new("the plan is no JSON text")));
+        return plan_text(arguments);
     }
     let found = tools
         .find_approved(&request.tool, &request.contract)
