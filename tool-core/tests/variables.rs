@@ -394,8 +394,8 @@ async fn port(#[variable("PORT")] port: u16) -> u16 {
     port
 }
 
-// S4-09: a tool reads a variable by its name, or the call reports the one that is missing; no value is ever logged, be it text or a
-// secret, be it usable or not.
+// S4-09: a tool reads a variable by its name, or the call reports the one that is missing; no value is ever logged, whether it is
+// text or a secret, usable or not.
 #[tokio::test]
 async fn value_of_a_variable_is_never_logged() {
     const TEXT: &str = "eu-north-4711";

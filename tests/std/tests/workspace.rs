@@ -102,7 +102,7 @@ fn root_is_read_from_the_variable_once() {
     let note = |root: &Path| root.join("acme/conversations/c1/note.txt");
     assert_eq!(fs::read_to_string(note(first.path())).unwrap(), "kept");
     assert!(!note(later.path()).exists());
-    // Who reads the variable anew gets its new value.
+    // A host that reads the variable again gets the new value.
     assert!(later.path().join("acme/conversations/c2").is_dir());
 }
 

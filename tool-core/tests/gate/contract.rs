@@ -48,8 +48,7 @@ fn each_hint_and_effect_is_part_of_the_contract() {
     assert_eq!(different.len(), declared().len());
 }
 
-// M3: a pending approval is bound to the contract (F4)
-// F4: an approval outlives its tool becoming destructive
+// M3: a pending approval pins the contract of its tool. F4: an approval outlives its tool becoming destructive
 #[tokio::test]
 async fn an_approval_ends_when_a_hint_of_its_tool_changes() {
     use policy::{Policy, Rule};

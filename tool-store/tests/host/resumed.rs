@@ -126,7 +126,7 @@ async fn first_call_is_not_run_again_after_a_crash() {
             &["1", "2"][..],
         ),
         ("ledger", "after the first result", &["1"], &["1", "2"]),
-        // Without a ledger nobody knows that the second call had begun.
+        // Without a ledger the host does not know that the second call had begun.
         ("none", "in the second call", &["1", "2"], &["1", "2", "2"]),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -31,8 +31,8 @@ async fn names(store: &SqliteStore) -> Vec<String> {
     entries.into_iter().map(|entry| entry.name).collect()
 }
 
-// S3-16: a tool that is switched off keeps its row in the catalogue and its row of the instance, is in no list and is refused when it is
-// called; it is a different thing from a tool without a row, and a row without more is on.
+// S3-16: a tool that is switched off keeps its entry in the catalogue and its row of the instance, is in no list, and is refused when it
+// is called. `explain` gives another reason for it than for a tool without a row. A row is on unless it says otherwise.
 #[tokio::test]
 async fn tool_that_is_switched_off_keeps_its_rows() {
     let folder = tempfile::tempdir().unwrap();
