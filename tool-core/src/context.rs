@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{ToolCall, ToolEvent};
 use crate::error::{ErrorKind, ToolError};
+use crate::gate::Standing;
 use crate::output::Citation;
 use crate::redact::Redactor;
 use crate::schema::dialect::Dialect;
@@ -108,6 +109,10 @@ pub(crate) struct Host {
 /// What holds for one call.
 pub(crate) struct CallScope {
     pub(crate) call: ToolCall,
+    /// What the tool reads, where it is not what the model wrote.
+    pub(crate) corrected: Option<String>,
+    /// What can still take the tool away.
+    pub(crate) standing: Standing,
     pub(crate) def: ToolDef,
     pub(crate) deadline: Option<Instant>,
     pub(crate) progress: Option<UnboundedSender<ToolEvent>>,
@@ -120,9 +125,18 @@ pub(crate) struct CallScope {
     pub(crate) ended: AtomicBool,
     /// Blocking work was left behind.
     pub(crate) detached: AtomicBool,
+    /// The body has begun for the first time, and whoever listens knows it.
+    pub(crate) begun: AtomicBool,
     /// The call's own place in a distributed trace.
     #[cfg(feature = "otel")]
     pub(crate) trace: OnceLock<TraceContext>,
+}
+
+impl CallScope {
+    /// The arguments as the tool reads them.
+    pub(crate) fn arguments(&self) -> &str {
+        self.corrected.as_deref().unwrap_or(&self.call.arguments)
+    }
 }
 
 impl Host {
@@ -316,11 +330,25 @@ impl ToolContext {
         }
     }
 
-    /// Notes for the gate that the body has returned an output.
-    pub(crate) fn set_returned(&self) {
-        #[cfg(feature = "host")]
-        self.note_returned();
+    /// Tells whoever listens that the call's body begins; once, however often it runs.
+    pub(crate) fn tell_started(&self) {
+        if let Some(scope) = &self.call
+            && let Some(sender) = &scope.progress
+            && !scope.begun.swap(true, Ordering::Relaxed)
+        {
+            let _ = sender.unbounded_send(ToolEvent::Started);
+        }
     }
+
+    /// Notes that the body has returned an output. Without a gate, nothing is kept.
+    #[cfg(not(feature = "host"))]
+    #[expect(clippy::unused_self, reason = "as with the feature `host`")]
+    pub(crate) fn set_returned(&self) {}
+
+    /// Notes whether the body runs. Without a gate, nothing is kept.
+    #[cfg(not(feature = "host"))]
+    #[expect(clippy::unused_self, reason = "as with the feature `host`")]
+    pub(crate) fn set_inside(&self, _: bool) {}
 
     /// Whether somebody listens and was told.
     pub(crate) fn send_progress(&self, step: Box<RawValue>) -> bool {

@@ -195,6 +195,22 @@ pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> bool {
     }
 }
 
+/// Runs a task in the background; gives it back where there is no runtime.
+#[cfg(feature = "host")]
+pub(crate) fn spawn_or_return<T: Future<Output = ()> + Send + 'static>(task: T) -> Result<(), T> {
+    if let Some(env) = current() {
+        env.spawn(Box::pin(task));
+        return Ok(());
+    }
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => {
+            runtime.spawn(task);
+            Ok(())
+        }
+        Err(_) => Err(task),
+    }
+}
+
 /// Why blocking work gave no output.
 #[cfg(feature = "host")]
 pub(crate) enum Lost {

@@ -104,8 +104,8 @@ pub use gate::approval::{
     ApprovalError, Approvals, ApprovalsBuilder, KeyError, KeyRing, Reply, Route, Ticket,
 };
 pub use gate::{
-    Access, AgentTool, Disables, Enablement, Explanation, Layer, Lists, Permit, Rules, Runtime,
-    Step, policy,
+    Access, AgentTool, Disables, Enablement, Explanation, Layer, Lists, Rules, Runtime, Step,
+    policy,
 };
 #[cfg(feature = "host")]
 pub use gate::{Gate, GateBuilder, Retry, Sweeper, Switches};
@@ -115,8 +115,9 @@ pub use registry::{BootError, Plugin};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 #[cfg(feature = "host")]
 pub use run::BlockingPool;
+pub use run::Permit;
 #[cfg(feature = "host")]
-pub use run::hooks::{Hooks, Permitted, Ran};
+pub use run::{Permitted, Ran, hooks::Hooks};
 pub use schema::StrictSchema;
 pub use schema::dialect::{Dialect, Dialects, Hints};
 pub use secrecy::{ExposeSecret, SecretString};

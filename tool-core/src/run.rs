@@ -1,14 +1,13 @@
 //! From a call to its result: look up, admit, decide, run under guard.
 
 use std::future::Future;
-use std::pin::pin;
-use std::sync::atomic::Ordering;
 
 use crate::args::{self, Inexact, Issue};
 use crate::call::{CallResult, ToolCall, ToolEvent};
-use crate::context::{CallScope, ToolContext};
+use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::{self, Permit};
+#[cfg(feature = "host")]
+use crate::gate;
 use crate::tool::{Job, Tool};
 use crate::toolset::Toolset;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
@@ -34,6 +33,11 @@ mod prepared;
 mod record;
 #[cfg(feature = "host")]
 mod resume;
+#[cfg_attr(
+    not(feature = "host"),
+    expect(unreachable_pub, reason = "exported with the feature `host`")
+)]
+mod steps;
 #[cfg(feature = "host")]
 pub(crate) mod stored;
 mod telemetry;
@@ -43,13 +47,17 @@ mod typed;
 pub use blocking::BlockingPool;
 pub use blocking::blocking;
 pub(crate) use drive::finish;
-use end::{closed, redacted};
 #[cfg(feature = "host")]
-pub(crate) use guard::{panic_text, store_step};
+pub(crate) use guard::panic_text;
 pub(crate) use prepared::{Prepared, check, check_variables, decode};
-use prepared::{check_secrets, enter, prepare};
 #[cfg(feature = "host")]
 pub(crate) use resume::{is_begun, replay, resume, resume_stream};
+pub use steps::Permit;
+#[cfg(not(feature = "host"))]
+use steps::Permitted;
+use steps::{Found, Left, Running};
+#[cfg(feature = "host")]
+pub use steps::{Permitted, Ran};
 pub(crate) use typed::invoke;
 
 /// The right to start a run. Only this crate makes one, so that nobody else calls a [`Start`](crate::tool::Start).
@@ -114,30 +122,6 @@ pub fn start<T: Tool + DeserializeOwned>(
 
 type Progress = Option<UnboundedSender<ToolEvent>>;
 
-/// Runs what the gate permitted, and closes the scope however it ends.
-async fn execute<R>(
-    permit: Permit,
-    job: impl Future<Output = Result<R, ToolError>> + Send,
-) -> (Prepared, Result<R, ToolError>) {
-    /// Tells blocking code that nobody waits any more, also when the run is dropped.
-    struct Ended<'a>(&'a CallScope);
-    impl Drop for Ended<'_> {
-        fn drop(&mut self) {
-            self.0.ended.store(true, Ordering::Relaxed);
-        }
-    }
-    let prepared = permit.spend();
-    let ended = Ended(&prepared.scope);
-    #[cfg(feature = "otel")]
-    otel::announce(&prepared);
-    let outcome = {
-        let job = pin!(guard::guarded(job, &prepared.cx));
-        prepared.span.run(job).await
-    };
-    drop(ended);
-    (prepared, outcome)
-}
-
 /// The gate that a call passes: its toolset's, else that of the call that makes it. What a gated call calls is gated.
 #[cfg(feature = "host")]
 fn gate_of<'a>(toolset: &'a Toolset, cx: &'a ToolContext) -> Option<&'a gate::Gate> {
@@ -151,23 +135,34 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
     }
     #[cfg(feature = "host")]
     if let Some(gate) = gate_of(toolset, cx) {
-        return gated::call(gate, toolset, call, cx, None, gated::From::Model).await;
+        return gated::call(gate, toolset, call, cx, None, gated::Origin::Model).await;
     }
-    let (prepared, job) = match prepare(toolset, call, cx, None) {
-        Ok(ready) => ready,
-        Err(refused) => return refused,
-    };
-    match gate::decide(toolset, prepared) {
-        Ok(permit) => {
-            let (prepared, outcome) = execute(permit, job).await;
-            closed(toolset, prepared, outcome).await
+    match permitted(toolset, call, cx, None) {
+        Ok((permitted, running)) => {
+            let ran = permitted.run().await;
+            running.land(toolset, ran).await.into_result()
         }
-        Err((prepared, error)) => prepared.result(Err(error)),
+        Err(left) => left.land(cx).into_result(),
     }
 }
 
+/// Every step before the run of a call that passes no gate. None of them waits.
+fn permitted(
+    toolset: &Toolset,
+    call: ToolCall,
+    cx: &ToolContext,
+    progress: Progress,
+) -> Result<(Permitted, Running<Prepared>), Left<Prepared>> {
+    let (admitted, body) = Found::ungated(toolset, call, cx, progress)?.admit(cx)?;
+    let (permit, running) = admitted.judge().clear()?.claim().permit();
+    Ok((permit.with(body), running))
+}
+
 /// See [`Toolset::stream`].
-#[expect(clippy::result_large_err, reason = "as of `prepare`")]
+#[expect(
+    clippy::result_large_err,
+    reason = "a result is moved once, a box would cost it an allocation"
+)]
 pub(crate) fn stream(
     toolset: Toolset,
     call: ToolCall,
@@ -178,19 +173,16 @@ pub(crate) fn stream(
         #[cfg(feature = "host")]
         if let Some(gate) = gate_of(&toolset, &cx).cloned() {
             return Ok(events(steps, async move {
-                gated::call(&gate, &toolset, call, &cx, Some(sender), gated::From::Model).await
+                let origin = gated::Origin::Model;
+                gated::call(&gate, &toolset, call, &cx, Some(sender), origin).await
             }));
         }
-        let (prepared, job) = prepare(&toolset, call, &cx, Some(sender.clone()))?;
-        match gate::decide(&toolset, prepared) {
-            Ok(permit) => {
-                let _ = sender.unbounded_send(ToolEvent::Started);
-                Ok(events(steps, async move {
-                    let (prepared, outcome) = execute(permit, job).await;
-                    closed(&toolset, prepared, outcome).await
-                }))
-            }
-            Err((prepared, error)) => Err(prepared.result(Err(error))),
+        match permitted(&toolset, call, &cx, Some(sender)) {
+            Ok((permitted, running)) => Ok(events(steps, async move {
+                let ran = permitted.run().await;
+                running.land(&toolset, ran).await.into_result()
+            })),
+            Err(left) => Err(left.land(&cx).into_result()),
         }
     })
 }

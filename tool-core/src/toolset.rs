@@ -9,7 +9,7 @@ use crate::error::ToolError;
 #[cfg(feature = "host")]
 use crate::gate::Gate;
 use crate::gate::policy::{Decision, Request};
-use crate::gate::{self, Layer, Rules, View};
+use crate::gate::{self, Layer, Rules, Standing, View};
 use crate::registry::{Shelf, join};
 use crate::schema::dialect::{Dialect, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
@@ -239,11 +239,17 @@ impl Toolset {
         Layer::from_code(*view.codes.get(at)?)
     }
 
-    /// What hides a tool by now. Where nothing changed since the turn began, that costs two numbers to compare.
+    /// What hides a tool by now.
     pub(crate) fn hidden_now(&self, at: usize) -> Option<Layer> {
-        let view = self.view.as_ref()?;
-        Layer::from_code(*view.codes.get(at)?)
-            .or_else(|| view.live.iter().find_map(|live| live.hides(self.def(at))))
+        self.view.as_ref()?.hides(at, self.def(at))
+    }
+
+    /// What can take the tool at a position away from a call that is on its way.
+    pub(crate) fn standing(&self, at: usize) -> Standing {
+        match &self.view {
+            None => Standing::None,
+            Some(view) => Standing::live(&self.shelf, view, at),
+        }
     }
 
     /// What the policy says about a call of the tool at a position; `None` where the rules hold no policy. The rules that can be

@@ -169,8 +169,6 @@ pub(crate) struct Late {
     pub(crate) cx: ToolContext,
     pub(crate) scope: Arc<CallScope>,
     pub(crate) identity: CallId,
-    /// What the tool read, where it is not what the model wrote.
-    pub(crate) used: Option<String>,
     pub(crate) verdicts: Verdicts,
     pub(crate) started: Timestamp,
     pub(crate) end: Option<End>,
@@ -180,8 +178,8 @@ impl Late {
     /// The row of the call; made again, it is the same.
     pub(crate) fn row(&self) -> AuditRow {
         let (cx, verdicts, scope) = (&self.cx, &self.verdicts, &self.scope);
-        let used = self.used.as_deref();
-        let used_text = used.unwrap_or(&scope.call.arguments);
+        let used = scope.corrected.as_deref();
+        let used_text = scope.arguments();
         let redactor = cx.redactor();
         // A preview is cut, and a part of a secret is not found: the arguments are masked first.
         let form = form::form(scope.def.input(), &redactor.redact_json(used_text));

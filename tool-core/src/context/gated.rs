@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::ToolContext;
-use crate::call::{ToolCall, ToolEvent};
+use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::gate::approval::Ticket;
@@ -195,13 +195,6 @@ impl ToolContext {
         }
     }
 
-    /// Tells whoever listens that the gate has let the call through.
-    pub(crate) fn tell_started(&self) {
-        if let Some(sender) = self.call.as_ref().and_then(|scope| scope.progress.as_ref()) {
-            let _ = sender.unbounded_send(ToolEvent::Started);
-        }
-    }
-
     /// Opens the scope of a call whose run has ended for another run; false where the call was cancelled.
     pub(crate) fn runs_again(&self) -> bool {
         let Some(scope) = &self.call else {
@@ -229,7 +222,8 @@ impl ToolContext {
             .is_some_and(|gated| gated.returned.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn note_returned(&self) {
+    /// Notes that the body has returned an output: the ledger's entry is decided by that, whatever fails later.
+    pub(crate) fn set_returned(&self) {
         if let Some(gated) = self.gated() {
             gated.returned.store(true, Ordering::Relaxed);
         }

@@ -2,7 +2,7 @@
 
 use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent, Ticket};
 use super::hash::contract;
-use super::{Gate, Judged, Says, canonical};
+use super::{Gate, Judgement, canonical};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::run::Prepared;
@@ -11,12 +11,25 @@ use crate::store::{
     Timestamp,
 };
 
+/// Evidence that a person has said yes, and that this is used up: for this call now, or by a run of which only the ledger knows whether
+/// it has begun. Only this file makes it.
+#[derive(Debug)]
+pub(crate) struct Approved {
+    id: String,
+    approver: String,
+}
+
+impl Approved {
+    /// Id of the approval, and who has given it.
+    pub(crate) fn into_names(self) -> (String, String) {
+        (self.id, self.approver)
+    }
+}
+
 /// What became of the question.
 pub(crate) enum Asked {
-    /// There was none.
-    Not,
-    /// A person has said yes, and that is used up: for this call now, or by a run of which only the ledger knows whether it has begun.
-    Approved { id: String, approver: String },
+    /// A person has said yes.
+    Approved(Approved),
     /// A person has said yes, and nothing may begin on it any more: what the ledger has stored is all there is.
     Used { id: String },
     /// A person has said yes to other arguments: the call is to be made with those.
@@ -55,14 +68,6 @@ fn failed(error: &StoreError) -> ToolError {
     .operator(format!("the approval store failed: {error}"))
 }
 
-/// The error of an approval store that panicked.
-pub(crate) fn panicked(payload: &(dyn std::any::Any + Send)) -> ToolError {
-    let text = crate::run::panic_text(payload);
-    failed(&StoreError::Unavailable(
-        format!("it panicked: {text}").into(),
-    ))
-}
-
 pub(crate) fn denied(reason: Option<&str>) -> ToolError {
     let text = match reason {
         Some(reason) => format!("a person has denied the call: {reason}"),
@@ -71,45 +76,25 @@ pub(crate) fn denied(reason: Option<&str>) -> ToolError {
     ToolError::of(ErrorKind::Denied, text)
 }
 
-/// Lets a judged call go on, or says why not.
+/// Takes back an approval whose call is denied.
+pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(), ToolError> {
+    let request = grant.request();
+    let withdrawn = approvals
+        .store()
+        .withdraw(request.identity.workspace(), &request.id);
+    withdrawn.await.map(drop).map_err(|error| failed(&error))
+}
+
+/// Asks about a call that is not denied, or uses the approval that it comes with.
 pub(crate) async fn pass(
     gate: &Gate,
+    approvals: &Approvals,
     prepared: &Prepared,
-    judged: &Judged,
+    judged: &Judgement,
     grant: Option<Box<Grant>>,
 ) -> Result<Asked, ToolError> {
     let now = Timestamp::now();
-    if judged.says == Says::Deny {
-        if let (Some(grant), Some(approvals)) = (grant, gate.approvals()) {
-            approvals
-                .store()
-                .withdraw(grant.request().identity.workspace(), &grant.request().id)
-                .await
-                .map_err(|error| failed(&error))?;
-        }
-        let text = match &judged.reason {
-            Some(reason) => format!("the call is not allowed: {reason}"),
-            None => "the call is not allowed here".to_owned(),
-        };
-        let error = ToolError::of(ErrorKind::Denied, text);
-        return Err(match &judged.id {
-            Some(id) => error.operator(format!("decision {id} of policy {}", judged.policy)),
-            None => error,
-        });
-    }
     let Some(grant) = grant else {
-        if judged.says == Says::Allow {
-            return Ok(Asked::Not);
-        }
-        let Some(approvals) = gate.approvals() else {
-            return Err(ToolError::of(
-                ErrorKind::Pending,
-                "the call has to be approved by a person first",
-            )
-            .operator(
-                "the gate has no approvals, so nobody can be asked: `Gate::builder().approvals(…)`",
-            ));
-        };
         let found = earlier(approvals, prepared, judged, now).await?;
         let runs = matches!(found, Some(Loaded::Granted(_) | Loaded::Spent(_)));
         if runs && only_asks(prepared.context()) {
@@ -142,20 +127,10 @@ pub(crate) async fn pass(
             None => ask(approvals, prepared, judged, now).await,
         };
     };
-    let Some(approvals) = gate.approvals() else {
-        return Err(ToolError::of(
-            ErrorKind::Denied,
-            "the approval token is invalid",
-        ));
-    };
-    let requires_more = judged.four_eyes && !grant.request().four_eyes;
-    if *grant.request().policy != *judged.policy || requires_more {
+    let requires_more = judged.four_eyes() && !grant.request().four_eyes;
+    if *grant.request().policy != *judged.version() || requires_more {
         // What was approved was approved under other rules.
-        approvals
-            .store()
-            .withdraw(grant.request().identity.workspace(), &grant.request().id)
-            .await
-            .map_err(|error| failed(&error))?;
+        withdraw(approvals, &grant).await?;
         return ask(approvals, prepared, judged, now).await;
     }
     match *grant {
@@ -178,7 +153,7 @@ fn used(gate: &Gate, spent: &Approval<Spent>, now: Timestamp) -> Asked {
     let id = spent.request().id.clone();
     if may_begin(gate, spent, now) {
         let approver = spent.approver().to_owned();
-        Asked::Approved { id, approver }
+        Asked::Approved(Approved { id, approver })
     } else {
         Asked::Used { id }
     }
@@ -194,10 +169,8 @@ async fn spend(
     let workspace = grant.request().identity.workspace().clone();
     let spent = grant.spend(approvals.store(), now).await;
     if let Some(spent) = spent.map_err(|error| failed(&error))? {
-        return Ok(Asked::Approved {
-            id,
-            approver: spent.approver().to_owned(),
-        });
+        let approver = spent.approver().to_owned();
+        return Ok(Asked::Approved(Approved { id, approver }));
     }
     // Another task has used it, or has ended it.
     let row = approvals.store().get(&workspace, &id).await;
@@ -221,7 +194,7 @@ fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
 async fn earlier(
     approvals: &Approvals,
     prepared: &Prepared,
-    judged: &Judged,
+    judged: &Judgement,
     now: Timestamp,
 ) -> Result<Option<Loaded>, ToolError> {
     let cx = prepared.context();
@@ -251,8 +224,8 @@ async fn earlier(
         request.agent.as_deref() == cx.agent()
             && *request.contract == *contract
             && request.arguments == arguments
-            && *request.policy == *judged.policy
-            && (request.four_eyes || !judged.four_eyes)
+            && *request.policy == *judged.version()
+            && (request.four_eyes || !judged.four_eyes())
     });
     // The last one counts: an earlier one was withdrawn or has expired. Where a clock was set back, the one that is open may have been
     // created before one that has expired.
@@ -275,7 +248,7 @@ async fn earlier(
 async fn ask(
     approvals: &Approvals,
     prepared: &Prepared,
-    judged: &Judged,
+    judged: &Judgement,
     now: Timestamp,
 ) -> Result<Asked, ToolError> {
     let cx = prepared.context();
@@ -297,10 +270,10 @@ async fn ask(
         call: prepared.call().id.clone(),
         tool: prepared.tool().name().to_owned(),
         contract: contract(prepared.tool()).to_string(),
-        policy: judged.policy.to_string(),
-        decision: judged.id.map(|id| id.to_string()).unwrap_or_default(),
-        four_eyes: judged.four_eyes,
-        reason: judged.reason.as_deref().map(str::to_owned),
+        policy: judged.version().to_owned(),
+        decision: judged.id().map(|id| id.to_string()).unwrap_or_default(),
+        four_eyes: judged.four_eyes(),
+        reason: judged.reason().map(str::to_owned),
         parent: cx.parent_call().map(str::to_owned),
         ..asked
     };

@@ -16,8 +16,8 @@ use crate::context::ToolContext;
 use crate::env;
 use crate::error::ToolError;
 use crate::limits::Limits;
-use crate::run::hooks::{Hooks, Permitted, Ran};
-use crate::run::stored;
+use crate::run::hooks::Hooks;
+use crate::run::{Permitted, Ran, stored};
 use crate::store::{
     AuditNote, AuditRow, CallId, CallKey, EffectClaim, EffectLedger, EffectRow, Resolution,
     StoreError, Timestamp,
@@ -143,7 +143,7 @@ impl GateBuilder {
 
     /// A ledger that others hold as well.
     pub fn shared_ledger(mut self, store: Arc<dyn EffectLedger>) -> Self {
-        self.ledger = Some(store);
+        self.ledger = Some(super::shield::ledger(store));
         self
     }
 
@@ -168,7 +168,7 @@ impl GateBuilder {
 
     /// How the audit is kept.
     pub fn audit(mut self, audit: Audit) -> Self {
-        self.audit = audit;
+        self.audit = super::shield::audit(audit);
         self
     }
 
@@ -492,12 +492,13 @@ impl Gate {
     }
 
     /// Notes that a call runs; `None` where no more are taken.
-    pub(crate) fn enter(&self, cx: &ToolContext) -> Option<Entered<'_>> {
+    pub(crate) fn enter(&self, cx: &ToolContext) -> Option<Entered> {
         if !self.0.is_swept.load(Ordering::Relaxed) {
             self.tend();
         }
         let at = self.0.running.enter(|| cx.clone())?;
-        Some(Entered { gate: self, at })
+        let gate = self.clone();
+        Some(Entered { gate, at })
     }
 }
 
@@ -522,12 +523,12 @@ impl Drop for Swept {
 }
 
 /// A call counts as running while this lives.
-pub(crate) struct Entered<'a> {
-    gate: &'a Gate,
+pub(crate) struct Entered {
+    gate: Gate,
     at: usize,
 }
 
-impl Drop for Entered<'_> {
+impl Drop for Entered {
     fn drop(&mut self) {
         if self.gate.0.running.leave(self.at) {
             self.gate.0.idle.notify_waiters();

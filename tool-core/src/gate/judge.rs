@@ -1,10 +1,13 @@
 //! What policy and the tool itself say about a call.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::policy::{DecisionId, PolicyVerdict};
+use super::policy::{DecisionId, PolicyVerdict, Request};
+use crate::context::{CallScope, ToolContext};
+use crate::error::{ErrorKind, ToolError};
 use crate::run::Prepared;
-use crate::tool::ToolDef;
+use crate::tool::{Approval, ToolDef};
 use crate::toolset::Toolset;
 
 /// What is to be done with a call.
@@ -15,48 +18,147 @@ pub(crate) enum Says {
     Ask,
 }
 
-/// A judgement, and where it comes from.
-#[derive(Clone, Debug)]
-pub(crate) struct Judged {
-    pub(crate) says: Says,
+/// What is to be done with a call, and who has decided that.
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    says: Says,
     /// Id of the policy's decision.
-    pub(crate) id: Option<DecisionId>,
+    id: Option<DecisionId>,
+    /// Version of the policy; none where there is no policy.
+    policy: Option<Arc<str>>,
+    reason: Option<Arc<str>>,
+    #[cfg(feature = "host")]
+    four_eyes: bool,
+}
+
+/// Evidence that policy and tool let a call run without a question. Only [`Judgement::allowed`] makes it.
+#[derive(Debug)]
+pub(crate) struct Allowed(());
+
+impl Judgement {
+    pub(crate) fn says(&self) -> Says {
+        self.says
+    }
+
+    #[cfg(feature = "host")]
+    pub(crate) fn id(&self) -> Option<DecisionId> {
+        self.id
+    }
+
     /// Version of the policy; empty where there is none.
-    pub(crate) policy: Arc<str>,
-    pub(crate) reason: Option<Arc<str>>,
-    pub(crate) four_eyes: bool,
+    pub(crate) fn version(&self) -> &str {
+        self.policy.as_deref().unwrap_or_default()
+    }
+
+    #[cfg(feature = "host")]
+    pub(crate) fn shared_version(&self) -> Option<Arc<str>> {
+        self.policy.clone()
+    }
+
+    pub(crate) fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    #[cfg(feature = "host")]
+    pub(crate) fn four_eyes(&self) -> bool {
+        self.four_eyes
+    }
+
+    /// The evidence of a call that needs no question.
+    pub(crate) fn allowed(&self) -> Option<Allowed> {
+        (self.says == Says::Allow).then_some(Allowed(()))
+    }
+
+    /// The error of a call that is denied.
+    pub(crate) fn denial(&self) -> ToolError {
+        let text = match self.reason() {
+            Some(reason) => format!("the call is not allowed: {reason}"),
+            None => "the call is not allowed here".to_owned(),
+        };
+        self.signed(ToolError::of(ErrorKind::Denied, text))
+    }
+
+    /// The error of a call that needs a person, where the host has nobody to ask.
+    pub(crate) fn unanswered(&self) -> ToolError {
+        let text = "the call has to be approved by a person first";
+        let text = match self.reason() {
+            Some(reason) => format!("{text}: {reason}"),
+            None => text.to_owned(),
+        };
+        self.signed(ToolError::of(ErrorKind::Pending, text))
+    }
+
+    /// Names the decision for the operator.
+    fn signed(&self, error: ToolError) -> ToolError {
+        match self.id {
+            Some(id) => error.operator(format!("decision {id} of policy {}", self.version())),
+            None => error,
+        }
+    }
+}
+
+/// What a policy is asked about a call.
+pub(crate) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<'c> {
+    Request {
+        tool: &scope.def,
+        tenant: cx.tenant(),
+        principal: cx.principal(),
+        agent: cx.agent(),
+        arguments: scope.arguments(),
+    }
 }
 
 /// Judges a call: the policy first, then the tool's own `approval`. A predicate that fails or panics asks.
-pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared) -> Judged {
-    let decision = super::decision(toolset, prepared);
-    let permitted = decision
-        .as_ref()
-        .is_some_and(|decision| decision.rule.is_some());
-    let mut judged = match decision {
-        None => Judged {
+///
+/// `by_effect` says whether a destructive tool that leaves the question to its effect needs a person: only a host's gate can ask one.
+pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared, by_effect: bool) -> Judgement {
+    let decision = toolset.judge(prepared.position(), &prepared.request());
+    let mut permitted = false;
+    let mut judgement = match decision {
+        None => Judgement {
             says: Says::Allow,
             id: None,
-            policy: Arc::default(),
+            policy: None,
             reason: None,
+            #[cfg(feature = "host")]
             four_eyes: false,
         },
-        Some(decision) => Judged {
-            says: match decision.verdict {
-                PolicyVerdict::Allow => Says::Allow,
-                PolicyVerdict::Deny => Says::Deny,
-                PolicyVerdict::Ask => Says::Ask,
-            },
-            id: Some(decision.id),
-            policy: decision.policy,
-            reason: decision.reason,
-            four_eyes: decision.four_eyes,
-        },
+        Some(decision) => {
+            permitted = decision.rule.is_some();
+            Judgement {
+                says: match decision.verdict {
+                    PolicyVerdict::Allow => Says::Allow,
+                    PolicyVerdict::Deny => Says::Deny,
+                    PolicyVerdict::Ask => Says::Ask,
+                },
+                id: Some(decision.id),
+                policy: Some(decision.policy),
+                reason: decision.reason,
+                #[cfg(feature = "host")]
+                four_eyes: decision.four_eyes,
+            }
+        }
     };
     // A rule that has allowed the call by name has spoken about its effect, too.
-    let by_effect = |def: &ToolDef| def.hints().destructive && !permitted;
-    if judged.says == Says::Allow && super::wants_approval(prepared, by_effect) {
-        judged.says = Says::Ask;
+    let by_effect = |def: &ToolDef| by_effect && def.hints().destructive && !permitted;
+    if judgement.says == Says::Allow && wants_approval(prepared, by_effect) {
+        judgement.says = Says::Ask;
     }
-    judged
+    judgement
+}
+
+/// Whether the tool itself wants a person; `by_effect` answers for one that leaves it to its effect. A predicate that fails or panics
+/// asks.
+fn wants_approval(prepared: &Prepared, by_effect: impl FnOnce(&ToolDef) -> bool) -> bool {
+    match prepared.tool().approval() {
+        Approval::Never => false,
+        Approval::Always => true,
+        Approval::ByEffect => by_effect(prepared.tool()),
+        Approval::When(asks) => {
+            let asked = catch_unwind(AssertUnwindSafe(|| {
+                asks(prepared.arguments(), prepared.context())
+            }));
+            !matches!(asked, Ok(Ok(false)))
+        }
+    }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::approval::Approvals;
+use super::shield::shielded;
 use crate::env;
-use crate::run::store_step;
 use crate::store::{EffectLedger, Maintenance, Retention, Scope, Timestamp};
 
 /// The pause between two purges.
@@ -80,7 +80,7 @@ impl Sweeper {
     ) {
         let now = Timestamp::now();
         if let Some(ledger) = ledger {
-            match store_step(|| ledger.sweep(Scope::All, now)).await {
+            match ledger.sweep(Scope::All, now).await {
                 Ok(rows) if rows.is_empty() => {}
                 Ok(rows) => tracing::warn!(
                     rows = rows.len(),
@@ -90,7 +90,7 @@ impl Sweeper {
             }
         }
         if let Some(approvals) = approvals
-            && let Err(error) = store_step(|| approvals.store().expire(Scope::All, now)).await
+            && let Err(error) = approvals.store().expire(Scope::All, now).await
         {
             tracing::warn!(%error, "approvals whose time has passed could not be expired");
         }
@@ -109,10 +109,7 @@ async fn purge(
     retention: &Retention,
     now: Timestamp,
 ) -> Result<(), crate::store::StoreError> {
-    while store_step(|| store.purge(retention, now, BATCH))
-        .await?
-        .more
-    {
+    while shielded(|| store.purge(retention, now, BATCH)).await?.more {
         // Calls write between two batches.
         tokio::task::yield_now().await;
     }

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 
 use super::enablement::Enablement;
 use super::layer::Layer;
+use super::shield::shielded;
 use crate::env;
-use crate::run::store_step;
 use crate::store::{StoreError, Switch, SwitchKey, SwitchKind, SwitchStore, Timestamp, Workspace};
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
@@ -221,14 +221,14 @@ impl Switches {
             reason: reason.map(str::to_owned),
             at: Timestamp::now(),
         };
-        let changed = store_step(|| self.0.store.set(switch)).await?;
+        let changed = shielded(|| self.0.store.set(switch)).await?;
         self.refresh().await?;
         Ok(changed)
     }
 
     /// The enablement rows of a workspace, for [`Rules::enablement`](crate::Rules::enablement).
     pub async fn enablement(&self, workspace: &Workspace) -> Result<Enablement, StoreError> {
-        let rows = store_step(|| self.0.store.enablement(workspace)).await?;
+        let rows = shielded(|| self.0.store.enablement(workspace)).await?;
         let none = Enablement::default();
         Ok(rows.into_iter().fold(none, |all, row| {
             let SwitchKey { tool, source, .. } = row.key;
@@ -262,10 +262,10 @@ impl Switches {
                 return Ok(());
             }
             let began = env::monotonic();
-            let version = store_step(|| inner.store.version()).await?;
+            let version = shielded(|| inner.store.version()).await?;
             if inner.reads().good.is_none() || inner.known.read().version != version {
                 // Read after the version: what changes between the two is read again, because the version is older.
-                let rows = store_step(|| inner.store.in_force()).await?;
+                let rows = shielded(|| inner.store.in_force()).await?;
                 inner.put(version, rows);
             }
             inner.read_began(began);

@@ -11,6 +11,7 @@ use super::policy::{Decision, PolicyVerdict, Request};
 use super::rules::{Rules, Subject};
 use crate::context::ToolContext;
 use crate::registry::{Compiled, Shelf};
+use crate::tool::ToolDef;
 use crate::toolset::Overridden;
 
 /// Category of tools that start sub-agents.
@@ -70,6 +71,19 @@ impl View {
                 ..strictest
             }
         })
+    }
+
+    /// What hides a tool by now. Where nothing changed since the turn began, that costs two numbers to compare.
+    pub(crate) fn hides(&self, at: usize, def: &ToolDef) -> Option<Layer> {
+        Layer::from_code(*self.codes.get(at)?)
+            .or_else(|| self.live.iter().find_map(|live| live.hides(def)))
+    }
+
+    /// A number that changes with every policy and every kill switch of the turn's rules.
+    pub(crate) fn edition(&self) -> u64 {
+        let policies = self.live.iter().filter_map(|live| live.policy.as_ref());
+        // Each number only grows, so the sum changes with any of them.
+        policies.map(|policy| policy.shared.edition()).sum()
     }
 
     /// Tools whose names were taken by tools that ask other agents.

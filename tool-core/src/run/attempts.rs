@@ -1,76 +1,137 @@
 //! The runs of a call: hooks around each, and a pause between them.
 
+use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 
 use futures::FutureExt as _;
+use futures::future::{Either, select};
 use tower::ServiceExt as _;
 
+use super::gated::Repeat;
 use super::guard;
-use super::hooks::{Permitted, Ran};
-use super::prepared::{Prepared, begin};
-use crate::context::ToolContext;
+use super::prepared::begin;
+use super::steps::{Body, Claimed, Flight, Left, Permitted, Ran, Running};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{self, Gate};
-use crate::tool::{Finished, Job};
+use crate::tool::Job;
+use crate::toolset::Toolset;
 
-/// Runs the tool; one that may be run again, and fails, is.
-pub(super) async fn attempts(
-    gate: &Gate,
-    prepared: &Prepared,
-    cx: &ToolContext,
-    first: Job,
-    once: bool,
-) -> (Result<Finished, ToolError>, u32) {
-    let retry = gate.retry();
-    let def = prepared.tool();
-    let most = if def.hints().idempotent && !once {
-        retry.attempts.max(1)
-    } else {
-        1
-    };
-    let mut job = Some(first);
-    let mut wait = retry.wait;
-    let mut attempt = 1;
+/// Whoever waits for a call.
+pub(super) trait Pause {
+    /// Does work of a call. `None` where nobody waits for it any more: then the work is to be dropped.
+    fn attend<F: Future + Send>(
+        &mut self,
+        running: &Running<Flight>,
+        work: Pin<&mut F>,
+    ) -> impl Future<Output = Option<F::Output>> + Send
+    where
+        F::Output: Send;
+}
+
+/// Runs the body of a claimed call; one that may be run again, and fails, is.
+pub(super) async fn runs<P: Pause>(
+    toolset: &Toolset,
+    claimed: Claimed<Flight>,
+    body: Body<Job>,
+    repeat: Repeat,
+    caller: &mut P,
+) -> Result<(Running<Flight>, Ran), Left<Flight>> {
+    let (permit, mut running) = claimed.permit();
+    // What was switched off while a row was written does not run.
+    if running.is_recorded() {
+        let reread = {
+            let reread = pin!(toolset.reread_switches(running.is_claimed()));
+            caller.attend(&running, reread).await
+        };
+        match reread {
+            None => return Err(running.dropped()),
+            Some(Err(error)) => return Err(running.refused(error)),
+            Some(Ok(())) => {}
+        }
+    }
+    let mut permitted = permit.with(body);
+    let mut tries = 0;
     loop {
-        let next = match job.take() {
-            Some(job) => job,
-            None => match begin(def, prepared.arguments(), cx.clone()) {
-                Ok(job) => job,
-                Err(error) => return (Err(error), attempt),
-            },
+        tries += 1;
+        running.counts_run();
+        let ran = {
+            let work = pin!(watched(toolset, &running, permitted));
+            caller.attend(&running, work).await
         };
-        let permitted = Permitted {
-            permit: gate::permit(prepared.again()),
-            job: next,
+        let Some(ran) = ran else {
+            return Err(running.dropped());
         };
-        let outcome = match gate.hooks() {
-            None => innermost(permitted).await.outcome,
-            Some(hooks) => {
-                // Boxed, so that calls without hooks do not carry the room for them.
-                let run = AssertUnwindSafe(Box::pin(hooks.clone().oneshot(permitted)));
-                match run.catch_unwind().await {
-                    Ok(Ok(Ran { outcome, .. })) => outcome,
-                    Ok(Err(error)) => {
-                        Err(ToolError::foreign(error).operator("a hook has ended the call"))
-                    }
-                    Err(payload) => Err(hook_panicked(&*payload)),
-                }
-            }
-        };
-        let Err(error) = &outcome else {
-            return (outcome, attempt);
-        };
-        let again = error.kind() == ErrorKind::Failed && !cx.has_returned();
-        if attempt >= most || !again || !cx.runs_again() {
-            return (outcome, attempt);
+        let retry = running.held().gate().retry();
+        if repeat == Repeat::Once || tries >= retry.attempts || !running.may_repeat(&ran) {
+            return Ok((running, ran));
         }
-        let pause = error.wait().unwrap_or(wait);
+        let doubled = retry.wait.saturating_mul(1 << (tries - 1).min(16));
+        let pause = ran.error().and_then(ToolError::wait).unwrap_or(doubled);
+        let cx = running.held().context();
         if cx.remaining().is_some_and(|left| left <= pause) {
-            return (outcome, attempt);
+            return Ok((running, ran));
         }
-        attempt += 1;
-        tokio::time::sleep(pause).await;
-        wait = wait.saturating_mul(2);
+        let paused = {
+            let pause = pin!(tokio::time::sleep(pause));
+            caller.attend(&running, pause).await
+        };
+        if paused.is_none() {
+            return Err(running.dropped());
+        }
+        let (cx, prepared) = (running.held().context(), running.held().prepared());
+        if gate::still_allowed(cx).is_err() {
+            // What the earlier run has said is the end of the call.
+            return Ok((running, ran));
+        }
+        let body = match begin(prepared.tool(), prepared.arguments(), cx.clone()) {
+            Ok(job) => Body::new(job),
+            Err(error) => return Ok((running, Ran::failed(error))),
+        };
+        let permit;
+        (permit, running) = match running.again(ran) {
+            Ok(claimed) => claimed.permit(),
+            Err(ended) => return Ok(ended),
+        };
+        permitted = permit.with(body);
+    }
+}
+
+/// Runs the body, and cancels it when its kill switch is used.
+async fn watched(toolset: &Toolset, running: &Running<Flight>, permitted: Permitted) -> Ran {
+    let mut run = pin!(hooked(running.held().gate(), permitted));
+    if !toolset.can_be_killed() {
+        return run.await;
+    }
+    // A run that never waits needs nobody who could stop it.
+    if let Poll::Ready(ran) = poll_fn(|task| Poll::Ready(run.as_mut().poll(task))).await {
+        return ran;
+    }
+    let cx = running.held().context();
+    let tool = running.held().prepared().tool().name();
+    match select(run.as_mut(), pin!(toolset.killed(tool, cx.tenant()))).await {
+        Either::Left((ran, _)) => ran,
+        Either::Right(((), run)) => {
+            cx.cancel();
+            run.await
+        }
+    }
+}
+
+/// Runs the body inside of the host's hooks. What a hook does to a call, a panic included, is a result.
+async fn hooked(gate: &Gate, permitted: Permitted) -> Ran {
+    let Some(hooks) = gate.hooks() else {
+        return permitted.run().await;
+    };
+    // Boxed, so that calls without hooks do not carry the room for them.
+    let run = AssertUnwindSafe(Box::pin(hooks.clone().oneshot(permitted)));
+    match run.catch_unwind().await {
+        Ok(Ok(ran)) => ran,
+        Ok(Err(error)) => {
+            Ran::failed(ToolError::foreign(error).operator("a hook has ended the call"))
+        }
+        Err(payload) => Ran::failed(hook_panicked(&*payload)),
     }
 }
 
@@ -81,18 +142,4 @@ fn hook_panicked(payload: &(dyn std::any::Any + Send)) -> ToolError {
         "a part of the host around the tool failed",
     )
     .operator(format!("a hook panicked: {}", guard::panic_text(payload)))
-}
-
-/// The run itself, inside every hook.
-pub(super) async fn innermost(permitted: Permitted) -> Ran {
-    let Permitted { permit, job } = permitted;
-    let body = permit.context().clone();
-    let job = async move {
-        body.set_inside(true);
-        let outcome = job.await;
-        body.set_inside(false);
-        outcome
-    };
-    let (_, outcome) = super::execute(permit, job).await;
-    Ran { outcome }
 }

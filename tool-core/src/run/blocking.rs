@@ -30,9 +30,10 @@ mod pool {
 
     use tokio::sync::Semaphore;
 
-    use crate::context::{CallScope, ToolContext};
+    use crate::context::ToolContext;
     use crate::env::{self, Lost};
     use crate::error::ToolError;
+    use crate::gate;
     use crate::sync::Start;
 
     /// Bodies at once, where a host gives no pool.
@@ -91,16 +92,21 @@ mod pool {
     /// The run's side of a body.
     struct Body {
         start: Arc<Start>,
-        scope: Option<Arc<CallScope>>,
+        /// None after its end.
+        cx: Option<ToolContext>,
     }
 
     /// The run went away: the body must not begin any more, or it is left behind.
     impl Drop for Body {
         fn drop(&mut self) {
             if !self.start.leave()
-                && let Some(scope) = &self.scope
+                && let Some(cx) = &self.cx
             {
-                scope.detached.store(true, Ordering::Relaxed);
+                // It may have begun this very moment.
+                cx.set_inside(true);
+                if let Some(scope) = cx.scope() {
+                    scope.detached.store(true, Ordering::Relaxed);
+                }
             }
         }
     }
@@ -121,6 +127,8 @@ mod pool {
         let pool = cx
             .service::<BlockingPool>()
             .unwrap_or_else(|| COMMON.clone());
+        // The body begins in its slot, not in the queue.
+        cx.set_inside(false);
         pool.0.waiting.fetch_add(1, Ordering::Relaxed);
         let waiting = Waiting(&pool.0.waiting);
         let slot = Arc::clone(&pool.0.free).acquire_owned().await;
@@ -133,18 +141,24 @@ mod pool {
         let slot = slot.map_err(|_| gone())?;
         let mut body = Body {
             start: Arc::new(Start::new()),
-            scope: cx.scope().cloned(),
+            cx: Some(cx.clone()),
         };
-        let start = Arc::clone(&body.start);
+        let (start, own) = (Arc::clone(&body.start), cx.clone());
         let done = env::spawn_blocking(move || {
             // Goes with the body, not with the call.
             let _slot = slot;
-            start.begin().then(work)
+            if !start.begin() {
+                return None;
+            }
+            Some(gate::still_allowed(&own).map(|()| {
+                own.set_inside(true);
+                work()
+            }))
         })
         .await;
-        body.scope = None;
+        body.cx = None;
         match done {
-            Ok(output) => output.ok_or_else(gone),
+            Ok(output) => output.ok_or_else(gone)?,
             // The guard makes a result of it, as of any other panic.
             Err(Lost::Panicked(payload)) => std::panic::resume_unwind(payload),
             Err(Lost::Dropped) => Err(gone()),

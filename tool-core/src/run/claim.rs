@@ -4,18 +4,18 @@ use std::future::Future;
 
 use futures::future::{Either, select};
 
-use super::{Prepared, guard, record, stored};
+use super::{Prepared, record, stored};
 use crate::call::CallResult;
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, canonical, hash};
 use crate::store::{
-    AuditRow, Begun, CallKey, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution,
+    self, AuditRow, CallKey, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution,
     StoreError, Timestamp,
 };
 
-/// This process holds the row of a call.
+/// This process holds the row of a call. Only this file makes it, and only after the ledger has written the row.
 pub(super) struct Claim {
     ledger: Ledger,
     key: CallKey,
@@ -23,29 +23,8 @@ pub(super) struct Claim {
     owner: String,
 }
 
-/// Where a dropped call was.
-#[derive(Clone, Copy)]
-pub(super) enum Cut {
-    /// The body had not begun, or had returned an error.
-    Before,
-    Within,
-    /// The body had returned an output.
-    After,
-}
-
-impl Cut {
-    pub(super) fn of(cx: &ToolContext) -> Self {
-        if cx.has_returned() {
-            Self::After
-        } else if cx.is_inside() {
-            Self::Within
-        } else {
-            Self::Before
-        }
-    }
-}
-
-pub(super) enum Claimed {
+/// What a ledger says to a call that would begin.
+pub(super) enum Begun {
     /// It runs now, and nowhere else.
     New(Claim),
     /// The call ran before.
@@ -96,7 +75,7 @@ pub(super) async fn replayed(gate: &Gate, key: &CallKey) -> Result<Before, ToolE
         )
     };
     let ledger = gate.ledger().ok_or_else(used)?;
-    let row = guard::store_step(|| ledger.store.get(key)).await;
+    let row = ledger.store.get(key).await;
     let row = row.map_err(|error| unavailable(&error))?;
     Ok(before(row.ok_or_else(used)?))
 }
@@ -106,7 +85,7 @@ pub(super) async fn claim(
     ledger: &Ledger,
     prepared: &Prepared,
     audit: Option<AuditRow>,
-) -> Result<Claimed, ToolError> {
+) -> Result<Begun, ToolError> {
     let (cx, scope) = (&prepared.cx, &prepared.scope);
     let identity = cx
         .identity()
@@ -132,16 +111,16 @@ pub(super) async fn claim(
         at: now,
         lease_until: now.plus(ledger.lease),
     };
-    match guard::store_step(|| ledger.store.begin(intent, audit)).await {
-        Ok(Begun::New) => Ok(Claimed::New(Claim {
+    match ledger.store.begin(intent, audit).await {
+        Ok(store::Begun::New) => Ok(Begun::New(Claim {
             ledger: ledger.clone(),
             key,
             owner,
         })),
-        Ok(Begun::Replay(row)) => Ok(Claimed::Before(before(row))),
+        Ok(store::Begun::Replay(row)) => Ok(Begun::Before(before(row))),
         Err(StoreError::Conflict(why)) => {
             let text = "the call was begun before with another tool, other arguments or another caller, so it was not run";
-            Ok(Claimed::Foreign(
+            Ok(Begun::Foreign(
                 ToolError::of(ErrorKind::Denied, text).operator(why),
             ))
         }
@@ -163,8 +142,7 @@ impl Claim {
                 Either::Left((ended, _)) => return ended,
                 Either::Right(((), _)) => {
                     let until = Timestamp::now().plus(self.ledger.lease);
-                    let renew = || self.ledger.store.renew(&self.key, &self.owner, until);
-                    let renewed = std::pin::pin!(guard::store_step(renew));
+                    let renewed = self.ledger.store.renew(&self.key, &self.owner, until);
                     // The run must not wait for a slow store.
                     match select(run.as_mut(), renewed).await {
                         Either::Left((ended, _)) => return ended,
@@ -205,32 +183,12 @@ impl Claim {
                 .is_some_and(|scope| scope.def.hints().idempotent || scope.def.only_calls());
         self.write(state, stored::write(result)).await;
         if again {
-            let rerun = || {
-                let ledger = &self.ledger.store;
-                ledger.resolve(&self.key, Resolution::Rerun, "gate", Timestamp::now())
-            };
-            if let Err(error) = guard::store_step(rerun).await {
+            let ledger = &self.ledger.store;
+            let rerun = ledger.resolve(&self.key, Resolution::Rerun, "gate", Timestamp::now());
+            if let Err(error) = rerun.await {
                 tracing::error!(%error, key = self.key.as_str(), "a call that waits for a nested approval could not be freed to run again");
             }
         }
-    }
-
-    /// Writes that the run was dropped.
-    pub(super) async fn dropped(self, cut: Cut) {
-        let (state, text) = match cut {
-            Cut::Before => (EffectState::Failed, "the call was dropped before its end"),
-            Cut::Within => (
-                EffectState::Ambiguous,
-                "the call was dropped before its end",
-            ),
-            Cut::After => (
-                EffectState::Succeeded,
-                "the tool ran and took effect, but its result was lost, because the caller went away",
-            ),
-        };
-        let error = ToolError::of(ErrorKind::Cancelled, text);
-        let result = CallResult::refused(crate::call::ToolCall::new("", "", ""), error);
-        self.write(state, stored::write(&result)).await;
     }
 
     async fn write(&self, state: EffectState, result: Option<String>) {
@@ -239,8 +197,7 @@ impl Claim {
             result,
             at: Timestamp::now(),
         };
-        let ended = || self.ledger.store.end(&self.key, &self.owner, end);
-        match guard::store_step(ended).await {
+        match self.ledger.store.end(&self.key, &self.owner, end).await {
             Ok(Ended::InTime) => {}
             Ok(Ended::Late) => tracing::warn!(
                 key = self.key.as_str(),

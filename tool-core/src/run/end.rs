@@ -1,38 +1,51 @@
-//! From what a body gave to the call's result.
+//! From what a body gave to the outcome of its call.
 
 use super::Prepared;
 use crate::bounded;
-use crate::call::CallResult;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::output::Output;
+use crate::redact::Clean;
 use crate::tool::Finished;
 use crate::toolset::Toolset;
 
-/// The result of a run, with what a model does not read at once kept for it.
-pub(super) async fn closed(
+/// The outcome of a run, the turn's secrets masked.
+pub(super) struct Ending {
+    pub(super) clean: Clean<Result<Output, ToolError>>,
+    /// The model reads a part of the output, and the rest has to be kept for it.
+    pub(super) is_bounded: bool,
+}
+
+impl Ending {
+    /// Keeps what the model does not read at once: after secrets are masked.
+    pub(super) async fn settled(self, cx: &ToolContext) -> Self {
+        Self {
+            clean: bounded::settle(self.clean, cx).await,
+            is_bounded: false,
+        }
+    }
+}
+
+/// The outcome of a run whose output keeps what the tool promises.
+pub(super) fn admitted(
     toolset: &Toolset,
-    prepared: Prepared,
+    prepared: &Prepared,
     outcome: Result<Finished, ToolError>,
-) -> CallResult {
+) -> Ending {
     let outcome = outcome.and_then(|finished| {
         toolset
             .shelf()
             .wrote(prepared.at, finished.0.payload.get().len());
-        admitted(&prepared, finished)
+        promised(prepared, finished)
     });
-    let bounded = outcome.as_ref().is_ok_and(bounded::is_bounded);
-    let outcome = prepared.cx.redactor().clean(outcome);
-    if !bounded {
-        return prepared.close(outcome);
+    Ending {
+        is_bounded: outcome.as_ref().is_ok_and(bounded::is_bounded),
+        clean: prepared.cx.redactor().clean(outcome),
     }
-    // After secrets are masked. Boxed, so that other calls do not carry the room for it.
-    let outcome = Box::pin(bounded::settle(outcome, &prepared.cx)).await;
-    prepared.close(outcome)
 }
 
 /// The output of a run that keeps what the tool promises: its schema and its length.
-fn admitted(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
+fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
     if let Some(promise) = prepared.scope.def.promise() {
         let issues = promise.issues(output.payload.get());
         if !issues.is_empty() {
@@ -56,9 +69,4 @@ fn admitted(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
         ))),
         _ => Ok(output),
     }
-}
-
-/// An error without the turn's secrets.
-pub(super) fn redacted(error: ToolError, cx: &ToolContext) -> ToolError {
-    cx.redactor().error(error)
 }

@@ -3,8 +3,6 @@
 use std::any::Any;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-#[cfg(feature = "host")]
-use std::panic::catch_unwind;
 use std::sync::atomic::Ordering;
 
 use futures::FutureExt;
@@ -13,8 +11,6 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
-#[cfg(feature = "host")]
-use crate::store::{StoreError, StoreFuture};
 
 /// How a run ended, if not by itself.
 enum Cut {
@@ -89,26 +85,6 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("the payload is not a text")
-}
-
-/// A step of a store. A panic in it is an error of the store.
-///
-/// The store is asked at once, so that the future holds no more than the store's own.
-#[cfg(feature = "host")]
-pub(crate) fn store_step<'a, T: 'a>(
-    step: impl FnOnce() -> StoreFuture<'a, T>,
-) -> impl Future<Output = Result<T, StoreError>> + Send {
-    let step = catch_unwind(AssertUnwindSafe(step));
-    async move {
-        let done = match step {
-            Ok(step) => AssertUnwindSafe(step).catch_unwind().await,
-            Err(payload) => Err(payload),
-        };
-        done.unwrap_or_else(|payload| {
-            let text = format!("it panicked: {}", panic_text(&*payload));
-            Err(StoreError::Unavailable(text.into()))
-        })
-    }
 }
 
 /// The error of a panic. What it says is for the operator: it may hold anything.

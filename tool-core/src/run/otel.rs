@@ -8,8 +8,8 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use super::Prepared;
-use crate::context::{ToolContext, TraceContext};
+use super::telemetry::CallSpan;
+use crate::context::{CallScope, ToolContext, TraceContext};
 
 /// Makes the span a child of the one that the host was called with. Does nothing where no layer exports spans.
 pub(super) fn adopt(span: &Span, cx: &ToolContext) {
@@ -24,8 +24,8 @@ pub(super) fn adopt(span: &Span, cx: &ToolContext) {
 }
 
 /// Keeps where the call stands, for services that it calls.
-pub(super) fn announce(prepared: &Prepared) {
-    let Some(span) = prepared.span.get() else {
+pub(super) fn announce(span: &CallSpan, scope: &CallScope) {
+    let Some(span) = span.get() else {
         return;
     };
     let own = span.context();
@@ -39,6 +39,6 @@ pub(super) fn announce(prepared: &Prepared) {
         && let Ok(trace) = TraceContext::new(parent, state.as_deref())
     {
         // A run that is tried again has the span of the first.
-        let _ = prepared.scope.trace.set(trace);
+        let _ = scope.trace.set(trace);
     }
 }

@@ -15,8 +15,10 @@ use crate::context::Gated;
 use crate::context::{CallScope, ToolContext};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
-use crate::output::Output;
-use crate::redact::Clean;
+use crate::gate;
+use crate::gate::policy::Request;
+use crate::output::{Citation, Output};
+use crate::redact::{Clean, Redactor};
 use crate::schema::Schema;
 use crate::tool::{Job, SecretKind, ToolDef};
 use crate::toolset::Toolset;
@@ -26,8 +28,6 @@ pub(crate) struct Prepared {
     pub(super) cx: ToolContext,
     pub(super) scope: Arc<CallScope>,
     pub(super) repairs: Vec<RepairNote>,
-    /// What the tool reads, where it is not what the model wrote.
-    pub(super) corrected: Option<String>,
     pub(super) since: Instant,
     /// The tool's position on its shelf.
     pub(super) at: usize,
@@ -37,9 +37,7 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// The arguments as the tool reads them.
     pub(crate) fn arguments(&self) -> &str {
-        self.corrected
-            .as_deref()
-            .unwrap_or(&self.scope.call.arguments)
+        self.scope.arguments()
     }
 
     pub(crate) fn tool(&self) -> &ToolDef {
@@ -51,6 +49,7 @@ impl Prepared {
         self.at
     }
 
+    #[cfg(feature = "host")]
     pub(crate) fn call(&self) -> &ToolCall {
         &self.scope.call
     }
@@ -59,18 +58,9 @@ impl Prepared {
         &self.cx
     }
 
-    /// The same call, for a permit of its own.
-    #[cfg(feature = "host")]
-    pub(super) fn again(&self) -> Self {
-        Self {
-            cx: self.cx.clone(),
-            scope: Arc::clone(&self.scope),
-            repairs: Vec::new(),
-            corrected: self.corrected.clone(),
-            since: self.since,
-            at: self.at,
-            span: self.span.clone(),
-        }
+    /// What a policy is asked about the call.
+    pub(crate) fn request(&self) -> Request<'_> {
+        gate::request(&self.scope, &self.cx)
     }
 
     /// Reports the end of the call to `tracing`, and returns how long the call took.
@@ -87,12 +77,6 @@ impl Prepared {
         took
     }
 
-    /// The end of the call, without the turn's secrets.
-    pub(super) fn result(self, outcome: Result<Output, ToolError>) -> CallResult {
-        let outcome = self.cx.redactor().clean(outcome);
-        self.close(outcome)
-    }
-
     /// The end of the call. What the outcome does not hold is masked here.
     pub(super) fn close(self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
         let duration = self.ended(outcome.get().as_ref().err());
@@ -101,7 +85,6 @@ impl Prepared {
             cx,
             mut scope,
             repairs,
-            corrected: _,
             since: _,
             at: _,
             span: _,
@@ -119,82 +102,62 @@ impl Prepared {
                         .unwrap_or_else(PoisonError::into_inner),
                 ),
             ),
-            None => (
-                scope.call.id.clone(),
-                scope.call.name.clone(),
-                std::mem::take(
-                    &mut *scope
-                        .citations
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner),
-                ),
-            ),
+            None => labels(&scope),
         };
-        CallResult {
-            secret_label: redactor.finds(&id) || redactor.finds(&name),
-            id,
-            name,
-            outcome,
-            citations: redactor.clean(citations),
-            repairs: redactor.clean(repairs),
-            duration,
-            conversation: None,
-            #[cfg(feature = "host")]
-            tickets: Vec::new(),
-            #[cfg(feature = "host")]
-            unsettled: None,
-            #[cfg(feature = "host")]
-            undecided: false,
-            replayed: false,
-        }
+        closed(&redactor, id, name, citations, repairs, outcome, duration)
+    }
+
+    /// The end of a call that is written down afterwards, so that its scope is still needed.
+    #[cfg(feature = "host")]
+    pub(super) fn close_kept(&mut self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
+        let duration = self.ended(outcome.get().as_ref().err());
+        let (id, name, citations) = labels(&self.scope);
+        let repairs = std::mem::take(&mut self.repairs);
+        let redactor = self.cx.redactor();
+        closed(&redactor, id, name, citations, repairs, outcome, duration)
     }
 }
 
-/// Name, visibility, arguments.
-#[expect(
-    clippy::result_large_err,
-    reason = "a result is moved once, a box would cost it an allocation"
-)]
-pub(super) fn prepare(
-    toolset: &Toolset,
-    call: ToolCall,
-    cx: &ToolContext,
-    progress: Progress,
-) -> Result<(Prepared, Job), CallResult> {
-    let since = env::monotonic();
-    let Some((at, def)) = toolset.find(&call.name) else {
-        let error = toolset.unknown(&cx.redactor().redact(&call.name));
-        return Err(refused(call, error, cx));
-    };
-    let (corrected, repairs) = match admit(toolset, def, &call.arguments, cx) {
-        Ok(admitted) => admitted,
-        Err(error) => return Err(refused(call, error, cx)),
-    };
-    let mut prepared = enter(
-        toolset,
-        at,
-        def,
-        call,
-        cx,
-        progress,
-        since,
+/// Copies of the names of a call, and its citations.
+fn labels(scope: &CallScope) -> (String, String, Vec<Citation>) {
+    let mut citations = scope
+        .citations
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    (
+        scope.call.id.clone(),
+        scope.call.name.clone(),
+        std::mem::take(&mut *citations),
+    )
+}
+
+#[inline]
+fn closed(
+    redactor: &Redactor,
+    id: String,
+    name: String,
+    citations: Vec<Citation>,
+    repairs: Vec<RepairNote>,
+    outcome: Clean<Result<Output, ToolError>>,
+    duration: Duration,
+) -> CallResult {
+    CallResult {
+        secret_label: redactor.finds(&id) || redactor.finds(&name),
+        id,
+        name,
+        outcome,
+        citations: redactor.clean(citations),
+        repairs: redactor.clean(repairs),
+        duration,
+        conversation: None,
         #[cfg(feature = "host")]
-        None,
-    );
-    if let Err(error) = check_secrets(def, cx) {
-        return Err(prepared.result(Err(error)));
+        tickets: Vec::new(),
+        #[cfg(feature = "host")]
+        unsettled: None,
+        #[cfg(feature = "host")]
+        undecided: false,
+        replayed: false,
     }
-    (prepared.repairs, prepared.corrected) = (repairs, corrected);
-    match begin(def, prepared.arguments(), prepared.cx.clone()) {
-        Ok(job) => Ok((prepared, job)),
-        Err(error) => Err(prepared.result(Err(error))),
-    }
-}
-
-/// A call that never reached a tool.
-fn refused(call: ToolCall, error: ToolError, cx: &ToolContext) -> CallResult {
-    telemetry::refused(&call, &error, cx);
-    CallResult::refused_by(&cx.redactor(), call, error)
 }
 
 /// A secret that cannot be masked is not given out, be it a variable.
@@ -276,20 +239,24 @@ pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), T
     begin(def, text, cx).map(drop)
 }
 
+/// What a call's scope is made of beside its tool and its context.
+pub(super) struct Opening {
+    pub(super) call: ToolCall,
+    pub(super) corrected: Option<String>,
+    pub(super) repairs: Vec<RepairNote>,
+    pub(super) progress: Progress,
+    pub(super) since: Instant,
+    #[cfg(feature = "host")]
+    pub(super) gated: Option<Box<Gated>>,
+}
+
 /// Opens the call's scope.
-#[cfg_attr(
-    feature = "host",
-    expect(clippy::too_many_arguments, reason = "each is a part of the scope")
-)]
 pub(super) fn enter(
     toolset: &Toolset,
     at: usize,
     def: &ToolDef,
-    call: ToolCall,
     cx: &ToolContext,
-    progress: Progress,
-    since: Instant,
-    #[cfg(feature = "host")] gated: Option<Box<Gated>>,
+    opening: Opening,
 ) -> Prepared {
     let own = def
         .timeout()
@@ -298,27 +265,29 @@ pub(super) fn enter(
         (Some(own), Some(turn)) => Some(own.min(turn)),
         (own, turn) => own.or(turn),
     };
-    let span = CallSpan::open(def, &call, cx);
+    let span = CallSpan::open(def, &opening.call, cx);
     let scope = Arc::new(CallScope {
-        call,
+        call: opening.call,
+        corrected: opening.corrected,
+        standing: toolset.standing(at),
         def: def.clone(),
         deadline,
-        progress,
+        progress: opening.progress,
         #[cfg(feature = "host")]
-        gated,
+        gated: opening.gated,
         citations: Mutex::default(),
         room: toolset.shelf().room(at),
         ended: AtomicBool::new(false),
         detached: AtomicBool::new(false),
+        begun: AtomicBool::new(false),
         #[cfg(feature = "otel")]
         trace: std::sync::OnceLock::new(),
     });
     Prepared {
         cx: cx.enter(Arc::clone(&scope)),
         scope,
-        repairs: Vec::new(),
-        corrected: None,
-        since,
+        repairs: opening.repairs,
+        since: opening.since,
         at,
         span,
     }

@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{guard, telemetry};
+use super::steps::{Early, EarlyGate};
+use super::telemetry;
 use crate::audit::{Audit, End, Entry, Late, arrived, blind};
-use crate::call::{CallResult, ToolCall};
-use crate::context::{Gated, ToolContext};
+use crate::call::CallResult;
+use crate::context::ToolContext;
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::{Gate, Layer};
-use crate::store::{AuditRow, AuditSink, CallId, Timestamp};
+use crate::gate::Layer;
+use crate::store::{AuditRow, AuditSink, CallId};
+
+/// Evidence that the row of a required audit is written. Only this file makes it.
+pub(super) struct Audited(());
 
 /// What the last row of a call may take beyond the call's deadline.
 const GRACE: Duration = Duration::from_millis(100);
@@ -25,8 +29,8 @@ pub(super) async fn required(
     sink: &Arc<dyn AuditSink>,
     row: AuditRow,
     deadline: Option<Instant>,
-) -> Result<(), ToolError> {
-    let write = guard::store_step(|| sink.write(vec![row]));
+) -> Result<Audited, ToolError> {
+    let write = sink.write(vec![row]);
     let written = match deadline {
         None => Ok(write.await),
         Some(deadline) => tokio::time::timeout_at(deadline, write).await,
@@ -37,7 +41,7 @@ pub(super) async fn required(
             "the audit is required, and its sink did not answer before the deadline of the call",
         ));
     };
-    written.map_err(|error| {
+    written.map(Audited).map_err(|error| {
         unwritten(format!(
             "the audit is required and its row could not be written: {error}"
         ))
@@ -60,7 +64,7 @@ pub(super) async fn ended(sink: &Arc<dyn AuditSink>, late: Late) {
     let deadline = late.scope.deadline;
     let sink = Arc::clone(sink);
     let write = async move {
-        if let Err(error) = guard::store_step(|| sink.write(vec![row])).await {
+        if let Err(error) = sink.write(vec![row]).await {
             tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
         }
     };
@@ -87,47 +91,49 @@ async fn within(write: impl Future<Output = ()> + Send + 'static, deadline: Opti
 }
 
 /// A call that never reached its tool. The model learns of a hidden tool what it learns of one that does not exist.
-pub(super) async fn refuse(
-    gate: &Gate,
-    gated: Option<&Gated>,
-    call: ToolCall,
-    cx: &ToolContext,
-    error: ToolError,
-    layer: Option<Layer>,
-    started: Timestamp,
-) -> CallResult {
-    let error = super::redacted(error, cx);
+pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
+    let Early { call, error, gate } = early;
+    let error = cx.redactor().error(error);
     telemetry::refused(&call, &error, cx);
-    if !gate.audit().is_off() {
-        let Some(identity) = gated.map(Gated::identity).cloned().or_else(|| {
-            // A call of a wrong identity is recorded under a fresh one.
-            CallId::alone(cx.own_workspace()).ok()
-        }) else {
-            tracing::error!(
-                call = call.id,
-                "a refused call has no identity, so it is not in the audit"
-            );
-            return CallResult::refused(call, error);
-        };
-        // No schema applies to these arguments, so only their shape is stored.
-        let form = blind(&call.arguments);
-        let end = End::failed(&error, Duration::ZERO);
-        let row = arrived(identity, &call, cx, started, form)
-            .layer(layer.map(Layer::as_str))
-            .end(&end)
-            .row(&cx.redactor());
-        match gate.audit() {
-            Audit::Off => {}
-            Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(row))),
-            Audit::Required(sink) => {
-                let (call, sink) = (row.call.clone(), Arc::clone(sink));
-                let write = async move {
-                    if let Err(error) = guard::store_step(|| sink.write(vec![row])).await {
-                        tracing::error!(%error, call, "a refused call could not be written into the audit");
-                    }
-                };
-                within(write, cx.deadline()).await;
-            }
+    let Some(EarlyGate {
+        gate,
+        gated,
+        layer,
+        started,
+    }) = gate.filter(|at| !at.gate.audit().is_off())
+    else {
+        return CallResult::refused_by(&cx.redactor(), call, error);
+    };
+    let identity = match gated {
+        Some(gated) => Ok(gated.identity().clone()),
+        // A call of a wrong identity is recorded under a fresh one.
+        None => CallId::alone(cx.own_workspace()),
+    };
+    let Ok(identity) = identity else {
+        tracing::error!(
+            call = call.id,
+            "a refused call has no identity, so it is not in the audit"
+        );
+        return CallResult::refused(call, error);
+    };
+    // No schema applies to these arguments, so only their shape is stored.
+    let form = blind(&call.arguments);
+    let end = End::failed(&error, Duration::ZERO);
+    let row = arrived(identity, &call, cx, started, form)
+        .layer(layer.map(Layer::as_str))
+        .end(&end)
+        .row(&cx.redactor());
+    match gate.audit() {
+        Audit::Off => {}
+        Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(row))),
+        Audit::Required(sink) => {
+            let (call, sink) = (row.call.clone(), Arc::clone(sink));
+            let write = async move {
+                if let Err(error) = sink.write(vec![row]).await {
+                    tracing::error!(%error, call, "a refused call could not be written into the audit");
+                }
+            };
+            within(write, cx.deadline()).await;
         }
     }
     CallResult::refused_by(&cx.redactor(), call, error)

@@ -26,7 +26,7 @@ pub(crate) async fn resume(
                 call,
                 cx,
                 progress,
-                gated::From::Approval(Box::new(grant)),
+                gated::Origin::Approval(Box::new(grant)),
             )
             .await
         }
@@ -82,7 +82,7 @@ pub(crate) fn resume_stream(
     token: String,
     cx: ToolContext,
 ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-    #[expect(clippy::result_large_err, reason = "as of `prepare`")]
+    #[expect(clippy::result_large_err, reason = "as of `stream`")]
     let begin = move || {
         let (sender, steps) = unbounded();
         Ok(events(steps, async move {

@@ -5,15 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "host")]
 use super::gated;
-use super::{Pass, check, check_secrets, drive, enter, execute, redacted};
-use crate::args;
+use super::steps::{Body, Found, Left, Permit, Running};
+use super::{Pass, Prepared, drive};
+#[cfg(feature = "host")]
 use crate::call::ToolCall;
 use crate::context::ToolContext;
-use crate::env;
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
 use crate::error::ToolError;
-use crate::gate;
 #[cfg(feature = "host")]
 use crate::gate::Gate;
 use crate::tool::Tool;
@@ -25,44 +24,38 @@ pub(crate) async fn invoke<T: Tool>(
     input: T,
     cx: &ToolContext,
 ) -> Result<T::Output, ToolError> {
-    let since = env::monotonic();
-    let Some((at, def)) = toolset.find_typed::<T>() else {
-        return Err(toolset.unknown(T::NAME));
-    };
     // Types hold already; bounds are known to the guard alone.
     let text = input.to_arguments();
     #[cfg(feature = "host")]
     if let Some(gate) = super::gate_of(toolset, cx) {
+        if toolset.find_typed::<T>().is_none() {
+            return Err(toolset.unknown(T::NAME));
+        }
         return through(gate, toolset, input, text, cx).await;
     }
-    if let Some(text) = &text {
-        check(def.input(), text, args::Repair::Off, cx)?;
-    }
-    check_secrets(def, cx)?;
-    let call = ToolCall::new("", T::NAME, text.unwrap_or_default());
-    let prepared = enter(
-        toolset,
-        at,
-        def,
-        call,
-        cx,
-        None,
-        since,
-        #[cfg(feature = "host")]
-        None,
-    );
-    let permit = gate::decide(toolset, prepared).map_err(|(prepared, error)| {
-        prepared.ended(Some(&error));
-        error
-    })?;
+    let (permit, running) = match permitted::<T>(toolset, text, cx) {
+        Ok(permitted) => permitted,
+        Err(left) => return Err(left.land_typed()),
+    };
     let inner = permit.context().clone();
-    let job = async move {
+    let body = Body::new(async move {
         let returned = input.run(inner.clone(), Pass(())).await?;
         drive::settle(returned, &inner).await
-    };
-    let (prepared, outcome) = execute(permit, job).await;
-    prepared.ended(outcome.as_ref().err());
-    outcome.map_err(|error| redacted(error, &prepared.cx))
+    });
+    let outcome = permit.run(body).await;
+    running.land_typed(outcome)
+}
+
+/// Every step before the run of a typed call that passes no gate.
+fn permitted<T: Tool>(
+    toolset: &Toolset,
+    text: Option<String>,
+    cx: &ToolContext,
+) -> Result<(Permit, Running<Prepared>), Left<Prepared>> {
+    let is_written = text.is_some();
+    let found = Found::typed::<T>(toolset, text)?;
+    let admitted = found.admit_typed(is_written, cx)?;
+    Ok(admitted.judge().clear()?.claim().permit())
 }
 
 /// The same through a gate.
@@ -104,7 +97,7 @@ async fn through<T: Tool>(
         ToolCall::new(id, T::NAME, text),
         cx,
         None,
-        gated::From::Host(make),
+        gated::Origin::Host(make),
     )
     .await;
     let output = result.outcome.into_inner()?;

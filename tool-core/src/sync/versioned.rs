@@ -45,6 +45,11 @@ impl<T> Versioned<T> {
         self.latest.load(Ordering::Acquire) == edition.number
     }
 
+    /// The number of the last edition. It grows with each change.
+    pub(crate) fn number(&self) -> u64 {
+        self.latest.load(Ordering::Acquire)
+    }
+
     /// Keeps other writers out until it is dropped.
     pub(crate) fn write(&self) -> Writing<'_, T> {
         Writing {

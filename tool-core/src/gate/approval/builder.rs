@@ -24,7 +24,7 @@ pub struct ApprovalsBuilder {
 impl ApprovalsBuilder {
     pub(super) fn new(store: Arc<dyn ApprovalStore>) -> Self {
         Self {
-            store,
+            store: crate::gate::shield::approvals(store),
             ring: None,
             wait: WAIT,
             most_open: MOST_OPEN,

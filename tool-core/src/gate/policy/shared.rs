@@ -220,6 +220,11 @@ impl SharedPolicy {
     }
 
     /// Whether nothing changed since.
+    /// The number of the edition in force, kill switches included. It grows with each change.
+    pub(crate) fn edition(&self) -> u64 {
+        self.0.state.number()
+    }
+
     pub(crate) fn is_latest(&self, state: &Edition<State>) -> bool {
         self.0.state.is_latest(state)
     }

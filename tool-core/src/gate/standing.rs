@@ -1,0 +1,67 @@
+//! Whether a call that was allowed is still allowed when its body begins.
+
+use std::sync::Arc;
+
+use super::policy::PolicyVerdict;
+use super::visibility::View;
+use crate::context::{CallScope, ToolContext};
+use crate::error::{ErrorKind, ToolError};
+use crate::registry::Shelf;
+
+/// What can take a tool away from a call that is on its way: kill switches, disables, and rules that deny.
+pub(crate) enum Standing {
+    /// The turn has no rules.
+    None,
+    /// The turn has rules, which are shared with the operators who change them.
+    Live {
+        shelf: Arc<Shelf>,
+        view: Arc<View>,
+        at: usize,
+        /// The edition of the policies when the call arrived. The call is judged later, so an equal number means an equal judgement.
+        edition: u64,
+    },
+}
+
+impl Standing {
+    pub(crate) fn live(shelf: &Arc<Shelf>, view: &Arc<View>, at: usize) -> Self {
+        Self::Live {
+            shelf: Arc::clone(shelf),
+            view: Arc::clone(view),
+            at,
+            edition: view.edition(),
+        }
+    }
+
+    fn allow(&self, scope: &CallScope, cx: &ToolContext) -> bool {
+        let Self::Live {
+            shelf,
+            view,
+            at,
+            edition,
+        } = self
+        else {
+            return true;
+        };
+        if view.hides(*at, &scope.def).is_some() {
+            return false;
+        }
+        if view.edition() == *edition {
+            return true;
+        }
+        let decision = view.judge(shelf, *at, &super::request(scope, cx));
+        decision.is_none_or(|decision| decision.verdict != PolicyVerdict::Deny)
+    }
+}
+
+/// Refuses a call that may not run any more. Asked where a body is about to begin, after everything that waits.
+#[inline]
+pub(crate) fn still_allowed(cx: &ToolContext) -> Result<(), ToolError> {
+    match cx.scope() {
+        Some(scope) if !scope.standing.allow(scope, cx) => Err(ToolError::of(
+            ErrorKind::Denied,
+            "the call is not allowed any more, so it was not run",
+        )
+        .operator("the tool was switched off or denied after the call was allowed")),
+        _ => Ok(()),
+    }
+}

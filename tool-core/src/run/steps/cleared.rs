@@ -1,0 +1,282 @@
+//! [`Cleared`]: policy and tool allow a call, or a person has approved it.
+
+#[cfg(feature = "host")]
+use std::sync::Arc;
+
+use super::judged::Judged;
+use super::{Held, Left};
+use crate::gate::{Allowed, Says};
+use crate::run::{Prepared, check_variables};
+
+#[cfg(feature = "host")]
+use super::found::{Asking, Books};
+#[cfg(feature = "host")]
+use super::{Flight, Parts, Why};
+#[cfg(feature = "host")]
+use crate::error::{ErrorKind, ToolError};
+#[cfg(feature = "host")]
+use crate::gate::Judgement;
+#[cfg(feature = "host")]
+use crate::gate::approval::{Approvals, Grant};
+#[cfg(feature = "host")]
+use crate::gate::ask::{self, Approved, Asked};
+#[cfg(feature = "host")]
+use crate::gate::host::{Entered, Ledger};
+#[cfg(feature = "host")]
+use crate::limits::LimitGuard;
+#[cfg(feature = "host")]
+use crate::run::claim;
+#[cfg(feature = "host")]
+use crate::store::AuditSink;
+
+/// A call that may run as soon as it is written down.
+pub(in crate::run) struct Cleared<H: Held> {
+    held: H,
+    guards: H::Guards,
+    duty: H::Duty,
+}
+
+/// Why a call may run.
+enum Grounds {
+    Allowed(Allowed),
+    #[cfg(feature = "host")]
+    Approved(Approved),
+}
+
+/// Evidence that nothing is to be written down before a body. Only this file makes it.
+pub(in crate::run) struct Nothing(());
+
+impl Judged<'_, Prepared> {
+    /// Lets the call pass, or refuses it: without a gate nobody can be asked.
+    pub(in crate::run) fn clear(self) -> Result<Cleared<Prepared>, Left<Prepared>> {
+        let (held, (), judgement) = self.take();
+        if judgement.says() == Says::Deny {
+            return Err(Left::refused(held, (), judgement.denial()));
+        }
+        if let Err(error) = check_variables(held.tool(), held.context()) {
+            return Err(Left::refused(held, (), error));
+        }
+        match judgement.allowed() {
+            Some(allowed) => Ok(Cleared::new(held, (), Grounds::Allowed(allowed))),
+            None => Err(Left::refused(held, (), judgement.unanswered())),
+        }
+    }
+}
+
+impl Cleared<Prepared> {
+    fn new(held: Prepared, guards: (), _: Grounds) -> Self {
+        Self {
+            held,
+            guards,
+            duty: Nothing(()),
+        }
+    }
+}
+
+impl<H: Held> Cleared<H> {
+    pub(super) fn take(self) -> (H, H::Guards, H::Duty) {
+        (self.held, self.guards, self.duty)
+    }
+}
+
+/// What counts a call behind a gate.
+#[cfg(feature = "host")]
+pub(in crate::run) struct Guards {
+    /// As one that runs, until it has landed: [`Gate::drain`](crate::Gate::drain) waits for it.
+    #[expect(dead_code, reason = "held, not read")]
+    running: Option<Entered>,
+    /// Towards the limits, until its body has ended.
+    limits: Option<LimitGuard>,
+}
+
+#[cfg(feature = "host")]
+impl Guards {
+    /// Those of a call that is refused before it is counted.
+    pub(super) fn none() -> Self {
+        Self {
+            running: None,
+            limits: None,
+        }
+    }
+
+    /// The body has ended.
+    pub(super) fn body_ended(&mut self) {
+        self.limits = None;
+    }
+}
+
+/// What is to be written down before a body.
+#[cfg(feature = "host")]
+pub(in crate::run) enum Duty {
+    Nothing(Nothing),
+    Write(Box<Writing>),
+}
+
+/// The stores that take what is written down before a body.
+#[cfg(feature = "host")]
+pub(in crate::run) enum Writing {
+    Audit(Arc<dyn AuditSink>),
+    Ledger(Ledger),
+    /// The ledger writes the audit's row as well, in one transaction.
+    Both(Ledger),
+}
+
+/// How far a judged call has got without waiting.
+#[cfg(feature = "host")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most calls need no question, and a box would cost them an allocation"
+)]
+pub(in crate::run) enum Clearing<'t> {
+    Cleared(Cleared<Flight>),
+    Asks(Box<Asks<'t>>),
+}
+
+/// A call about which a person is asked.
+#[cfg(feature = "host")]
+pub(in crate::run) struct Asks<'t> {
+    held: Flight,
+    guards: Guards,
+    parts: Parts<'t>,
+    approvals: &'t Approvals,
+    judgement: Judgement,
+    grant: Option<Box<Grant>>,
+}
+
+#[cfg(feature = "host")]
+impl<'t> Judged<'t, Flight> {
+    /// Lets the call pass where it needs no question. `grant` is the approval that it comes with.
+    pub(in crate::run) fn clear(
+        self,
+        grant: Option<Box<Grant>>,
+    ) -> Result<Clearing<'t>, Left<Flight>> {
+        let (held, parts, judgement) = self.take();
+        // Before an approval is used up: a call that is turned away here can come again.
+        let Some(running) = parts.gate.enter(held.context()) else {
+            let error = ToolError::of(
+                ErrorKind::Unavailable,
+                "the host is shutting down and takes no more calls, try again later",
+            );
+            return Err(Left::refused(held, Guards::none(), error));
+        };
+        let mut guards = Guards {
+            running: Some(running),
+            limits: None,
+        };
+        if judgement.says() != Says::Deny {
+            let checked = check_variables(held.prepared().tool(), held.context());
+            let counted = checked.and_then(|()| {
+                let limits = parts.gate.limits();
+                limits
+                    .map(|limits| limits.enter(held.context(), held.prepared().tool()))
+                    .transpose()
+            });
+            match counted {
+                Ok(counted) => guards.limits = counted,
+                Err(error) => return Err(Left::refused(held, guards, error)),
+            }
+        }
+        if grant.is_none()
+            && let Some(allowed) = judgement.allowed()
+        {
+            if ask::only_asks(held.context()) {
+                return Err(Left::refused(held, guards, ask::held_back()));
+            }
+            let cleared = Cleared::at_gate(held, guards, &parts, Grounds::Allowed(allowed));
+            return Ok(Clearing::Cleared(cleared));
+        }
+        match parts.asking {
+            Asking::Approvals(approvals) => Ok(Clearing::Asks(Box::new(Asks {
+                held,
+                guards,
+                parts,
+                approvals,
+                judgement,
+                grant,
+            }))),
+            Asking::Nobody => {
+                let error = if judgement.says() == Says::Deny {
+                    judgement.denial()
+                } else {
+                    judgement.unanswered().operator(
+                        "the gate has no approvals, so nobody can be asked: `Gate::builder().approvals(…)`",
+                    )
+                };
+                Err(Left::refused(held, guards, error))
+            }
+        }
+    }
+}
+
+#[cfg(feature = "host")]
+impl Asks<'_> {
+    /// Asks, or uses the approval.
+    pub(in crate::run) async fn ask(self) -> Result<Cleared<Flight>, Left<Flight>> {
+        let Self {
+            mut held,
+            guards,
+            parts,
+            approvals,
+            judgement,
+            grant,
+        } = self;
+        if judgement.says() == Says::Deny {
+            let withdrawn = match &grant {
+                Some(grant) => ask::withdraw(approvals, grant).await,
+                None => Ok(()),
+            };
+            return Err(match withdrawn {
+                Ok(()) => Left::refused(held, guards, judgement.denial()),
+                Err(error) => Left::undecided(held, guards, error),
+            });
+        }
+        let asked = ask::pass(parts.gate, approvals, held.prepared(), &judgement, grant).await;
+        let why = match asked {
+            Ok(Asked::Approved(approved)) => {
+                let grounds = Grounds::Approved(approved);
+                return Ok(Cleared::at_gate(held, guards, &parts, grounds));
+            }
+            Ok(Asked::Used { id }) => {
+                held.approved(id, None);
+                match held.context().idempotency_key() {
+                    Some(key) => match claim::replayed(parts.gate, &key).await {
+                        Ok(before) => Why::Before(before),
+                        Err(error) => return Err(Left::undecided(held, guards, error)),
+                    },
+                    None => Why::Refused(ToolError::new("the call has no identity")),
+                }
+            }
+            Ok(Asked::Waits(ticket)) => Why::Waits(ticket),
+            Ok(Asked::Edited(grant)) => Why::Edited(grant),
+            Err(error) => return Err(Left::undecided(held, guards, error)),
+        };
+        Err(Left::why(held, guards, why))
+    }
+}
+
+#[cfg(feature = "host")]
+impl Cleared<Flight> {
+    fn at_gate(mut held: Flight, guards: Guards, parts: &Parts<'_>, grounds: Grounds) -> Self {
+        let is_approved = match grounds {
+            Grounds::Allowed(_) => false,
+            Grounds::Approved(approved) => {
+                let (id, by) = approved.into_names();
+                held.approved(id, Some(by));
+                true
+            }
+        };
+        // What only reads happens as often as it likes, unless a person has approved one time.
+        let has_row = is_approved || !held.prepared().tool().hints().read_only;
+        let duty = match parts.books {
+            Books::Nothing => Duty::Nothing(Nothing(())),
+            Books::Ledger(_) if !has_row => Duty::Nothing(Nothing(())),
+            Books::Audit(sink) => Duty::Write(Box::new(Writing::Audit(Arc::clone(sink)))),
+            Books::Both(_, sink) if !has_row => {
+                Duty::Write(Box::new(Writing::Audit(Arc::clone(sink))))
+            }
+            Books::Ledger(ledger) => Duty::Write(Box::new(Writing::Ledger(ledger.clone()))),
+            Books::Both(ledger, _) => Duty::Write(Box::new(Writing::Both(ledger.clone()))),
+        };
+        Self { held, guards, duty }
+    }
+}

@@ -1,0 +1,214 @@
+//! [`Found`]: the tool of a call is found, and the parts of its host are known.
+
+use std::time::Instant;
+
+#[cfg(feature = "host")]
+use std::sync::Arc;
+
+#[cfg(feature = "host")]
+use super::Flight;
+use super::{Held, Left};
+#[cfg(feature = "host")]
+use crate::audit::Audit;
+use crate::call::ToolCall;
+#[cfg(feature = "host")]
+use crate::context::Gated;
+use crate::context::ToolContext;
+use crate::env;
+#[cfg(feature = "host")]
+use crate::gate::{Gate, approval::Approvals, host::Ledger};
+use crate::run::{Prepared, Progress};
+#[cfg(feature = "host")]
+use crate::store::{ApprovalRequest, AuditSink, Timestamp};
+use crate::tool::{Tool, ToolDef};
+use crate::toolset::Toolset;
+
+/// A call that has come to a toolset without a gate.
+pub(in crate::run) struct Ungated {
+    pub(super) call: ToolCall,
+    pub(super) progress: Progress,
+    pub(super) since: Instant,
+}
+
+/// A call that has come to a gate.
+#[cfg(feature = "host")]
+pub(in crate::run) struct AtGate<'t> {
+    pub(super) gate: &'t Gate,
+    pub(super) call: ToolCall,
+    pub(super) progress: Progress,
+    pub(super) gated: Box<Gated>,
+    pub(super) since: Instant,
+    pub(super) started: Timestamp,
+}
+
+#[cfg(feature = "host")]
+impl<'t> AtGate<'t> {
+    /// Gives the call its identity; that of its approval where it is resumed.
+    pub(in crate::run) fn new(
+        gate: &'t Gate,
+        call: ToolCall,
+        cx: &ToolContext,
+        progress: Progress,
+        resumed: Option<&ApprovalRequest>,
+    ) -> Result<Self, Left<Flight>> {
+        let (since, started) = (env::monotonic(), Timestamp::now());
+        match Gated::open(cx, &call, resumed) {
+            Ok(gated) => Ok(Self {
+                gate,
+                call,
+                progress,
+                gated: Box::new(gated.at(gate)),
+                since,
+                started,
+            }),
+            Err(error) => Err(Left::unidentified(gate, call, started, error)),
+        }
+    }
+}
+
+/// The parts of a gate that a call may need before its body runs.
+#[cfg(feature = "host")]
+#[derive(Clone, Copy)]
+pub(in crate::run) struct Parts<'t> {
+    pub(super) gate: &'t Gate,
+    pub(super) asking: Asking<'t>,
+    pub(super) books: Books<'t>,
+}
+
+/// Who can be asked.
+#[cfg(feature = "host")]
+#[derive(Clone, Copy)]
+pub(super) enum Asking<'t> {
+    Nobody,
+    Approvals(&'t Approvals),
+}
+
+/// What a host writes down before a body runs.
+#[cfg(feature = "host")]
+#[derive(Clone, Copy)]
+pub(super) enum Books<'t> {
+    Nothing,
+    Audit(&'t Arc<dyn AuditSink>),
+    Ledger(&'t Ledger),
+    Both(&'t Ledger, &'t Arc<dyn AuditSink>),
+}
+
+#[cfg(feature = "host")]
+impl<'t> Parts<'t> {
+    fn of(gate: &'t Gate) -> Self {
+        Self {
+            gate,
+            asking: gate.approvals().map_or(Asking::Nobody, Asking::Approvals),
+            books: match (gate.ledger(), gate.audit()) {
+                (None, Audit::Off | Audit::BestEffort(_)) => Books::Nothing,
+                (None, Audit::Required(sink)) => Books::Audit(sink),
+                (Some(ledger), Audit::Off | Audit::BestEffort(_)) => Books::Ledger(ledger),
+                (Some(ledger), Audit::Required(sink)) => Books::Both(ledger, sink),
+            },
+        }
+    }
+}
+
+/// A call whose tool the turn may use.
+pub(in crate::run) struct Found<'t, H: Held> {
+    toolset: &'t Toolset,
+    at: usize,
+    def: &'t ToolDef,
+    parts: H::Parts<'t>,
+    arrived: H::Arrived<'t>,
+}
+
+impl<'t> Found<'t, Prepared> {
+    /// Looks for the tool that the call names.
+    pub(in crate::run) fn ungated(
+        toolset: &'t Toolset,
+        call: ToolCall,
+        cx: &ToolContext,
+        progress: Progress,
+    ) -> Result<Self, Left<Prepared>> {
+        let since = env::monotonic();
+        let Some((at, def)) = toolset.find(&call.name) else {
+            let error = toolset.unknown(&cx.redactor().redact(&call.name));
+            return Err(Left::early(call, error));
+        };
+        Ok(Self {
+            toolset,
+            at,
+            def,
+            parts: (),
+            arrived: Ungated {
+                call,
+                progress,
+                since,
+            },
+        })
+    }
+
+    /// Looks for the tool of typed arguments, which are JSON text where they can be written.
+    pub(in crate::run) fn typed<T: Tool>(
+        toolset: &'t Toolset,
+        arguments: Option<String>,
+    ) -> Result<Self, Left<Prepared>> {
+        let since = env::monotonic();
+        let call = ToolCall::new("", T::NAME, arguments.unwrap_or_default());
+        match toolset.find_typed::<T>() {
+            Some((at, def)) => Ok(Self {
+                toolset,
+                at,
+                def,
+                parts: (),
+                arrived: Ungated {
+                    call,
+                    progress: None,
+                    since,
+                },
+            }),
+            None => Err(Left::early(call, toolset.unknown(T::NAME))),
+        }
+    }
+}
+
+#[cfg(feature = "host")]
+impl<'t> Found<'t, Flight> {
+    /// Looks for the tool that the call names.
+    pub(in crate::run) fn gated(
+        toolset: &'t Toolset,
+        arrived: AtGate<'t>,
+        cx: &ToolContext,
+    ) -> Result<Self, Left<Flight>> {
+        match toolset.dispatch(&arrived.call.name) {
+            Ok((at, def)) => Ok(Self {
+                toolset,
+                at,
+                def,
+                parts: Parts::of(arrived.gate),
+                arrived,
+            }),
+            Err(layer) => {
+                let error = toolset.unknown(&cx.redactor().redact(&arrived.call.name));
+                Err(Left::at_gate(arrived, error, layer))
+            }
+        }
+    }
+}
+
+/// What [`Found`] holds, for the state that follows it.
+pub(super) struct FoundParts<'t, H: Held> {
+    pub(super) toolset: &'t Toolset,
+    pub(super) at: usize,
+    pub(super) def: &'t ToolDef,
+    pub(super) parts: H::Parts<'t>,
+    pub(super) arrived: H::Arrived<'t>,
+}
+
+impl<'t, H: Held> Found<'t, H> {
+    pub(super) fn take(self) -> FoundParts<'t, H> {
+        FoundParts {
+            toolset: self.toolset,
+            at: self.at,
+            def: self.def,
+            parts: self.parts,
+            arrived: self.arrived,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! [`Judged`]: policy and tool have spoken about a call.
+
+#[cfg(feature = "host")]
+use super::Flight;
+use super::admitted::Admitted;
+use super::{Held, Prepared};
+use crate::gate::{self, Judgement};
+
+/// A call about which policy and tool have spoken.
+pub(in crate::run) struct Judged<'t, H: Held> {
+    held: H,
+    parts: H::Parts<'t>,
+    judgement: Judgement,
+}
+
+impl<'t> Admitted<'t, Prepared> {
+    pub(in crate::run) fn judge(self) -> Judged<'t, Prepared> {
+        let (toolset, held, parts) = self.take();
+        let judgement = gate::judge(toolset, &held, Prepared::ASKS);
+        Judged {
+            held,
+            parts,
+            judgement,
+        }
+    }
+}
+
+#[cfg(feature = "host")]
+impl<'t> Admitted<'t, Flight> {
+    pub(in crate::run) fn judge(self) -> Judged<'t, Flight> {
+        let (toolset, mut held, parts) = self.take();
+        let judgement = gate::judge(toolset, held.prepared(), Flight::ASKS);
+        held.judged(&judgement);
+        Judged {
+            held,
+            parts,
+            judgement,
+        }
+    }
+}
+
+impl<'t, H: Held> Judged<'t, H> {
+    pub(super) fn take(self) -> (H, H::Parts<'t>, Judgement) {
+        (self.held, self.parts, self.judgement)
+    }
+}

@@ -1,0 +1,262 @@
+//! [`Landed`]: a call has its result, and everything about it is written down.
+
+use super::left::{Early, HeldStop, Stopped, Why};
+use super::permitted::Outcome;
+use super::{Left, Ran, Running};
+use crate::call::CallResult;
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::run::{Prepared, end, telemetry};
+use crate::toolset::Toolset;
+
+#[cfg(feature = "host")]
+use super::claimed::Record;
+#[cfg(feature = "host")]
+use super::cleared::Guards;
+#[cfg(feature = "host")]
+use super::flight::{self, Flight};
+#[cfg(feature = "host")]
+use crate::audit::End;
+#[cfg(feature = "host")]
+use crate::env;
+#[cfg(feature = "host")]
+use crate::error::ErrorKind;
+#[cfg(feature = "host")]
+use crate::gate::ask;
+#[cfg(feature = "host")]
+use crate::output::Output;
+#[cfg(feature = "host")]
+use crate::redact::Clean;
+#[cfg(feature = "host")]
+use crate::run::claim::{self, Before};
+#[cfg(feature = "host")]
+use crate::run::{record, stored};
+#[cfg(feature = "host")]
+use crate::store::CallId;
+
+/// A call that is over.
+pub(in crate::run) struct Landed(CallResult);
+
+impl Landed {
+    pub(in crate::run) fn into_result(self) -> CallResult {
+        self.0
+    }
+}
+
+impl Running<Prepared> {
+    pub(in crate::run) async fn land(self, toolset: &Toolset, ran: Ran) -> Landed {
+        let (prepared, (), _) = self.take();
+        let mut outcome = end::admitted(toolset, &prepared, ran.into_outcome());
+        if outcome.is_bounded {
+            // Boxed, so that other calls do not carry the room for it.
+            outcome = Box::pin(outcome.settled(&prepared.cx)).await;
+        }
+        Landed(prepared.close(outcome.clean))
+    }
+
+    /// The end of a typed call, whose output is not written.
+    pub(in crate::run) fn land_typed<R>(self, outcome: Outcome<R>) -> Result<R, ToolError> {
+        let (prepared, (), _) = self.take();
+        let outcome = outcome.into_inner();
+        prepared.ended(outcome.as_ref().err());
+        outcome.map_err(|error| prepared.cx.redactor().error(error))
+    }
+}
+
+impl Left<Prepared> {
+    pub(in crate::run) fn land(self, cx: &ToolContext) -> Landed {
+        Landed(match self.take() {
+            Stopped::Early(Early { call, error, .. }) => {
+                telemetry::refused(&call, &error, cx);
+                CallResult::refused_by(&cx.redactor(), call, error)
+            }
+            Stopped::Held(HeldStop { held, why, .. }) => {
+                let outcome = held.cx.redactor().clean(Err(why.into_error()));
+                held.close(outcome)
+            }
+        })
+    }
+
+    /// The end of a typed call.
+    pub(in crate::run) fn land_typed(self) -> ToolError {
+        match self.take() {
+            Stopped::Early(Early { error, .. }) => error,
+            Stopped::Held(HeldStop { held, why, .. }) => {
+                let error = why.into_error();
+                held.ended(Some(&error));
+                held.cx.redactor().error(error)
+            }
+        }
+    }
+}
+
+impl Why {
+    /// What the model reads.
+    fn into_error(self) -> ToolError {
+        match self {
+            Self::Refused(error) => error,
+            #[cfg(feature = "host")]
+            Self::Undecided(error) | Self::Foreign(error) => error,
+            #[cfg(feature = "host")]
+            Self::Waits(ticket) => ask::pending(&ticket),
+            #[cfg(feature = "host")]
+            Self::Before(Before::Unsettled(row)) => claim::interrupted(&row),
+            #[cfg(feature = "host")]
+            Self::Before(Before::Stored(_)) => ToolError::new("the call has run before"),
+            #[cfg(feature = "host")]
+            Self::Edited(_) => ToolError::of(
+                ErrorKind::Denied,
+                "the call was approved with other arguments",
+            )
+            .operator("a typed call keeps its arguments: run the approval with `Toolset::resume`"),
+            #[cfg(feature = "host")]
+            Self::Dropped => flight::dropped(),
+        }
+    }
+}
+
+#[cfg(feature = "host")]
+impl Running<Flight> {
+    /// The result of a run, the end in the ledger, and the audit's row.
+    pub(in crate::run) async fn land(self, toolset: &Toolset, ran: Ran) -> Landed {
+        let (mut flight, mut guards, record) = self.take();
+        guards.body_ended();
+        traced(&flight);
+        let mut outcome = end::admitted(toolset, flight.prepared(), ran.into_outcome());
+        if outcome.is_bounded {
+            outcome = Box::pin(outcome.settled(flight.context())).await;
+        }
+        let outcome = honest(&flight, &record, outcome.clean);
+        let result = flight.prepared_mut().close_kept(outcome);
+        let identity = flight.context().identity().cloned();
+        finish(flight, guards, Some(record), result, identity).await
+    }
+}
+
+#[cfg(feature = "host")]
+impl Left<Flight> {
+    /// The result of a call that has not run, and the audit's row. One that was written down ends in the ledger, too.
+    pub(in crate::run) async fn land(self, cx: &ToolContext) -> Landed {
+        let stop = match self.take() {
+            Stopped::Early(early) => return Landed(record::refuse(early, cx).await),
+            Stopped::Held(stop) => stop,
+        };
+        let HeldStop {
+            held: mut flight,
+            mut guards,
+            why,
+            record,
+        } = stop;
+        guards.body_ended();
+        traced(&flight);
+        let mut identity = flight.context().identity().cloned();
+        let redactor = flight.context().redactor();
+        let mut result = match why {
+            Why::Before(Before::Stored(text)) => {
+                let (outcome, citations) = stored::read(&text);
+                let outcome = redactor.clean(outcome);
+                let mut result = flight.prepared_mut().close_kept(outcome);
+                result.citations = redactor.clean(citations);
+                result.replayed = true;
+                flight.prepared().span.record("tool_core.replayed", true);
+                // Its row is written already.
+                flight.forget();
+                return Landed(result);
+            }
+            why => {
+                let (mut ticket, mut unsettled) = (None, None);
+                let is_undecided = matches!(why, Why::Undecided(_));
+                let error = match why {
+                    Why::Before(Before::Unsettled(row)) => {
+                        let error = claim::interrupted(&row);
+                        unsettled = Some(row);
+                        error
+                    }
+                    Why::Waits(waits) => {
+                        let span = &flight.prepared().span;
+                        span.record("tool_core.approval.id", &*waits.id);
+                        let error = ask::pending(&waits);
+                        ticket = Some(*waits);
+                        error
+                    }
+                    Why::Foreign(error) => {
+                        // The row of this identity is the other call's.
+                        identity = CallId::alone(flight.context().own_workspace()).ok();
+                        error
+                    }
+                    why => why.into_error(),
+                };
+                let mut outcome = redactor.clean(Err(error));
+                if let Some(record) = &record {
+                    outcome = honest(&flight, record, outcome);
+                }
+                let mut result = flight.prepared_mut().close_kept(outcome);
+                result.unsettled = unsettled;
+                result.undecided = is_undecided;
+                result.tickets.extend(ticket);
+                result
+            }
+        };
+        result.replayed = false;
+        finish(flight, guards, record, result, identity).await
+    }
+}
+
+/// Tells the call's span what was decided.
+#[cfg(feature = "host")]
+fn traced(flight: &Flight) {
+    let prepared = flight.prepared();
+    telemetry::decided(&prepared.span, flight.verdicts());
+    if flight.gate().traces_content() {
+        telemetry::arguments(&prepared.span, prepared.arguments(), &prepared.cx);
+    }
+}
+
+/// An outcome that says that the call took effect, where its body has returned an output that cannot be handed on.
+#[cfg(feature = "host")]
+fn honest(
+    flight: &Flight,
+    record: &Record,
+    outcome: Clean<Result<Output, ToolError>>,
+) -> Clean<Result<Output, ToolError>> {
+    let cx = flight.context();
+    let Err(error) = outcome.get() else {
+        return outcome;
+    };
+    let may_have_effect =
+        matches!(record, Record::Row(_)) || !flight.prepared().tool().hints().read_only;
+    if !may_have_effect || !cx.has_returned() {
+        return outcome;
+    }
+    let text = format!(
+        "the tool ran and took effect, so do not call it again for the same purpose; its output cannot be shown: {}",
+        error.model_text()
+    );
+    let error = ToolError::of(error.kind(), text).operator(error.operator_text());
+    cx.redactor().clean(Err(error))
+}
+
+/// Writes the end of a call into the ledger and the audit.
+#[cfg(feature = "host")]
+async fn finish(
+    flight: Flight,
+    guards: Guards,
+    record: Option<Record>,
+    mut result: CallResult,
+    identity: Option<CallId>,
+) -> Landed {
+    let cx = flight.context();
+    if flight.gate().traces_content()
+        && let Some(output) = result.output()
+    {
+        telemetry::result(&flight.prepared().span, output.get());
+    }
+    result.tickets.extend(cx.take_asked());
+    if let Some(Record::Row(claim)) = record {
+        Box::pin(claim.end(&result, cx)).await;
+    }
+    let end = End::of(&result, env::elapsed(flight.prepared().since));
+    flight.report(identity, end).await;
+    drop(guards);
+    Landed(result)
+}

@@ -1,0 +1,201 @@
+//! [`Left`]: a call that ends before its body.
+
+use super::Held;
+use crate::call::ToolCall;
+use crate::error::ToolError;
+use crate::run::Prepared;
+
+#[cfg(feature = "host")]
+use super::claimed::Record;
+#[cfg(feature = "host")]
+use super::cleared::Guards;
+#[cfg(feature = "host")]
+use super::{AtGate, Flight, Running};
+#[cfg(feature = "host")]
+use crate::context::Gated;
+#[cfg(feature = "host")]
+use crate::error::ErrorKind;
+#[cfg(feature = "host")]
+use crate::gate::approval::{Grant, Ticket};
+#[cfg(feature = "host")]
+use crate::gate::{Gate, Layer};
+#[cfg(feature = "host")]
+use crate::run::claim::Before;
+#[cfg(feature = "host")]
+use crate::store::Timestamp;
+
+/// A call that ends before its body. Boxed, because it is rare and large.
+pub(in crate::run) struct Left<H: Held>(Box<Stopped<H>>);
+
+/// Where a call has stopped.
+pub(super) enum Stopped<H: Held> {
+    /// Before its scope was opened.
+    Early(Early),
+    /// With its scope.
+    Held(HeldStop<H>),
+}
+
+/// A call whose scope was never opened.
+pub(in crate::run) struct Early {
+    pub(in crate::run) call: ToolCall,
+    pub(in crate::run) error: ToolError,
+    #[cfg(feature = "host")]
+    pub(in crate::run) gate: Option<EarlyGate>,
+}
+
+/// The gate at which a call ended early.
+#[cfg(feature = "host")]
+pub(in crate::run) struct EarlyGate {
+    pub(in crate::run) gate: Gate,
+    pub(in crate::run) gated: Option<Box<Gated>>,
+    /// The layer that hides the tool.
+    pub(in crate::run) layer: Option<Layer>,
+    pub(in crate::run) started: Timestamp,
+}
+
+/// A call that has stopped with its scope.
+pub(super) struct HeldStop<H: Held> {
+    pub(super) held: H,
+    #[cfg_attr(not(feature = "host"), expect(dead_code, reason = "held, not read"))]
+    pub(super) guards: H::Guards,
+    pub(super) why: Why,
+    /// What was written down before.
+    #[cfg(feature = "host")]
+    pub(super) record: Option<Record>,
+}
+
+/// Why a call ends before its body.
+pub(in crate::run) enum Why {
+    /// It may not run.
+    Refused(ToolError),
+    /// A store failed, so that nobody knows whether it ran before or was approved.
+    #[cfg(feature = "host")]
+    Undecided(ToolError),
+    /// Its identity belongs to a call that differs from it.
+    #[cfg(feature = "host")]
+    Foreign(ToolError),
+    /// It needs a person.
+    #[cfg(feature = "host")]
+    Waits(Box<Ticket>),
+    /// It ran before.
+    #[cfg(feature = "host")]
+    Before(Before),
+    /// A person has approved it with other arguments.
+    #[cfg(feature = "host")]
+    Edited(Box<Grant>),
+    /// Its caller went away after it was written down.
+    #[cfg(feature = "host")]
+    Dropped,
+}
+
+impl Left<Prepared> {
+    /// Before the scope was opened.
+    pub(super) fn early(call: ToolCall, error: ToolError) -> Self {
+        Self(Box::new(Stopped::Early(Early {
+            call,
+            error,
+            #[cfg(feature = "host")]
+            gate: None,
+        })))
+    }
+}
+
+impl<H: Held> Left<H> {
+    pub(super) fn refused(held: H, guards: H::Guards, error: ToolError) -> Self {
+        Self::why(held, guards, Why::Refused(error))
+    }
+
+    pub(super) fn why(held: H, guards: H::Guards, why: Why) -> Self {
+        Self(Box::new(Stopped::Held(HeldStop {
+            held,
+            guards,
+            why,
+            #[cfg(feature = "host")]
+            record: None,
+        })))
+    }
+
+    pub(super) fn take(self) -> Stopped<H> {
+        *self.0
+    }
+}
+
+#[cfg(feature = "host")]
+impl Left<Flight> {
+    /// A call that has no identity.
+    pub(super) fn unidentified(
+        gate: &Gate,
+        call: ToolCall,
+        started: Timestamp,
+        error: ToolError,
+    ) -> Self {
+        Self(Box::new(Stopped::Early(Early {
+            call,
+            error,
+            gate: Some(EarlyGate {
+                gate: gate.clone(),
+                gated: None,
+                layer: None,
+                started,
+            }),
+        })))
+    }
+
+    /// A call whose tool the turn does not have, or whose arguments do not fit.
+    pub(super) fn at_gate(arrived: AtGate<'_>, error: ToolError, layer: Option<Layer>) -> Self {
+        Self(Box::new(Stopped::Early(Early {
+            call: arrived.call,
+            error,
+            gate: Some(EarlyGate {
+                gate: arrived.gate.clone(),
+                gated: Some(arrived.gated),
+                layer,
+                started: arrived.started,
+            }),
+        })))
+    }
+
+    /// The error of a gate whose store failed leaves the call open; any other error is its end.
+    pub(super) fn undecided(held: Flight, guards: Guards, error: ToolError) -> Self {
+        let why = match error.kind() {
+            ErrorKind::Unavailable => Why::Undecided(error),
+            _ => Why::Refused(error),
+        };
+        Self::why(held, guards, why)
+    }
+
+    /// The call with the arguments that were approved, where it is not the very one that was asked about.
+    pub(in crate::run) fn edited(self) -> Result<(Flight, Box<Grant>), Self> {
+        match *self.0 {
+            Stopped::Held(HeldStop {
+                held,
+                why: Why::Edited(grant),
+                ..
+            }) => Ok((held, grant)),
+            stopped => Err(Self(Box::new(stopped))),
+        }
+    }
+}
+
+#[cfg(feature = "host")]
+impl Running<Flight> {
+    /// The caller went away.
+    pub(in crate::run) fn dropped(self) -> Left<Flight> {
+        self.stopped(Why::Dropped)
+    }
+
+    /// The body may not begin, although the call was written down.
+    pub(in crate::run) fn refused(self, error: ToolError) -> Left<Flight> {
+        self.stopped(Why::Refused(error))
+    }
+
+    fn stopped(self, why: Why) -> Left<Flight> {
+        let (held, guards, record) = self.take();
+        Left(Box::new(Stopped::Held(HeldStop {
+            held,
+            guards,
+            why,
+            record: Some(record),
+        })))
+    }
+}

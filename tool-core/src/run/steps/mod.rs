@@ -1,0 +1,84 @@
+//! The way of a call as types: `Found → Admitted → Judged → Cleared → Claimed → Permitted → Ran → Landed`.
+//!
+//! The file of each state holds its only constructor, which takes the state before it. The fields are private to the file, so no state
+//! can be made, skipped or repeated elsewhere in this crate; `tests/tests/patches.rs` proves that with patches that try. A call that ends
+//! early is a [`Left`], which lands through the same code.
+//!
+//! Each state is generic over what holds the call: [`Prepared`] where the host has no gate, [`Flight`] where it has one. Which parts
+//! the gate has is read once, when the tool is found ([`Parts`]).
+
+use super::Prepared;
+
+mod admitted;
+mod claimed;
+mod cleared;
+#[cfg(feature = "host")]
+mod flight;
+mod found;
+mod judged;
+mod landed;
+mod left;
+mod permitted;
+mod ran;
+
+#[cfg(feature = "host")]
+pub(super) use claimed::{Claimed, Record, Unwritten};
+use cleared::Cleared;
+#[cfg(feature = "host")]
+pub(super) use cleared::{Asks, Clearing};
+#[cfg(feature = "host")]
+pub(super) use flight::Flight;
+pub(super) use found::Found;
+#[cfg(feature = "host")]
+pub(super) use found::{AtGate, Parts};
+#[cfg(feature = "host")]
+pub(super) use landed::Landed;
+pub(super) use left::Left;
+#[cfg(feature = "host")]
+pub(super) use left::Why;
+#[cfg(feature = "host")]
+pub(super) use left::{Early, EarlyGate};
+pub(super) use permitted::{Body, Running};
+pub use permitted::{Permit, Permitted};
+pub use ran::Ran;
+
+/// What holds a call on its way.
+pub(super) trait Held: Sized {
+    /// What is known of a call before its tool is found.
+    type Arrived<'t>;
+    /// The parts of the host that the call still needs before it is cleared.
+    type Parts<'t>;
+    /// What counts the call until it has landed.
+    type Guards;
+    /// What is to be written down before the body.
+    type Duty;
+    /// Whether a person can be asked because of a tool's effect alone.
+    const ASKS: bool;
+
+    fn prepared(&self) -> &Prepared;
+}
+
+impl Held for Prepared {
+    type Arrived<'t> = found::Ungated;
+    type Parts<'t> = ();
+    type Guards = ();
+    type Duty = cleared::Nothing;
+    const ASKS: bool = false;
+
+    fn prepared(&self) -> &Prepared {
+        self
+    }
+}
+
+#[cfg(feature = "host")]
+impl Held for Flight {
+    type Arrived<'t> = found::AtGate<'t>;
+    type Parts<'t> = Parts<'t>;
+    type Guards = cleared::Guards;
+    type Duty = cleared::Duty;
+    const ASKS: bool = true;
+
+    fn prepared(&self) -> &Prepared {
+        self.prepared()
+    }
+}

@@ -1,0 +1,213 @@
+//! [`Permit`] and [`Permitted`]: the right to run a body, once; and [`Running`], what stays of the call meanwhile.
+
+#[cfg(feature = "host")]
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::Held;
+use super::claimed::{Claimed, Record};
+#[cfg(feature = "host")]
+use super::{Flight, Ran};
+use crate::call::ToolCall;
+use crate::context::{CallScope, ToolContext};
+use crate::error::ToolError;
+use crate::gate;
+use crate::run::guard;
+use crate::run::telemetry::CallSpan;
+use crate::tool::{Job, ToolDef};
+
+/// The right to run one call, once. It can be neither cloned nor made outside of the gate.
+pub struct Permit {
+    cx: ToolContext,
+    scope: Arc<CallScope>,
+    span: CallSpan,
+}
+
+impl Permit {
+    /// The tool that runs.
+    pub fn tool(&self) -> &ToolDef {
+        &self.scope.def
+    }
+
+    /// The call, as the model wrote it.
+    pub fn call(&self) -> &ToolCall {
+        &self.scope.call
+    }
+
+    /// The context that the tool sees.
+    pub fn context(&self) -> &ToolContext {
+        &self.cx
+    }
+
+    /// The arguments as the tool reads them: JSON text.
+    pub fn arguments(&self) -> &str {
+        self.scope.arguments()
+    }
+
+    /// Gives the permit the body that it is for.
+    pub(in crate::run) fn with(self, body: Body<Job>) -> Permitted {
+        Permitted { permit: self, body }
+    }
+
+    /// Runs a body under guard. What can take the tool away is asked once more, after everything that waited.
+    pub(in crate::run) async fn run<R>(
+        self,
+        body: Body<impl Future<Output = Result<R, ToolError>> + Send>,
+    ) -> Outcome<R> {
+        /// Tells blocking code that nobody waits any more, also when the run is dropped.
+        struct Ended<'a>(&'a CallScope);
+        impl Drop for Ended<'_> {
+            fn drop(&mut self) {
+                self.0.ended.store(true, Ordering::Relaxed);
+            }
+        }
+        let Self { cx, scope, span } = self;
+        let ended = Ended(&scope);
+        #[cfg(feature = "otel")]
+        crate::run::otel::announce(&span, &scope);
+        let outcome = {
+            let body = async {
+                gate::still_allowed(&cx)?;
+                cx.tell_started();
+                cx.set_inside(true);
+                let outcome = body.0.await;
+                cx.set_inside(false);
+                outcome
+            };
+            let body = pin!(guard::guarded(body, &cx));
+            span.run(body).await
+        };
+        drop(ended);
+        Outcome(outcome)
+    }
+}
+
+/// A body that has not begun. Only a [`Permit`] runs it.
+pub(in crate::run) struct Body<J>(J);
+
+impl<J> Body<J> {
+    pub(in crate::run) fn new(job: J) -> Self {
+        Self(job)
+    }
+}
+
+/// What a body gave. Only a [`Permit`] that was used makes it.
+pub(in crate::run) struct Outcome<R>(Result<R, ToolError>);
+
+impl<R> Outcome<R> {
+    pub(in crate::run) fn into_inner(self) -> Result<R, ToolError> {
+        self.0
+    }
+}
+
+/// A call that the gate has permitted, on its way to its run. It can be neither cloned nor made outside of the gate.
+pub struct Permitted {
+    permit: Permit,
+    body: Body<Job>,
+}
+
+impl Permitted {
+    pub(super) fn take(self) -> (Permit, Body<Job>) {
+        (self.permit, self.body)
+    }
+}
+
+#[cfg(feature = "host")]
+impl Permitted {
+    /// The tool that runs.
+    pub fn tool(&self) -> &ToolDef {
+        self.permit.tool()
+    }
+
+    /// The call, as the model wrote it.
+    pub fn call(&self) -> &ToolCall {
+        self.permit.call()
+    }
+
+    /// The arguments as the tool reads them: JSON text.
+    pub fn arguments(&self) -> &str {
+        self.permit.arguments()
+    }
+
+    /// The context that the tool sees.
+    pub fn context(&self) -> &ToolContext {
+        self.permit.context()
+    }
+
+    /// Ends the call without running it.
+    pub fn refuse(self, error: ToolError) -> Ran {
+        Ran::failed(error)
+    }
+}
+
+#[cfg(feature = "host")]
+impl fmt::Debug for Permitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permitted")
+            .field("tool", &self.tool().name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What stays of a call while its [`Permit`] passes the hooks, which may drop it: everything that has to land.
+pub(in crate::run) struct Running<H: Held> {
+    held: H,
+    guards: H::Guards,
+    record: Record,
+}
+
+impl<H: Held> Claimed<H> {
+    /// The right to run the body, and what stays.
+    pub(in crate::run) fn permit(self) -> (Permit, Running<H>) {
+        let (held, guards, record) = self.take();
+        let prepared = held.prepared();
+        let permit = Permit {
+            cx: prepared.cx.clone(),
+            scope: Arc::clone(&prepared.scope),
+            span: prepared.span.clone(),
+        };
+        let running = Running {
+            held,
+            guards,
+            record,
+        };
+        (permit, running)
+    }
+}
+
+impl<H: Held> Running<H> {
+    pub(super) fn take(self) -> (H, H::Guards, Record) {
+        (self.held, self.guards, self.record)
+    }
+
+    #[cfg(feature = "host")]
+    pub(in crate::run) fn held(&self) -> &H {
+        &self.held
+    }
+
+    #[cfg(feature = "host")]
+    pub(in crate::run) fn record(&self) -> &Record {
+        &self.record
+    }
+}
+
+#[cfg(feature = "host")]
+impl Running<Flight> {
+    /// Whether a row was written about the call.
+    pub(in crate::run) fn is_recorded(&self) -> bool {
+        !matches!(self.record, Record::Nothing(_))
+    }
+
+    /// Whether the call has a row in the ledger.
+    pub(in crate::run) fn is_claimed(&self) -> bool {
+        matches!(self.record, Record::Row(_))
+    }
+
+    /// Counts a run of the body.
+    pub(in crate::run) fn counts_run(&mut self) {
+        self.held.counts_run();
+    }
+}

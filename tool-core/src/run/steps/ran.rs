@@ -1,0 +1,104 @@
+//! [`Ran`]: a body has ended, or a hook has ended the call.
+
+#[cfg(feature = "host")]
+use std::fmt;
+
+use super::Permitted;
+#[cfg(feature = "host")]
+use super::claimed::{Claimed, Record};
+#[cfg(feature = "host")]
+use super::{Flight, Held, Running};
+#[cfg(feature = "host")]
+use crate::error::ErrorKind;
+use crate::error::ToolError;
+use crate::tool::Finished;
+
+/// What came of a run.
+pub struct Ran {
+    outcome: Result<Finished, ToolError>,
+}
+
+impl Permitted {
+    /// Runs the body, inside of every hook.
+    pub(in crate::run) async fn run(self) -> Ran {
+        let (permit, body) = self.take();
+        Ran {
+            outcome: permit.run(body).await.into_inner(),
+        }
+    }
+}
+
+impl Ran {
+    /// The end of a call without an output.
+    #[cfg(feature = "host")]
+    pub(in crate::run) fn failed(error: ToolError) -> Self {
+        Self {
+            outcome: Err(error),
+        }
+    }
+
+    pub(super) fn into_outcome(self) -> Result<Finished, ToolError> {
+        self.outcome
+    }
+}
+
+#[cfg(feature = "host")]
+impl Ran {
+    /// Why there is no output. The turn's secrets are masked after the hooks, so this may hold some.
+    pub fn error(&self) -> Option<&ToolError> {
+        self.outcome.as_ref().err()
+    }
+
+    /// The output, as JSON text. The turn's secrets are masked after the hooks, so this may hold some.
+    pub fn output(&self) -> Option<&str> {
+        self.outcome
+            .as_ref()
+            .ok()
+            .map(|finished| finished.0.payload.get())
+    }
+}
+
+/// The kind of an error and nothing of its texts, which are not masked yet.
+#[cfg(feature = "host")]
+impl fmt::Debug for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ran")
+            .field("error", &self.error().map(ToolError::kind))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A call whose run has failed without an effect, on its way back to [`Claimed`]. Only this file makes it.
+#[cfg(feature = "host")]
+pub(super) struct Failed<H: Held>(Running<H>);
+
+#[cfg(feature = "host")]
+impl<H: Held> Failed<H> {
+    pub(super) fn into_parts(self) -> (H, H::Guards, Record) {
+        self.0.take()
+    }
+}
+
+#[cfg(feature = "host")]
+impl Running<Flight> {
+    /// Whether the tool may be run again after this run: it is idempotent, it has failed by itself, and the call is not cancelled.
+    pub(in crate::run) fn may_repeat(&self, ran: &Ran) -> bool {
+        self.has_failed(ran) && self.held().context().runs_again()
+    }
+
+    fn has_failed(&self, ran: &Ran) -> bool {
+        self.held().prepared().tool().hints().idempotent
+            && ran.error().map(ToolError::kind) == Some(ErrorKind::Failed)
+            && !self.held().context().has_returned()
+    }
+
+    /// Gives the claim back for another run, where this one has failed and its tool may be run again.
+    #[expect(clippy::result_large_err, reason = "both ways are as large")]
+    pub(in crate::run) fn again(self, ran: Ran) -> Result<Claimed<Flight>, (Self, Ran)> {
+        if self.has_failed(&ran) {
+            Ok(Claimed::back(Failed(self)))
+        } else {
+            Err((self, ran))
+        }
+    }
+}
