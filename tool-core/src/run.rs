@@ -147,6 +147,7 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
 }
 
 /// Every step before the run of a call that passes no gate. None of them waits.
+#[inline]
 fn permitted(
     toolset: &Toolset,
     call: ToolCall,

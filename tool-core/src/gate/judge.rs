@@ -111,6 +111,7 @@ pub(crate) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<
 /// Judges a call: the policy first, then the tool's own `approval`. A predicate that fails or panics asks.
 ///
 /// `by_effect` says whether a destructive tool that leaves the question to its effect needs a person: only a host's gate can ask one.
+#[inline]
 pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared, by_effect: bool) -> Judgement {
     let decision = toolset.judge(prepared.position(), &prepared.request());
     let mut permitted = false;

@@ -5,13 +5,13 @@ use std::future::Future;
 use futures::future::{Either, select};
 
 use super::{Prepared, record, stored};
-use crate::call::CallResult;
+use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, canonical, hash};
 use crate::store::{
-    self, AuditRow, CallKey, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution,
+    self, AuditRow, CallId, CallKey, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution,
     StoreError, Timestamp,
 };
 
@@ -78,6 +78,29 @@ pub(super) async fn replayed(gate: &Gate, key: &CallKey) -> Result<Before, ToolE
     let row = ledger.store.get(key).await;
     let row = row.map_err(|error| unavailable(&error))?;
     Ok(before(row.ok_or_else(used)?))
+}
+
+/// What an earlier run of a refused call has left: that may have had an effect, whatever the call is refused for now.
+///
+/// Only a call with a place in a thread can have run before; any other has a fresh identity.
+pub(super) async fn earlier(
+    gate: &Gate,
+    identity: &CallId,
+    call: &ToolCall,
+    cx: &ToolContext,
+) -> Result<Option<Before>, ToolError> {
+    let Some(ledger) = gate.ledger().filter(|_| identity.conversation().is_some()) else {
+        return Ok(None);
+    };
+    let row = ledger.store.get(&identity.key()).await;
+    let row = row.map_err(|error| unavailable(&error))?;
+    let is_own = |row: &EffectRow| {
+        let intent = &row.intent;
+        intent.call == call.id
+            && intent.principal == cx.principal()
+            && intent.agent.as_deref() == cx.agent()
+    };
+    Ok(row.filter(is_own).map(before))
 }
 
 /// Writes the intent, with the audit's row where that is required.

@@ -81,6 +81,7 @@ pub(super) async fn call(
 }
 
 /// Every step that does not wait.
+#[inline]
 fn clear<'t>(
     gate: &'t Gate,
     toolset: &'t Toolset,

@@ -251,6 +251,7 @@ pub(super) struct Opening {
 }
 
 /// Opens the call's scope.
+#[inline]
 pub(super) fn enter(
     toolset: &Toolset,
     at: usize,

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::resume::answered;
 use super::steps::{Early, EarlyGate};
-use super::telemetry;
+use super::{claim, telemetry};
 use crate::audit::{Audit, End, Entry, Late, arrived, blind};
 use crate::call::CallResult;
 use crate::context::ToolContext;
@@ -92,8 +93,27 @@ async fn within(write: impl Future<Output = ()> + Send + 'static, deadline: Opti
 
 /// A call that never reached its tool. The model learns of a hidden tool what it learns of one that does not exist.
 pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
+    let mut is_undecided = false;
     let Early { call, error, gate } = early;
-    let error = cx.redactor().error(error);
+    let mut error = cx.redactor().error(error);
+    let may_have_run = error.kind() != ErrorKind::InvalidArguments;
+    if let Some(EarlyGate {
+        gate,
+        gated: Some(gated),
+        ..
+    }) = &gate
+        && may_have_run
+    {
+        match claim::earlier(gate, gated.identity(), &call, cx).await {
+            Ok(None) => {}
+            // The row of the audit is that of the earlier run.
+            Ok(Some(before)) => return answered(call, cx, before),
+            Err(unknown) => {
+                error = unknown;
+                is_undecided = true;
+            }
+        }
+    }
     telemetry::refused(&call, &error, cx);
     let Some(EarlyGate {
         gate,
@@ -102,7 +122,9 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
         started,
     }) = gate.filter(|at| !at.gate.audit().is_off())
     else {
-        return CallResult::refused_by(&cx.redactor(), call, error);
+        let mut result = CallResult::refused_by(&cx.redactor(), call, error);
+        result.undecided = is_undecided;
+        return result;
     };
     let identity = match gated {
         Some(gated) => Ok(gated.identity().clone()),
@@ -136,5 +158,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
             within(write, cx.deadline()).await;
         }
     }
-    CallResult::refused_by(&cx.redactor(), call, error)
+    let mut result = CallResult::refused_by(&cx.redactor(), call, error);
+    result.undecided = is_undecided;
+    result
 }

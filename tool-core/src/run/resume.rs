@@ -58,20 +58,27 @@ pub(crate) async fn replay(
         Ok(gated) => claim::replayed(gate, &gated.identity().key()).await,
         Err(error) => Err(error),
     };
+    match stored {
+        Ok(before) => answered(call, cx, before),
+        Err(error) => CallResult::refused_by(&cx.redactor(), call, error),
+    }
+}
+
+/// The result of a call that has run before.
+pub(super) fn answered(call: ToolCall, cx: &ToolContext, before: claim::Before) -> CallResult {
     let redactor = cx.redactor();
     let mut result = CallResult::refused_by(&redactor, call, ToolError::new(""));
-    match stored {
-        Ok(claim::Before::Stored(text)) => {
+    match before {
+        claim::Before::Stored(text) => {
             let (outcome, citations) = stored::read(&text);
             result.outcome = redactor.clean(outcome);
             result.citations = redactor.clean(citations);
             result.replayed = true;
         }
-        Ok(claim::Before::Unsettled(row)) => {
+        claim::Before::Unsettled(row) => {
             result.outcome = redactor.clean(Err(claim::interrupted(&row)));
             result.unsettled = Some(row);
         }
-        Err(error) => result.outcome = redactor.clean(Err(error)),
     }
     result
 }

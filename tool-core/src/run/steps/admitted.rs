@@ -22,6 +22,7 @@ pub(in crate::run) struct Admitted<'t, H: Held> {
 
 impl<'t> Found<'t, Prepared> {
     /// Checks arguments that a model wrote, opens the scope, and decodes.
+    #[inline]
     pub(in crate::run) fn admit(
         self,
         cx: &ToolContext,
@@ -64,6 +65,7 @@ impl<'t> Found<'t, Prepared> {
     }
 
     /// Checks typed arguments, whose types hold already: only the guard knows their bounds. Those that cannot be written are not checked.
+    #[inline]
     pub(in crate::run) fn admit_typed(
         self,
         is_written: bool,
@@ -104,6 +106,7 @@ impl<'t> Found<'t, Prepared> {
 #[cfg(feature = "host")]
 impl<'t> Found<'t, Flight> {
     /// Checks arguments, opens the scope, and decodes, unless the host has made the body itself.
+    #[inline]
     pub(in crate::run) fn admit(
         self,
         cx: &ToolContext,
@@ -152,6 +155,7 @@ impl<'t> Found<'t, Flight> {
 }
 
 impl<'t, H: Held> Admitted<'t, H> {
+    #[inline]
     pub(super) fn take(self) -> (&'t Toolset, H, H::Parts<'t>) {
         (self.toolset, self.held, self.parts)
     }

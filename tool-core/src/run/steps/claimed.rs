@@ -34,6 +34,7 @@ pub(in crate::run) enum Record {
 
 impl Cleared<Prepared> {
     /// A host without a gate writes nothing down.
+    #[inline]
     pub(in crate::run) fn claim(self) -> Claimed<Prepared> {
         let (held, guards, nothing) = self.take();
         Claimed {
@@ -55,6 +56,7 @@ pub(in crate::run) struct Unwritten {
 #[cfg(feature = "host")]
 impl Cleared<Flight> {
     /// The claim of a call about which nothing is to be written down; otherwise what is to be written.
+    #[inline]
     pub(in crate::run) fn claim(self) -> Result<Claimed<Flight>, Box<Unwritten>> {
         let (held, guards, duty) = self.take();
         match duty {
@@ -132,6 +134,7 @@ impl Unwritten {
 impl<H: Held> Claimed<H> {
     /// The state of a call whose run has failed and may be made again. Only [`Running::again`](super::Running::again) has the parts.
     #[cfg(feature = "host")]
+    #[inline]
     pub(super) fn back(failed: super::ran::Failed<H>) -> Self {
         let (held, guards, record) = failed.into_parts();
         Self {
@@ -141,6 +144,7 @@ impl<H: Held> Claimed<H> {
         }
     }
 
+    #[inline]
     pub(super) fn take(self) -> (H, H::Guards, Record) {
         (self.held, self.guards, self.record)
     }

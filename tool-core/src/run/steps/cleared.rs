@@ -48,6 +48,7 @@ pub(in crate::run) struct Nothing(());
 
 impl Judged<'_, Prepared> {
     /// Lets the call pass, or refuses it: without a gate nobody can be asked.
+    #[inline]
     pub(in crate::run) fn clear(self) -> Result<Cleared<Prepared>, Left<Prepared>> {
         let (held, (), judgement) = self.take();
         if judgement.says() == Says::Deny {
@@ -64,6 +65,7 @@ impl Judged<'_, Prepared> {
 }
 
 impl Cleared<Prepared> {
+    #[inline]
     fn new(held: Prepared, guards: (), _: Grounds) -> Self {
         Self {
             held,
@@ -74,6 +76,7 @@ impl Cleared<Prepared> {
 }
 
 impl<H: Held> Cleared<H> {
+    #[inline]
     pub(super) fn take(self) -> (H, H::Guards, H::Duty) {
         (self.held, self.guards, self.duty)
     }
@@ -92,6 +95,7 @@ pub(in crate::run) struct Guards {
 #[cfg(feature = "host")]
 impl Guards {
     /// Those of a call that is refused before it is counted.
+    #[inline]
     pub(super) fn none() -> Self {
         Self {
             running: None,
@@ -146,6 +150,7 @@ pub(in crate::run) struct Asks<'t> {
 #[cfg(feature = "host")]
 impl<'t> Judged<'t, Flight> {
     /// Lets the call pass where it needs no question. `grant` is the approval that it comes with.
+    #[inline]
     pub(in crate::run) fn clear(
         self,
         grant: Option<Box<Grant>>,
@@ -256,6 +261,7 @@ impl Asks<'_> {
 
 #[cfg(feature = "host")]
 impl Cleared<Flight> {
+    #[inline]
     fn at_gate(mut held: Flight, guards: Guards, parts: &Parts<'_>, grounds: Grounds) -> Self {
         let is_approved = match grounds {
             Grounds::Allowed(_) => false,

@@ -25,6 +25,7 @@ pub(super) fn dropped() -> ToolError {
 }
 
 impl Flight {
+    #[inline]
     pub(super) fn new(gate: &Gate, prepared: Prepared, started: Timestamp) -> Self {
         Self {
             gate: gate.clone(),
@@ -89,6 +90,7 @@ impl Flight {
     }
 
     /// The call is over, and there is nothing to report of it.
+    #[inline]
     pub(in crate::run) fn forget(mut self) {
         self.has_landed = true;
     }

@@ -44,6 +44,7 @@ pub(in crate::run) struct AtGate<'t> {
 #[cfg(feature = "host")]
 impl<'t> AtGate<'t> {
     /// Gives the call its identity; that of its approval where it is resumed.
+    #[inline]
     pub(in crate::run) fn new(
         gate: &'t Gate,
         call: ToolCall,
@@ -95,6 +96,7 @@ pub(super) enum Books<'t> {
 
 #[cfg(feature = "host")]
 impl<'t> Parts<'t> {
+    #[inline]
     fn of(gate: &'t Gate) -> Self {
         Self {
             gate,
@@ -120,6 +122,7 @@ pub(in crate::run) struct Found<'t, H: Held> {
 
 impl<'t> Found<'t, Prepared> {
     /// Looks for the tool that the call names.
+    #[inline]
     pub(in crate::run) fn ungated(
         toolset: &'t Toolset,
         call: ToolCall,
@@ -145,6 +148,7 @@ impl<'t> Found<'t, Prepared> {
     }
 
     /// Looks for the tool of typed arguments, which are JSON text where they can be written.
+    #[inline]
     pub(in crate::run) fn typed<T: Tool>(
         toolset: &'t Toolset,
         arguments: Option<String>,
@@ -171,6 +175,7 @@ impl<'t> Found<'t, Prepared> {
 #[cfg(feature = "host")]
 impl<'t> Found<'t, Flight> {
     /// Looks for the tool that the call names.
+    #[inline]
     pub(in crate::run) fn gated(
         toolset: &'t Toolset,
         arrived: AtGate<'t>,
@@ -202,6 +207,7 @@ pub(super) struct FoundParts<'t, H: Held> {
 }
 
 impl<'t, H: Held> Found<'t, H> {
+    #[inline]
     pub(super) fn take(self) -> FoundParts<'t, H> {
         FoundParts {
             toolset: self.toolset,

@@ -14,6 +14,7 @@ pub(in crate::run) struct Judged<'t, H: Held> {
 }
 
 impl<'t> Admitted<'t, Prepared> {
+    #[inline]
     pub(in crate::run) fn judge(self) -> Judged<'t, Prepared> {
         let (toolset, held, parts) = self.take();
         let judgement = gate::judge(toolset, &held, Prepared::ASKS);
@@ -27,6 +28,7 @@ impl<'t> Admitted<'t, Prepared> {
 
 #[cfg(feature = "host")]
 impl<'t> Admitted<'t, Flight> {
+    #[inline]
     pub(in crate::run) fn judge(self) -> Judged<'t, Flight> {
         let (toolset, mut held, parts) = self.take();
         let judgement = gate::judge(toolset, held.prepared(), Flight::ASKS);
@@ -40,6 +42,7 @@ impl<'t> Admitted<'t, Flight> {
 }
 
 impl<'t, H: Held> Judged<'t, H> {
+    #[inline]
     pub(super) fn take(self) -> (H, H::Parts<'t>, Judgement) {
         (self.held, self.parts, self.judgement)
     }

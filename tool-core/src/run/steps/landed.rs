@@ -38,6 +38,7 @@ use crate::store::CallId;
 pub(in crate::run) struct Landed(CallResult);
 
 impl Landed {
+    #[inline]
     pub(in crate::run) fn into_result(self) -> CallResult {
         self.0
     }
@@ -55,6 +56,7 @@ impl Running<Prepared> {
     }
 
     /// The end of a typed call, whose output is not written.
+    #[inline]
     pub(in crate::run) fn land_typed<R>(self, outcome: Outcome<R>) -> Result<R, ToolError> {
         let (prepared, (), _) = self.take();
         let outcome = outcome.into_inner();
@@ -64,6 +66,7 @@ impl Running<Prepared> {
 }
 
 impl Left<Prepared> {
+    #[inline]
     pub(in crate::run) fn land(self, cx: &ToolContext) -> Landed {
         Landed(match self.take() {
             Stopped::Early(Early { call, error, .. }) => {
@@ -78,6 +81,7 @@ impl Left<Prepared> {
     }
 
     /// The end of a typed call.
+    #[inline]
     pub(in crate::run) fn land_typed(self) -> ToolError {
         match self.take() {
             Stopped::Early(Early { error, .. }) => error,
@@ -92,6 +96,7 @@ impl Left<Prepared> {
 
 impl Why {
     /// What the model reads.
+    #[inline]
     fn into_error(self) -> ToolError {
         match self {
             Self::Refused(error) => error,
@@ -144,9 +149,21 @@ impl Left<Flight> {
         let HeldStop {
             held: mut flight,
             mut guards,
-            why,
+            mut why,
             record,
         } = stop;
+        if record.is_none()
+            && let Why::Refused(error) = &why
+            && matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unavailable)
+            && let Some(identity) = flight.context().identity()
+        {
+            let call = flight.prepared().call();
+            match claim::earlier(flight.gate(), identity, call, cx).await {
+                Ok(None) => {}
+                Ok(Some(before)) => why = Why::Before(before),
+                Err(error) => why = Why::Undecided(error),
+            }
+        }
         guards.body_ended();
         traced(&flight);
         let mut identity = flight.context().identity().cloned();

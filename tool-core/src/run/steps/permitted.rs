@@ -48,6 +48,7 @@ impl Permit {
     }
 
     /// Gives the permit the body that it is for.
+    #[inline]
     pub(in crate::run) fn with(self, body: Body<Job>) -> Permitted {
         Permitted { permit: self, body }
     }
@@ -89,6 +90,7 @@ impl Permit {
 pub(in crate::run) struct Body<J>(J);
 
 impl<J> Body<J> {
+    #[inline]
     pub(in crate::run) fn new(job: J) -> Self {
         Self(job)
     }
@@ -98,6 +100,7 @@ impl<J> Body<J> {
 pub(in crate::run) struct Outcome<R>(Result<R, ToolError>);
 
 impl<R> Outcome<R> {
+    #[inline]
     pub(in crate::run) fn into_inner(self) -> Result<R, ToolError> {
         self.0
     }
@@ -110,6 +113,7 @@ pub struct Permitted {
 }
 
 impl Permitted {
+    #[inline]
     pub(super) fn take(self) -> (Permit, Body<Job>) {
         (self.permit, self.body)
     }
@@ -161,6 +165,7 @@ pub(in crate::run) struct Running<H: Held> {
 
 impl<H: Held> Claimed<H> {
     /// The right to run the body, and what stays.
+    #[inline]
     pub(in crate::run) fn permit(self) -> (Permit, Running<H>) {
         let (held, guards, record) = self.take();
         let prepared = held.prepared();
@@ -179,6 +184,7 @@ impl<H: Held> Claimed<H> {
 }
 
 impl<H: Held> Running<H> {
+    #[inline]
     pub(super) fn take(self) -> (H, H::Guards, Record) {
         (self.held, self.guards, self.record)
     }

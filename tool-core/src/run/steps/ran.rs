@@ -31,12 +31,14 @@ impl Permitted {
 impl Ran {
     /// The end of a call without an output.
     #[cfg(feature = "host")]
+    #[inline]
     pub(in crate::run) fn failed(error: ToolError) -> Self {
         Self {
             outcome: Err(error),
         }
     }
 
+    #[inline]
     pub(super) fn into_outcome(self) -> Result<Finished, ToolError> {
         self.outcome
     }
@@ -74,6 +76,7 @@ pub(super) struct Failed<H: Held>(Running<H>);
 
 #[cfg(feature = "host")]
 impl<H: Held> Failed<H> {
+    #[inline]
     pub(super) fn into_parts(self) -> (H, H::Guards, Record) {
         self.0.take()
     }
@@ -94,6 +97,7 @@ impl Running<Flight> {
 
     /// Gives the claim back for another run, where this one has failed and its tool may be run again.
     #[expect(clippy::result_large_err, reason = "both ways are as large")]
+    #[inline]
     pub(in crate::run) fn again(self, ran: Ran) -> Result<Claimed<Flight>, (Self, Ran)> {
         if self.has_failed(&ran) {
             Ok(Claimed::back(Failed(self)))

@@ -1,0 +1,215 @@
+//! Callers that go away after every number of polls.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use tool_core::prelude::*;
+use tool_core::store::{AuditFilter, AuditSink, EffectLedger, EffectState, MemoryStore, Scope};
+use tool_core::{Audit, Effect, Gate};
+
+/// How far bodies have got.
+#[derive(Clone, Default)]
+struct Bodies {
+    begun: Arc<AtomicUsize>,
+    returned: Arc<AtomicUsize>,
+}
+tool_core::host_value!(Bodies, Effect::WRITE);
+
+/// Sends in three steps.
+#[tool]
+async fn send_in_steps(
+    bodies: &Bodies,
+    /// Steps.
+    steps: u32,
+) -> u32 {
+    bodies.begun.fetch_add(1, Ordering::SeqCst);
+    for _ in 0..steps {
+        tokio::task::yield_now().await;
+    }
+    bodies.returned.fetch_add(1, Ordering::SeqCst);
+    steps
+}
+
+/// Polls a call a number of times and drops it; whether it ended before. Other tasks run between the polls.
+async fn dropped_after(call: impl Future<Output = CallResult>, polls: usize) -> bool {
+    let mut call = Box::pin(call);
+    for _ in 0..polls {
+        let mut cx = Context::from_waker(Waker::noop());
+        if call.as_mut().poll(&mut cx).is_ready() {
+            return true;
+        }
+        tokio::task::yield_now().await;
+    }
+    false
+}
+
+// B3: whoever drops a call between any two polls, a body that never began is not in doubt, and one that returned has succeeded
+#[tokio::test]
+async fn dropped_callers_leave_no_doubt_about_bodies_that_never_began_or_returned() {
+    for steps in [0, 3] {
+        for polls in 0..40 {
+            let (store, bodies) = (MemoryStore::default(), Bodies::default());
+            let slow = crate::slow::Slow::new(store.clone(), 3);
+            let gate = Gate::builder()
+                .ledger(slow.clone())
+                .audit(Audit::required(slow))
+                .build();
+            let tools = toolset![send_in_steps].through(&gate);
+            let cx = ToolContext::builder()
+                .workspace("acme")
+                .user("ann")
+                .with(bodies.clone())
+                .build();
+            let arguments = format!(r#"{{"steps":{steps}}}"#);
+            let call = ToolCall::new("call_0", "send_in_steps", arguments);
+            let ended = dropped_after(tools.call(call, &cx), polls).await;
+            gate.drain(Duration::from_secs(5)).await;
+            assert_eq!(gate.running(), 0, "{polls}");
+
+            let rows = EffectLedger::list(&store, Scope::All, None).await.unwrap();
+            let begun = bodies.begun.load(Ordering::SeqCst);
+            let returned = bodies.returned.load(Ordering::SeqCst);
+            let expected = match (begun, returned) {
+                (0, _) => EffectState::Failed,
+                (_, 0) => EffectState::Ambiguous,
+                _ => EffectState::Succeeded,
+            };
+            for row in &rows {
+                assert_eq!(
+                    row.state, expected,
+                    "{polls} polls of {steps} steps: {row:?}"
+                );
+                assert!(row.result.is_some(), "{polls}: {row:?}");
+            }
+            if returned == 1 {
+                let result = rows[0].result.as_deref().unwrap();
+                assert!(result.contains("output"), "{polls}: {result}");
+            }
+            assert!(begun == 0 || rows.len() == 1, "{polls}: {rows:?}");
+            assert!(!ended || returned == 1, "{polls}");
+            let audit = store
+                .export(Scope::All, &AuditFilter::default())
+                .await
+                .unwrap();
+            assert!(
+                audit.len() <= 1 && (polls == 0 || audit.len() == 1),
+                "{polls}"
+            );
+            for row in audit {
+                assert!(row.outcome.is_some(), "{polls}: {row:?}");
+            }
+        }
+    }
+}
+
+/// Fails twice.
+#[tool(idempotent)]
+async fn try_again(bodies: &Bodies) -> Result<u32, ToolError> {
+    if bodies.begun.fetch_add(1, Ordering::SeqCst) < 2 {
+        return Err(ToolError::new("not yet"));
+    }
+    Ok(7)
+}
+
+// B3: a failed run gives its claim back, and the row of the call is that of the last run
+#[tokio::test(start_paused = true)]
+async fn retries_share_one_row() {
+    let (store, bodies) = (MemoryStore::default(), Bodies::default());
+    let retry = tool_core::Retry {
+        attempts: 3,
+        ..tool_core::Retry::default()
+    };
+    let gate = Gate::builder().ledger(store.clone()).retry(retry).build();
+    let tools = toolset![try_again].through(&gate);
+    let cx = ToolContext::builder().with(bodies.clone()).build();
+    let result = tools.call(ToolCall::new("c", "try_again", "{}"), &cx).await;
+    assert_eq!(result.model_text(), "7");
+    let rows = EffectLedger::list(&store, Scope::All, None).await.unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].state, EffectState::Succeeded);
+}
+
+// B3: a runtime that shuts down is a process that dies: nothing panics, and the call counts as one that was cut off
+#[test]
+fn runtime_that_shuts_down_is_process_death() {
+    let (store, bodies) = (MemoryStore::default(), Bodies::default());
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let gate = Gate::builder().ledger(store.clone()).build();
+    let tools = toolset![send_in_steps].through(&gate);
+    let cx = ToolContext::builder().with(bodies.clone()).build();
+    let call = ToolCall::new("c", "send_in_steps", r#"{"steps":4000000}"#);
+    let mut call = Box::pin(tools.call(call, &cx));
+    {
+        let _inside = runtime.enter();
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(call.as_mut().poll(&mut cx).is_pending());
+    }
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    let mut cx = Context::from_waker(Waker::noop());
+    let std::task::Poll::Ready(result) = call.as_mut().poll(&mut cx) else {
+        panic!("the task is gone, so the call is over");
+    };
+    assert_eq!(
+        result.error().map(ToolError::kind),
+        Some(tool_core::ErrorKind::Interrupted)
+    );
+    assert_eq!(gate.running(), 0);
+}
+
+/// Sends, and waits for ever.
+#[tool]
+async fn send_and_hang(bodies: &Bodies) -> u32 {
+    bodies.begun.fetch_add(1, Ordering::SeqCst);
+    std::future::pending().await
+}
+
+// B2: a call that is denied although an earlier run of it may have had an effect says so
+#[tokio::test(start_paused = true)]
+async fn denied_call_reports_what_its_earlier_run_may_have_done() {
+    let (store, bodies) = (MemoryStore::default(), Bodies::default());
+    let policy = tool_core::policy::SharedPolicy::default();
+    let gate = Gate::builder().ledger(store.clone()).build();
+    let registry = Registry::builder().tool::<send_and_hang>().build().unwrap();
+    let rules = tool_core::Rules::default().policy(&policy);
+    let context = || {
+        let cx = ToolContext::builder().workspace("acme").user("ann");
+        cx.conversation("main").with(bodies.clone())
+    };
+    let cx = crate::support::placed(&context().deadline(Duration::from_secs(1)).build(), 0);
+    let call = || ToolCall::new("call_0", "send_and_hang", "{}");
+    let tools = registry.toolset(&cx, &rules).through(&gate);
+    assert!(tools.call(call(), &cx).await.is_error());
+    assert_eq!(bodies.begun.load(Ordering::SeqCst), 1);
+
+    let again = crate::support::placed(&context().build(), 0);
+    let changes: [&dyn Fn(); 2] = [
+        &|| {
+            policy.kill("send_and_hang", None);
+        },
+        &|| {
+            policy.revive("send_and_hang", None);
+            let deny = tool_core::policy::Rule::deny("no").tools(["send_and_hang"]);
+            let denying = tool_core::policy::Policy::builder().rule(deny).build();
+            policy.replace(denying.unwrap());
+        },
+    ];
+    for change in changes {
+        change();
+        let result = tools.call(call(), &again).await;
+        let error = result.error().unwrap();
+        assert_eq!(error.kind(), tool_core::ErrorKind::Interrupted, "{error:?}");
+        assert!(error.model_text().contains("may have taken effect"));
+    }
+    // A call that never ran is denied.
+    let fresh = crate::support::placed(&context().build(), 1);
+    let result = tools.call(call(), &fresh).await;
+    assert!(!result.model_text().contains("may have taken effect"));
+    assert_eq!(bodies.begun.load(Ordering::SeqCst), 1);
+}
