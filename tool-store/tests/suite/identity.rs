@@ -151,8 +151,9 @@ both! {
         assert_eq!((row.attempt, row.resolved_by.as_deref()), (2, Some("olga")));
         assert_eq!(row.intent.identity, next.identity);
         assert_eq!(all(&store).await, std::slice::from_ref(&row));
-        // The first attempt has no row any more that it could end.
+        // The first attempt has no row any more that it could end. That it ended is noted.
         conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 550)).await, "owner");
+        let row = EffectRow { late: true, ..row };
         assert_eq!(all(&store).await, std::slice::from_ref(&row));
         assert_eq!(replayed(&store, next).await, row);
     }
