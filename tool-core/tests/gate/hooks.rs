@@ -133,7 +133,7 @@ async fn towers_own_layers_fit_and_their_errors_are_results() {
     assert_eq!(fine.model_text(), "1");
 }
 
-// M6
+// M6; B2: a hook that cuts a body off speaks in its place, and the model reads no doubt
 #[tokio::test(start_paused = true)]
 async fn an_effect_that_a_hook_cuts_short_is_ambiguous() {
     /// Sends, and waits for the receipt.
@@ -150,9 +150,11 @@ async fn an_effect_that_a_hook_cuts_short_is_ambiguous() {
         .layer(layer)
         .build();
     let tools = toolset![send_slowly, pay].through(&gate);
-    tools
-        .call(ToolCall::new("c-1", "send_slowly", "{}"), &host.ann())
-        .await;
+    let call = ToolCall::new("c-1", "send_slowly", "{}");
+    let result = tools.call(call, &host.ann()).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::Interrupted);
+    let text = result.model_text();
+    assert!(text.contains("may have taken effect"), "{text}");
     let rows =
         tool_core::store::EffectLedger::list(&host.store, tool_core::store::Scope::All, None)
             .await

@@ -229,7 +229,8 @@ fn traced(flight: &Flight) {
     }
 }
 
-/// An outcome that says that the call took effect, where its body has returned an output that cannot be handed on.
+/// An outcome that says what the body did, where a hook or a limit speaks in its place: that the call took effect, if its body has
+/// returned an output that cannot be handed on; that it may have taken effect, if its body was cut off.
 #[cfg(feature = "host")]
 fn honest(
     flight: &Flight,
@@ -242,15 +243,34 @@ fn honest(
     };
     let may_have_effect =
         matches!(record, Record::Row(_)) || !flight.prepared().tool().hints().read_only;
-    if !may_have_effect || !cx.has_returned() {
+    if !may_have_effect {
         return outcome;
     }
-    let text = format!(
-        "the tool ran and took effect, so do not call it again for the same purpose; its output cannot be shown: {}",
-        error.model_text()
-    );
-    let error = ToolError::of(error.kind(), text).operator(error.operator_text());
+    let (kind, what) = if cx.has_returned() {
+        (
+            error.kind(),
+            "the tool ran and took effect, so do not call it again for the same purpose; its output cannot be shown",
+        )
+    } else if cx.is_inside() && !speaks_of_a_cut(error.kind()) {
+        (
+            ErrorKind::Interrupted,
+            "the tool was cut off and may have taken effect, so do not call it again for the same purpose",
+        )
+    } else {
+        return outcome;
+    };
+    let error = ToolError::of(kind, format!("{what}: {}", error.model_text()))
+        .operator(error.operator_text());
     cx.redactor().clean(Err(error))
+}
+
+/// Whether an error of this kind says by itself that the body did not end.
+#[cfg(feature = "host")]
+fn speaks_of_a_cut(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::TimedOut | ErrorKind::Cancelled | ErrorKind::Interrupted | ErrorKind::Panicked
+    )
 }
 
 /// Writes the end of a call into the ledger and the audit.
