@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StoreFuture, ThreadId, Timestamp, Workspace};
 
-/// Whose contents are erased.
+/// Names the rows whose contents are erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Erasure<'a> {
     /// One thread.
@@ -58,6 +58,8 @@ pub struct Retention {
     /// Messages of threads in which nothing was written for so long. The last sequence number of a thread stays, so that a new call
     /// is never taken for an old one.
     pub threads: Option<Duration>,
+    /// Runs that have ended, since their end. The last number of a thread stays.
+    pub runs: Option<Duration>,
     /// Messages of versions before 0.2 that belong to no workspace.
     pub unassigned: Option<Duration>,
     /// Kill switches and disables that are off, since they were turned off.
@@ -75,6 +77,8 @@ pub struct Purged {
     pub effects: u64,
     /// Threads whose messages were removed.
     pub threads: u64,
+    /// Runs.
+    pub runs: u64,
     /// Messages that belonged to no workspace.
     pub unassigned: u64,
     /// Spilled outputs.

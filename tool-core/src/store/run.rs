@@ -214,7 +214,7 @@ pub struct RunRow {
     pub principal: Option<String>,
     /// The agent.
     pub agent: Option<String>,
-    /// Whoever drives it.
+    /// The random name of its driver.
     pub owner: String,
     /// When another driver may take it over.
     pub lease_until: Timestamp,

@@ -15,7 +15,7 @@ pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Blanks the approvals of an erasure, and withdraws those that are open.
+/// Blanks the approvals of an erasure, and withdraws open ones.
 pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE approval SET status = iif(status IN ('pending', 'approved'), 'withdrawn', status), \
@@ -89,6 +89,15 @@ pub(super) fn old_spills(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
         "DELETE FROM spill WHERE rowid IN (SELECT rowid FROM spill WHERE expires <= ",
     );
     query.push_bind(now.as_millis());
+    query.push(" LIMIT ").push_bind(most).push(")");
+    query
+}
+
+/// Removes runs that ended long ago.
+pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
+    let mut query =
+        QueryBuilder::new("DELETE FROM run WHERE rowid IN (SELECT rowid FROM run WHERE ended < ");
+    query.push_bind(since.as_millis());
     query.push(" LIMIT ").push_bind(most).push(")");
     query
 }
@@ -168,6 +177,8 @@ impl SqliteStore {
         if let Some(since) = since(retention.threads) {
             purged.threads = self.remove_threads(since, most).await?;
         }
+        let runs = since(retention.runs).map(|since| old_runs(since, most));
+        purged.runs = self.remove(runs).await?;
         let approvals = since(retention.approvals).map(|since| old_approvals(since, most));
         purged.approvals = self.remove(approvals).await?;
         // After what can name them.
@@ -183,6 +194,7 @@ impl SqliteStore {
         purged.more = [
             purged.spills,
             purged.threads,
+            purged.runs,
             purged.approvals,
             purged.effects,
             purged.audit,

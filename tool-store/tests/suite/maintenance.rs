@@ -80,6 +80,7 @@ async fn purge(store: &impl Maintenance, retention: Retention, now: i64) -> Purg
         all.audit += purged.audit;
         all.approvals += purged.approvals;
         all.threads += purged.threads;
+        all.runs += purged.runs;
         all.spills += purged.spills;
         if !purged.more {
             return all;
@@ -193,6 +194,37 @@ both! {
         // An open approval stays until it has expired.
         let approvals = Retention { approvals: AGE, ..Retention::default() };
         assert_eq!(purge(&store, approvals, 10_000).await.approvals, 1);
+    }
+
+    // B10: runs are removed some time after their end, and the next run of the thread has the next number
+    #[test]
+    async fn ended_runs_are_purged_in_batches(store: impl RunStore + Maintenance) {
+        let begin = |conversation: &str, at_ms| NewRun {
+            thread: thread(conversation),
+            principal: None,
+            agent: None,
+            owner: format!("{conversation}-{at_ms}"),
+            at: at(at_ms),
+            lease_until: at(at_ms + 100),
+        };
+        for n in 0..3 {
+            let run = begin("main", 100 + n);
+            let owner = run.owner.clone();
+            let RunBegun::Begun(row) = store.begin_run(run).await.unwrap() else { panic!("the thread is free") };
+            let end = RunEnd { cause: RunCause::Replied, at: at(200), progress: RunProgress::default() };
+            store.end_run(&row.id, &owner, end).await.unwrap();
+        }
+        store.begin_run(begin("side", 100)).await.unwrap();
+        let runs = Retention { runs: AGE, ..Retention::default() };
+        assert_eq!(purge(&store, runs, 250).await.runs, 0);
+        let two = store.purge(&runs, at(10_000), 2).await.unwrap();
+        assert_eq!((two.runs, two.more), (2, true));
+        let last = store.purge(&runs, at(10_000), 2).await.unwrap();
+        assert_eq!((last.runs, last.more), (1, false));
+        // The run of the other thread has not ended.
+        assert_eq!(store.list_runs(Scope::All, &RunFilter::default()).await.unwrap().len(), 1);
+        let RunBegun::Begun(next) = store.begin_run(begin("main", 300)).await.unwrap() else { panic!("the thread is free") };
+        assert_eq!(next.id.number(), 4);
     }
 
     // B10: pages, newest first, are the whole list, also while rows are added.

@@ -76,6 +76,9 @@ impl Tables {
         if let Some(since) = Retention::since(retention.threads, now) {
             purged.threads = self.purge_threads(since, most);
         }
+        if let Some(since) = Retention::since(retention.runs, now) {
+            purged.runs = self.runs.retain(Scope::All, since, Some(most));
+        }
         if let Some(since) = Retention::since(retention.approvals, now) {
             purged.approvals = self.purge_approvals(since, most);
         }
@@ -96,6 +99,7 @@ impl Tables {
         purged.more = [
             purged.spills,
             purged.threads,
+            purged.runs,
             purged.approvals,
             purged.effects,
             purged.audit,

@@ -62,18 +62,18 @@ impl Runs {
         rows.take(limited(filter.limit)).cloned().collect()
     }
 
-    fn retain(&mut self, scope: Scope<'_>, since: Timestamp) -> u64 {
-        let before = self.rows.len();
-        let Self { rows, sorted, .. } = self;
-        rows.retain(|_, row| {
-            let goes =
-                scope.covers(row.id.workspace()) && row.ended.is_some_and(|ended| ended < since);
-            if goes {
-                sorted.remove(&row.cursor());
-            }
-            !goes
+    /// Removes runs that ended before a point in time; at most so many where a number is given. Returns how many there were.
+    pub(super) fn retain(&mut self, scope: Scope<'_>, since: Timestamp, most: Option<u32>) -> u64 {
+        let over = self.rows.values().filter(|row| {
+            scope.covers(row.id.workspace()) && row.ended.is_some_and(|ended| ended < since)
         });
-        count(before - self.rows.len())
+        let over = over.take(limited(most));
+        let over: Vec<RunCursor> = over.map(RunRow::cursor).collect();
+        for cursor in &over {
+            self.sorted.remove(cursor);
+            self.rows.remove(&cursor.id);
+        }
+        count(over.len())
     }
 }
 
@@ -124,6 +124,6 @@ impl RunStore for MemoryStore {
     }
 
     fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
-        self.step(move |tables| Ok(tables.runs.retain(scope, since)))
+        self.step(move |tables| Ok(tables.runs.retain(scope, since, None)))
     }
 }
