@@ -68,6 +68,12 @@ impl SqliteStore {
         self.writer.begin(Turn::First).await
     }
 
+    /// Whether a reader finds no row. A reader takes no lock that others wait for.
+    async fn has_none(&self, mut query: QueryBuilder<Sqlite>) -> Result<bool, Fault> {
+        let found = query.build().fetch_optional(&self.readers).await?;
+        Ok(found.is_none())
+    }
+
     /// Runs one `UPDATE` or `DELETE`, and returns how many rows it met.
     async fn update(&self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<u64, Fault> {
         update(self.change().await?, query).await

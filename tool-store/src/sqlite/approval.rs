@@ -17,7 +17,18 @@ macro_rules! columns {
     };
 }
 
-/// Expires what is open in a scope and whose time has passed.
+/// Whether a scope has open approvals whose time has passed.
+pub(super) fn expired(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "SELECT 1 FROM approval WHERE status IN ('pending', 'approved') AND expires <= ",
+    );
+    query.push_bind(now.as_millis());
+    narrow_to_scope(&mut query, scope);
+    query.push(" LIMIT 1");
+    query
+}
+
+/// Expires open approvals of a scope whose time has passed.
 pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ",
@@ -356,6 +367,12 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
-        step(async move { self.update(expiry(scope, now).build()).await })
+        step(async move {
+            // As for lapsed effects.
+            if self.has_none(expired(scope, now)).await? {
+                return Ok(0);
+            }
+            self.update(expiry(scope, now).build()).await
+        })
     }
 }

@@ -276,7 +276,9 @@ async fn what_time_removes_is_found_by_its_time() {
     for scope in [Scope::All, Scope::Workspace(&own)] {
         for query in [
             approval::expiry(scope, now),
+            approval::expired(scope, now),
             ledger::sweeping(scope, now),
+            ledger::lapsed(scope, now),
             audit::retention(scope, now),
             super::spill::expiry(scope, now),
         ] {
@@ -419,6 +421,7 @@ async fn what_is_erased_or_purged_is_found_by_an_index() {
         maintenance::old_approvals(since, 10),
         maintenance::old_audit(since, 10),
         maintenance::old_spills(since, 10),
+        maintenance::old_runs(since, 10),
     ] {
         is_narrowed(&store, query.sql().as_str()).await;
     }
