@@ -1,13 +1,18 @@
-//! A whole host around a model over HTTP: two conversations, policy, approval, effect ledger, audit and redaction, with a restart in between.
+//! A whole host around a model over HTTP: two conversations, policy, approval, effect ledger, audit and redaction, with a restart in between and
+//! a run that its user stops.
 //!
 //! `cargo run --example host`, and with spans `cargo run --example host --features otel`. Needs no network and no key: a server on loopback
 //! stands in for the provider.
 
 use std::path::Path;
+use std::time::Duration;
 
 use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::redact::{RedactingMakeWriter, SharedRedactor, install_panic_hook};
-use tool_core::store::{AuditFilter, AuditSink, EffectLedger, Scope, ThreadId, Timestamp};
+use tool_core::store::{
+    AuditFilter, AuditSink, EffectLedger, RunFilter, RunState, Scope, ThreadId, Timestamp,
+    Workspace,
+};
 use tool_core::turn::{Outcome, Turns};
 use tool_core::{Approvals, Audit, Gate, KeyRing, Reply, Rules, prelude::*};
 use tool_store::SqliteStore;
@@ -181,6 +186,54 @@ async fn main() -> Result<(), Error> {
         println!("model: {text}");
     }
 
+    stop_a_run(&host, &ann).await?;
+    show_rows(&host, acme).await?;
+    #[cfg(feature = "otel")]
+    for span in spans.get_finished_spans()? {
+        println!("span {} {:?}", span.name, span.status);
+    }
+    Ok(())
+}
+
+/// Stops a run that a user does not want any more, by its row: the process that drives it may be another one.
+async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
+    host.turns
+        .say("Write a report about every invoice.", ann)
+        .await?;
+    let running = RunFilter {
+        conversation: ann.conversation().map(str::to_owned),
+        state: Some(RunState::Running),
+        ..RunFilter::default()
+    };
+    let workspace = ann.own_workspace();
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        for run in host.turns.runs(&workspace, &running).await? {
+            host.turns.cancel(&run.id).await?;
+        }
+        Ok::<_, Error>(())
+    };
+    let (ended, stopped) = futures::future::join(host.drive(ann), stop).await;
+    stopped?;
+    println!("stopped: {:?}", ended?);
+    // The conversation goes on.
+    host.turns.say("Never mind.", ann).await?;
+    if let Outcome::Said(text) = host.drive(ann).await? {
+        println!("model: {text}");
+    }
+    Ok(())
+}
+
+/// Prints what the host has written down: a row for each run and one for each call.
+async fn show_rows(host: &Host, acme: &Workspace) -> Result<(), Error> {
+    println!("runs");
+    let mut runs = host.turns.runs(acme, &RunFilter::default()).await?;
+    runs.reverse(); // the newest is first
+    for run in runs {
+        let (thread, number) = (run.id.thread().conversation(), run.id.number());
+        let cause = run.cause.map_or("running", |cause| cause.as_str());
+        println!("  {thread} run {number}: {cause}");
+    }
     println!("audit");
     for row in host
         .store
@@ -198,10 +251,6 @@ async fn main() -> Result<(), Error> {
             row.tool,
             row.arguments
         );
-    }
-    #[cfg(feature = "otel")]
-    for span in spans.get_finished_spans()? {
-        println!("span {} {:?}", span.name, span.status);
     }
     Ok(())
 }
