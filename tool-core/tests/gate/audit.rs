@@ -341,55 +341,6 @@ async fn a_sink_that_is_away_loses_the_oldest_rows_and_says_how_many() {
     );
 }
 
-/// Collects the warnings of a test as `message field=value…`.
-#[derive(Clone, Default)]
-struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl tracing::Subscriber for Warnings {
-    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        *metadata.level() == tracing::Level::WARN
-    }
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-        tracing::span::Id::from_u64(1)
-    }
-    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-    fn event(&self, event: &tracing::Event<'_>) {
-        struct Fields(String);
-        impl tracing::field::Visit for Fields {
-            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
-                use std::fmt::Write as _;
-                write!(self.0, " {field}={value:?}").unwrap();
-            }
-        }
-        let mut fields = Fields(String::new());
-        event.record(&mut fields);
-        self.0.lock().unwrap().push(fields.0);
-    }
-    fn enter(&self, _: &tracing::span::Id) {}
-    fn exit(&self, _: &tracing::span::Id) {}
-}
-
-// S1-26: a warning counts the rows that were dropped (F4)
-#[tokio::test(start_paused = true)]
-async fn a_warning_counts_the_rows_that_were_dropped() {
-    let warnings = Warnings::default();
-    let _guard = tracing::subscriber::set_default(warnings.clone());
-    let sink = Flaky::default();
-    sink.away.store(true, Ordering::SeqCst);
-    let (gate, tools, cx) = host(Audit::best_effort(sink.clone()));
-    for n in 0..600 {
-        let call = ToolCall::new(format!("c-{n}"), "count", format!(r#"{{"from":{n}}}"#));
-        tools.call(call, &cx).await;
-    }
-    let buffer = gate.audit().buffer().unwrap();
-    assert!(buffer.flush().await.is_err());
-    let warnings = warnings.0.lock().unwrap().clone();
-    let mut dropped = warnings.iter().filter(|text| text.contains("dropped"));
-    let last = dropped.next_back().expect("a warning");
-    assert!(last.contains("dropped=100"), "{warnings:?}");
-}
-
 /// Fails with as many bytes as it is told to.
 #[tool]
 async fn fail_at_length(
