@@ -58,9 +58,10 @@ fn commits(database: &Path) -> usize {
         .count()
 }
 
-// B11: a turn of two reads, one effect and six messages, with a required audit
+// B11: a turn of two reads, one effect and six messages, with a required audit: 6 messages, 3 rows before and 3 after a body, the end of
+// the effect, and 2 for the row of the run
 #[tokio::test]
-async fn turn_of_three_calls_costs_at_most_thirteen_commits() {
+async fn turn_of_three_calls_costs_at_most_fifteen_commits() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
     let store = SqliteStore::open(&file).await.unwrap();
@@ -93,6 +94,6 @@ async fn turn_of_three_calls_costs_at_most_thirteen_commits() {
         "{said:?}"
     );
     let cost = commits(&file) - before;
-    assert!(cost <= 13, "{cost} commits");
+    assert!(cost <= 15, "{cost} commits");
     store.close().await;
 }

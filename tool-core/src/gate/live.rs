@@ -15,7 +15,7 @@ use crate::tool::ToolDef;
 /// Tools that people switch off while turns run: cheap to clone, one for all clones. A host has one for each instance.
 ///
 /// Switching off holds from the next dispatch, switching on from the next turn. Nothing is stored: other processes do not see it, and it
-/// is gone when the process ends. [`Switches`](crate::Switches) are stored.
+/// ends with the process. [`Switches`](crate::Switches) are stored.
 ///
 /// ```
 /// use tool_core::{Disables, Rules};

@@ -18,9 +18,9 @@ use crate::gate::{self, Gate};
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
-/// Whoever waits for a call.
+/// The side that waits for a call: its caller, or the task that the call has for itself.
 pub(super) trait Pause {
-    /// Does work of a call. `None` where nobody waits for it any more: then the work is to be dropped.
+    /// Does a part of a call. Returns `None` where the caller went away; the rest of the work is dropped then.
     fn attend<F: Future + Send>(
         &mut self,
         running: &Running<Flight>,

@@ -149,7 +149,7 @@ async fn asked(
     }
 }
 
-/// Writes a call down, runs it and lands it in a task of its own, which nobody can drop half way. Dropping the caller ends the body at
+/// Writes a call down, runs it and lands it in a task of its own, which no caller can drop half way. Dropping the caller ends the body at
 /// its next await.
 ///
 /// The caller polls the task once: where neither store nor body waits, there is nothing to drop and no task. Where there is no runtime,

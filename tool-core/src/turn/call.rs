@@ -59,7 +59,7 @@ impl Turns {
             return refused(ErrorKind::Cancelled, text);
         }
         let result = if only_asks {
-            // Without a gate there is nobody to ask.
+            // Without a gate no person can be asked.
             if tools.gate().is_none() {
                 return Ended::HeldBack;
             }

@@ -29,7 +29,7 @@ pub struct ModelMessage {
     /// The message as the provider wrote it, where it has to go back as it came: with its thoughts and their signatures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// Why the model stopped; `None` where nobody said so, as in messages that versions before 0.2 stored.
+    /// Why the model stopped; `None` where the provider does not say, as in messages that versions before 0.2 stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
     /// Tokens that the request used, where the provider says so.

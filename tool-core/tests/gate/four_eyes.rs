@@ -1,4 +1,4 @@
-//! Who may answer where several rules and policies ask.
+//! Approvers, where several rules and policies ask.
 
 use tool_core::policy::{Condition, Policy, PolicyVerdict, Rule, SharedPolicy};
 use tool_core::prelude::*;

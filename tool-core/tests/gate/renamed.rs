@@ -42,7 +42,7 @@ async fn a_renamed_tool_is_resumed_and_edited() {
     let host = Host::new();
     let cx = host.ann();
     let mut position = 0;
-    // Whoever answers and whoever resumes may know the tool by another name than the model.
+    // The toolsets of the approver and of the resuming host may name the tool differently than the model's.
     for (asking, name) in &names(&host) {
         for (answering, _) in &names(&host) {
             for (resuming, resumed) in &names(&host) {

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use tool_core::prelude::*;
 use tool_core::store::{Role, ThreadId, ThreadStore};
@@ -82,15 +83,25 @@ async fn drive(folder: &Path, ledger: bool, end: &str) -> (Outcome, usize) {
         .with(effects)
         .build();
     let dies = end == "after the first result";
-    let turns = Turns::new(store.clone()).observe(move |message| {
-        if dies && message.id == "call_1" {
-            std::process::abort();
-        }
-    });
+    // The process that goes on waits until the lease of the one that died is over.
+    let lease = Duration::from_secs(1);
+    let turns = Turns::new(store.clone())
+        .lease(lease)
+        .observe(move |message| {
+            if dies && message.id == "call_1" {
+                std::process::abort();
+            }
+        });
     let mut model = script();
-    let outcome = turns.drive(&mut model, |_| tools.clone(), &cx).await;
+    let outcome = loop {
+        let outcome = turns.drive(&mut model, |_| tools.clone(), &cx).await;
+        match outcome.unwrap() {
+            Outcome::Busy(_) => tokio::time::sleep(lease / 10).await,
+            outcome => break outcome,
+        }
+    };
     store.close().await;
-    (outcome.unwrap(), model.requests())
+    (outcome, model.requests())
 }
 
 #[tokio::test]

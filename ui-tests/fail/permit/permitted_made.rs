@@ -3,7 +3,7 @@
 use tool_core::{Permit, Permitted};
 
 fn made(permit: Permit) -> Permitted {
-    Permitted { permit, job: Box::pin(std::future::pending()) }
+    Permitted { permit, body: todo!() }
 }
 
 fn main() {}

@@ -307,7 +307,7 @@ impl SharedPolicy {
     /// Switches a tool off in this process, for one tenant or for all: the next dispatch refuses it, and who waits at
     /// [`killed`](SharedPolicy::killed) is told. The name is the tool's own. Gives whether it was on.
     ///
-    /// Nothing is stored: other processes do not see it, and it is gone when the process ends. [`Switches`](crate::Switches) are stored.
+    /// Nothing is stored: other processes do not see it, and it ends with the process. [`Switches`](crate::Switches) are stored.
     pub fn kill(&self, tool: impl Into<String>, tenant: Option<&str>) -> bool {
         let key = (tool.into(), tenant.map(str::to_owned));
         self.switch(|kills| kills.insert(key))

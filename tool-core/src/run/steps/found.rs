@@ -76,7 +76,7 @@ pub(in crate::run) struct Parts<'t> {
     pub(super) books: Books<'t>,
 }
 
-/// Who can be asked.
+/// The approvers that a call can be put to.
 #[cfg(feature = "host")]
 #[derive(Clone, Copy)]
 pub(super) enum Asking<'t> {

@@ -68,7 +68,7 @@ pub(super) struct HeldStop<H: Held> {
 pub(in crate::run) enum Why {
     /// It may not run.
     Refused(ToolError),
-    /// A store failed, so that nobody knows whether it ran before or was approved.
+    /// A store failed, so it is not known whether the call ran before or was approved.
     #[cfg(feature = "host")]
     Undecided(ToolError),
     /// Its identity belongs to a call that differs from it.
