@@ -335,8 +335,8 @@ impl At<'_> {
         let rows = self.rows.approvals.iter();
         let granted = rows.filter(|row| row.place == *place && row.granted.is_some());
         // A call is asked about again where the policy has changed since, so it may have several approvals.
-        let calls = self.slots.calls.len() + self.slots.nested.len();
-        let (granted, begun) = (granted.count().min(calls), self.begins().count());
+        let granted: BTreeSet<&str> = granted.map(|row| row.call.as_str()).collect();
+        let (granted, begun) = (granted.len(), self.begins().count());
         if granted > begun {
             let what = format!("{place}: {granted} calls were approved and {begun} ran");
             found.push(("approved_not_run", what));

@@ -50,6 +50,8 @@ pub(crate) struct AuditSeen {
 /// An approval.
 pub(crate) struct ApprovalSeen {
     pub(crate) place: Place,
+    /// The key of the call. A call has several approvals where its policy has changed.
+    pub(crate) call: String,
     pub(crate) user: String,
     /// What was granted; none where nothing was.
     pub(crate) granted: Option<String>,
@@ -147,6 +149,7 @@ fn seen_approval(world: &World, row: &ApprovalRow) -> ApprovalSeen {
             request.thread.as_deref(),
             &request.tool,
         ),
+        call: request.identity.key().as_str().to_owned(),
         user: request.principal.clone(),
         granted: granted.map(|answer| match &answer.verdict {
             Verdict::Edit(arguments) => arguments.clone(),
