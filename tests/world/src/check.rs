@@ -328,7 +328,16 @@ impl At<'_> {
                 (&run.who.tenant, &run.who.conversation) == (&place.tenant, &place.conversation)
             })
         });
-        let excused = disturbed || self.facts.faults || self.facts.switched.contains(self.tool());
+        let switched = |tool: &str| self.facts.switched.contains(tool);
+        // A nested call does not run either where the tool that makes it, or one that it calls before, was switched off.
+        let mut outer = NAMES
+            .iter()
+            .filter(|outer| relayed_by(outer).contains(&self.tool()));
+        let switched = switched(self.tool())
+            || outer.any(|outer| {
+                switched(outer) || relayed_by(outer).iter().any(|tool| switched(tool))
+            });
+        let excused = disturbed || self.facts.faults || switched;
         if !is_asked(self.tool()) || excused || !done.contains(&run) {
             return;
         }

@@ -21,7 +21,7 @@ use crate::facts::{Place, World, spellings};
 use crate::plan::{AuditMode, Run, Say, Settings, Who};
 use crate::process::Process;
 use crate::store::{HostStore, Shared};
-use crate::tools::{self, Library, Phone};
+use crate::tools::{self, Library, Phone, Switchboard};
 
 mod rows;
 mod script;
@@ -201,6 +201,7 @@ impl Host {
                 .api_key("openai", SecretString::from(provider.clone()))
                 .cancellation(stop.clone())
                 .with(self.phone.clone())
+                .with(Switchboard(self.phone.clone()))
                 .with(Library);
             if let Some(deadline) = deadline {
                 builder = builder.deadline(Duration::from_millis(deadline));

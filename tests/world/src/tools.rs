@@ -24,6 +24,11 @@ pub(crate) struct Phone {
 }
 host_value!(Phone, Effect::WRITE.union(Effect::EXTERNAL));
 
+/// Lets the world see a tool that only calls others. It has no effect on the receiver.
+#[derive(Clone)]
+pub(crate) struct Switchboard(pub(crate) Phone);
+host_value!(Switchboard, Effect::READ);
+
 /// What only reads.
 #[derive(Clone)]
 pub(crate) struct Library;
@@ -283,38 +288,38 @@ async fn fail(
 #[tool]
 async fn relay(
     uses: &Uses<(send_asked,)>,
-    phone: &Phone,
+    board: &Switchboard,
     cx: &ToolContext,
     /// Which.
     mark: String,
     /// Its text.
     note: String,
 ) -> Result<String, ToolError> {
-    relayed(uses, phone, cx, mark, note).await
+    relayed(uses, board, cx, mark, note).await
 }
 
 /// As `relay`, and says that it may be repeated.
 #[tool(idempotent)]
 async fn relay_again(
     uses: &Uses<(send_asked,)>,
-    phone: &Phone,
+    board: &Switchboard,
     cx: &ToolContext,
     /// Which.
     mark: String,
     /// Its text.
     note: String,
 ) -> Result<String, ToolError> {
-    relayed(uses, phone, cx, mark, note).await
+    relayed(uses, board, cx, mark, note).await
 }
 
 async fn relayed(
     uses: &Uses<(send_asked,)>,
-    phone: &Phone,
+    board: &Switchboard,
     cx: &ToolContext,
     mark: String,
     note: String,
 ) -> Result<String, ToolError> {
-    let running = phone.begin(cx, &mark, &note);
+    let running = board.0.begin(cx, &mark, &note);
     let inner = send_asked {
         mark: format!("relay-{mark}"),
         note,
@@ -329,14 +334,14 @@ async fn relayed(
 #[tool(idempotent)]
 async fn relay_both(
     uses: &Uses<(send, send_asked)>,
-    phone: &Phone,
+    board: &Switchboard,
     cx: &ToolContext,
     /// Which.
     mark: String,
     /// Its text.
     note: String,
 ) -> Result<String, ToolError> {
-    let running = phone.begin(cx, &mark, &note);
+    let running = board.0.begin(cx, &mark, &note);
     let first = send {
         mark: format!("relay-{mark}"),
         note: note.clone(),

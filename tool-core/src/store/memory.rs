@@ -9,6 +9,7 @@ mod catalogue;
 mod ledger;
 #[cfg(feature = "host")]
 mod maintenance;
+#[cfg(feature = "host")]
 mod run;
 mod spill;
 #[cfg(feature = "host")]

@@ -24,6 +24,7 @@ impl Spills {
         Ok(())
     }
 
+    #[cfg(feature = "host")]
     pub(super) fn remove(&mut self, handle: &str) {
         if let Some(spill) = self.rows.remove(handle) {
             self.by_expiry.remove(&(spill.expires, handle.to_owned()));
