@@ -71,17 +71,12 @@ fn fingerprint(def: &ToolDef) -> Arc<str> {
     .into()
 }
 
-/// 128 random bits as hex.
-pub(crate) fn random_hex() -> std::io::Result<String> {
-    let mut bytes = [0; 16];
-    crate::env::random(&mut bytes)?;
-    Ok(hex(&bytes))
-}
-
 /// 128 random bits as hex, or the error of a call that needs them.
 pub(crate) fn random_id() -> Result<String, ToolError> {
-    random_hex()
-        .map_err(|error| ToolError::foreign(error).operator("the system gave no random bytes"))
+    let mut bytes = [0; 16];
+    crate::env::random(&mut bytes)
+        .map_err(|error| ToolError::foreign(error).operator("the system gave no random bytes"))?;
+    Ok(hex(&bytes))
 }
 
 #[cfg(test)]

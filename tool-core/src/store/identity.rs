@@ -205,10 +205,39 @@ enum Root {
         #[serde(flatten)]
         at: CallPlace,
     },
-    /// Random, for a call outside of a thread.
-    Alone(Arc<str>),
+    /// For a call outside of a thread.
+    Alone(Lone),
     /// The key that a version before 0.2 wrote: tenant, turn and the model's id of the call, hashed.
     Earlier(Arc<str>),
+}
+
+/// The name of a call outside of a thread, stored as text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+enum Lone {
+    /// What [`CallId::alone`] draws: 32 lowercase hex digits, which are written only where a key is wanted. Most calls need none.
+    Random(u128),
+    /// What a row of another writer has.
+    Named(Arc<str>),
+}
+
+impl From<Lone> for String {
+    fn from(name: Lone) -> Self {
+        match name {
+            Lone::Random(bits) => format!("{bits:032x}"),
+            Lone::Named(name) => (*name).to_owned(),
+        }
+    }
+}
+
+impl From<String> for Lone {
+    fn from(name: String) -> Self {
+        let random = u128::from_str_radix(&name, 16).map(Self::Random);
+        random
+            .ok()
+            .filter(|random| String::from(random.clone()) == name)
+            .unwrap_or_else(|| Self::Named(name.into()))
+    }
 }
 
 impl CallId {
@@ -227,9 +256,10 @@ impl CallId {
     /// A random identity, for a call outside of a thread. [`StoreError::Unavailable`] where the system gives no random bytes.
     #[cfg(feature = "host")]
     pub fn alone(workspace: impl Into<Workspace>) -> Result<Self, StoreError> {
-        let random = crate::gate::hash::random_hex()
-            .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-        Ok(Self::of(workspace.into(), Root::Alone(random.into())))
+        let mut bits = [0; 16];
+        crate::env::random(&mut bits).map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+        let name = Lone::Random(u128::from_be_bytes(bits));
+        Ok(Self::of(workspace.into(), Root::Alone(name)))
     }
 
     /// The identity of a row whose key was written by a version before 0.2.
@@ -333,10 +363,12 @@ impl Place {
         }
         let workspace = workspace.as_str();
         match &self.root {
-            Root::Alone(key) | Root::Earlier(key) if path.is_empty() => Arc::clone(key),
-            Root::Alone(key) | Root::Earlier(key) => {
-                sha256(&["call", workspace, key, &path]).into()
+            Root::Alone(name) if path.is_empty() => String::from(name.clone()).into(),
+            Root::Alone(name) => {
+                sha256(&["call", workspace, &String::from(name.clone()), &path]).into()
             }
+            Root::Earlier(key) if path.is_empty() => Arc::clone(key),
+            Root::Earlier(key) => sha256(&["call", workspace, key, &path]).into(),
             Root::Thread { conversation, at } => {
                 let (mut message, mut position) = (itoa::Buffer::new(), itoa::Buffer::new());
                 let message = message.format(at.message);
