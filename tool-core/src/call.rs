@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::args::RepairNote;
+use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
 use crate::gate::approval::Ticket;
@@ -66,7 +67,7 @@ pub struct CallResult {
     pub(crate) citations: Clean<Vec<Citation>>,
     pub(crate) repairs: Clean<Vec<RepairNote>>,
     pub(crate) duration: Duration,
-    /// Of the context; set by the toolset that took the call.
+    /// Of the context that the call was made with.
     pub(crate) conversation: Option<Arc<str>>,
     #[cfg(feature = "host")]
     pub(crate) tickets: Vec<Ticket>,
@@ -86,11 +87,20 @@ impl CallResult {
     ///
     /// No context is involved, so the error's texts leave as they are.
     pub fn refused(call: ToolCall, error: ToolError) -> Self {
-        Self::refused_by(&Redactor::default(), call, error)
+        Self::masked(&Redactor::default(), None, call, error)
     }
 
-    /// Result of a call that did not run, without the secrets of the turn.
-    pub(crate) fn refused_by(redactor: &Redactor, call: ToolCall, error: ToolError) -> Self {
+    /// Result of a call of a context that did not run, without the secrets of the turn.
+    pub(crate) fn refused_in(cx: &ToolContext, call: ToolCall, error: ToolError) -> Self {
+        Self::masked(&cx.redactor(), cx.shared_conversation(), call, error)
+    }
+
+    fn masked(
+        redactor: &Redactor,
+        conversation: Option<Arc<str>>,
+        call: ToolCall,
+        error: ToolError,
+    ) -> Self {
         Self {
             secret_label: redactor.finds(&call.id) || redactor.finds(&call.name),
             id: call.id,
@@ -99,7 +109,7 @@ impl CallResult {
             citations: redactor.clean(Vec::new()),
             repairs: redactor.clean(Vec::new()),
             duration: Duration::ZERO,
-            conversation: None,
+            conversation,
             #[cfg(feature = "host")]
             tickets: Vec::new(),
             #[cfg(feature = "host")]
@@ -142,12 +152,6 @@ impl CallResult {
     /// ```
     pub fn conversation(&self) -> Option<&str> {
         self.conversation.as_deref()
-    }
-
-    /// Adds the conversation of the context that the call was made with.
-    pub(crate) fn in_conversation(mut self, conversation: Option<Arc<str>>) -> Self {
-        self.conversation = conversation;
-        self
     }
 
     /// Whether there is no output.

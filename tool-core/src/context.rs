@@ -30,6 +30,8 @@ mod caller;
 mod env;
 mod extract;
 #[cfg(feature = "host")]
+mod filing;
+#[cfg(feature = "host")]
 mod gated;
 mod secrets;
 mod services;
@@ -41,6 +43,8 @@ pub mod variables;
 pub use ask::{Answer, Asker, Question};
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};
+#[cfg(feature = "host")]
+pub(crate) use filing::Filing;
 #[cfg(feature = "host")]
 pub(crate) use gated::Gated;
 pub use services::{
@@ -104,6 +108,9 @@ pub(crate) struct Host {
     /// What tools got from the host's `TokenSource`, where there is one.
     learned: Option<Arc<secrets::Learned>>,
     trace: Option<TraceContext>,
+    /// Where the result of the call that is made next is stored.
+    #[cfg(feature = "host")]
+    filing: Option<Arc<Filing>>,
 }
 
 /// What holds for one call.
@@ -191,6 +198,10 @@ impl ToolContext {
     pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
         let mut host = Host::clone(&self.host);
         (host.next, host.earlier) = (Some(call), earlier);
+        #[cfg(feature = "host")]
+        {
+            host.filing = None;
+        }
         Self {
             host: Arc::new(host),
             ..self.clone()

@@ -11,6 +11,7 @@ use crate::gate;
 use crate::tool::{Job, Tool};
 use crate::toolset::Toolset;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::future::Either;
 use futures::stream::Stream;
 use serde::de::DeserializeOwned;
 
@@ -19,6 +20,8 @@ mod attempts;
 mod blocking;
 #[cfg(feature = "host")]
 mod claim;
+#[cfg(feature = "host")]
+mod closing;
 mod drive;
 mod end;
 #[cfg(feature = "host")]
@@ -140,7 +143,11 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
     match permitted(toolset, call, cx, None) {
         Ok((permitted, running)) => {
             let ran = permitted.run().await;
-            running.land(toolset, ran).await.into_result()
+            let landed = match running.land(toolset, ran) {
+                Either::Left(landed) => landed,
+                Either::Right(later) => later.await,
+            };
+            landed.into_result()
         }
         Err(left) => left.land(cx).into_result(),
     }
@@ -181,7 +188,11 @@ pub(crate) fn stream(
         match permitted(&toolset, call, &cx, Some(sender)) {
             Ok((permitted, running)) => Ok(events(steps, async move {
                 let ran = permitted.run().await;
-                running.land(&toolset, ran).await.into_result()
+                let landed = match running.land(&toolset, ran) {
+                    Either::Left(landed) => landed,
+                    Either::Right(later) => later.await,
+                };
+                landed.into_result()
             })),
             Err(left) => Err(left.land(&cx).into_result()),
         }

@@ -7,6 +7,7 @@ mod columns;
 mod failure;
 #[cfg(test)]
 mod faults;
+mod journal;
 mod ledger;
 mod maintenance;
 mod open;

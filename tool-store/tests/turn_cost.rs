@@ -58,10 +58,10 @@ fn commits(database: &Path) -> usize {
         .count()
 }
 
-// B11: a turn of two reads, one effect and six messages, with a required audit: 6 messages, 3 rows before and 3 after a body, the end of
-// the effect, and 2 for the row of the run
+// B11: a turn of two reads, one effect and six messages, with a required audit: the user's message, the begin of the run, the message that
+// calls, one before and one after each body, and the last message with the end of the run
 #[tokio::test]
-async fn turn_of_three_calls_costs_at_most_fifteen_commits() {
+async fn turn_of_three_calls_costs_at_most_ten_commits() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
     let store = SqliteStore::open(&file).await.unwrap();
@@ -94,6 +94,6 @@ async fn turn_of_three_calls_costs_at_most_fifteen_commits() {
         "{said:?}"
     );
     let cost = commits(&file) - before;
-    assert!(cost <= 15, "{cost} commits");
+    assert!(cost <= 10, "{cost} commits");
     store.close().await;
 }

@@ -135,7 +135,7 @@ impl<T: UsedTools> Uses<T> {
             let redactor = self.cx.redactor();
             let name = redactor.redact(&call.name);
             let error = crate::gate::unknown(T::NAMES.iter().copied(), &name);
-            return CallResult::refused_by(&redactor, call, error);
+            return CallResult::refused_in(&self.cx, call, error);
         }
         Box::pin(self.tools.call(call, &self.cx)).await
     }

@@ -19,8 +19,8 @@ use crate::limits::Limits;
 use crate::run::hooks::Hooks;
 use crate::run::{Permitted, Ran, stored};
 use crate::store::{
-    AuditNote, AuditRow, CallId, CallKey, EffectClaim, EffectLedger, EffectRow, Resolution,
-    StoreError, Timestamp,
+    AuditNote, AuditRow, CallId, CallKey, EffectClaim, EffectLedger, EffectRow, Journal,
+    Resolution, StoreError, Timestamp,
 };
 use crate::sync::Door;
 
@@ -61,6 +61,8 @@ struct Inner {
     approvals: Option<Approvals>,
     ledger: Option<Ledger>,
     audit: Audit,
+    /// Where ledger and required audit are parts of one database.
+    journal: Option<Journal>,
     hooks: Option<Hooks>,
     limits: Option<Limits>,
     retry: Retry,
@@ -231,6 +233,7 @@ impl GateBuilder {
         });
         let gate = Gate(Arc::new(Inner {
             approvals: self.approvals,
+            journal: journal(ledger.as_ref(), &self.audit),
             ledger,
             audit: self.audit,
             hooks: self.hooks,
@@ -271,6 +274,11 @@ impl Gate {
 
     pub(crate) fn ledger(&self) -> Option<&Ledger> {
         self.0.ledger.as_ref()
+    }
+
+    /// The transactions that take the end of a call, where one takes both the ledger and the required audit.
+    pub(crate) fn journal(&self) -> Option<&Journal> {
+        self.0.journal.as_ref()
     }
 
     pub(crate) fn hooks(&self) -> Option<&Hooks> {
@@ -499,6 +507,19 @@ impl Gate {
         let at = self.0.running.enter(|| cx.clone())?;
         let gate = self.clone();
         Some(Entered { gate, at })
+    }
+}
+
+/// The journal that the ledger and the required audit have in common.
+fn journal(ledger: Option<&Ledger>, audit: &Audit) -> Option<Journal> {
+    let ledger = ledger.map(|ledger| ledger.store.journal());
+    let audit = match audit {
+        Audit::Required(sink) => Some(sink.journal()),
+        Audit::Off | Audit::BestEffort(_) => None,
+    };
+    match (ledger, audit) {
+        (Some(ledger), Some(audit)) => ledger.filter(|ledger| audit.as_ref() == Some(ledger)),
+        (journal, None) | (None, journal) => journal.flatten(),
     }
 }
 

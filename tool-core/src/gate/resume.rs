@@ -18,7 +18,7 @@ pub(crate) async fn grant<'t>(
     token: &str,
     cx: &ToolContext,
 ) -> Result<(&'t Gate, ToolCall, Grant), Box<CallResult>> {
-    let nobody = |error| Box::new(CallResult::refused(ToolCall::new("", "", ""), error));
+    let nobody = |error| Box::new(CallResult::refused_in(cx, ToolCall::new("", "", ""), error));
     let Some((gate, approvals)) = toolset
         .gate()
         .and_then(|gate| Some((gate, gate.approvals()?)))
@@ -64,7 +64,7 @@ pub(crate) async fn grant<'t>(
         request.tool.clone(),
         request.arguments.clone(),
     );
-    let refused = |error| Box::new(CallResult::refused_by(&cx.redactor(), call.clone(), error));
+    let refused = |error| Box::new(CallResult::refused_in(cx, call.clone(), error));
     let now = Timestamp::now();
     let loaded = Loaded::read(row, now);
     match loaded.map_err(|error| {
@@ -86,12 +86,12 @@ pub(crate) async fn grant<'t>(
             if ask::may_begin(gate, &spent, now)
                 && !crate::run::is_begun(gate, &call, cx, spent.request()).await =>
         {
-            same(toolset, gate, call, Grant::Used(spent)).await
+            same(toolset, gate, call, cx, Grant::Used(spent)).await
         }
         Loaded::Spent(spent) => Err(Box::new(
             crate::run::replay(gate, call, cx, spent.request()).await,
         )),
-        Loaded::Granted(grant) => same(toolset, gate, call, Grant::Open(grant)).await,
+        Loaded::Granted(grant) => same(toolset, gate, call, cx, Grant::Open(grant)).await,
     }
 }
 
@@ -100,6 +100,7 @@ async fn same<'t>(
     toolset: &Toolset,
     gate: &'t Gate,
     call: ToolCall,
+    cx: &ToolContext,
     grant: Grant,
 ) -> Result<(&'t Gate, ToolCall, Grant), Box<CallResult>> {
     let request = grant.request();
@@ -113,7 +114,8 @@ async fn same<'t>(
         {
             tracing::error!(%error, "an approval of a tool that has changed could not be withdrawn");
         }
-        return Err(Box::new(CallResult::refused(
+        return Err(Box::new(CallResult::refused_in(
+            cx,
             call,
             ToolError::of(
                 ErrorKind::Denied,

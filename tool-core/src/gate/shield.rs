@@ -14,7 +14,7 @@ use crate::run::panic_text;
 use crate::store::{
     Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
     AuditSink, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState,
-    Ended, Intent, Resolution, Scope, StoreError, StoreFuture, Timestamp, Workspace,
+    Ended, Intent, Journal, Resolution, Scope, StoreError, StoreFuture, Timestamp, Workspace,
 };
 
 /// A store whose panics are [`StoreError::Unavailable`].
@@ -44,8 +44,8 @@ fn panicked(payload: &(dyn Any + Send)) -> StoreError {
     StoreError::Unavailable(format!("it panicked: {}", panic_text(payload)).into())
 }
 
-/// Runs a method of a store.
-pub(super) fn shielded<'a, T: Send + 'a>(
+/// Runs a method of a store; a panic is [`StoreError::Unavailable`].
+pub(crate) fn shielded<'a, T: Send + 'a>(
     step: impl FnOnce() -> StoreFuture<'a, T>,
 ) -> StoreFuture<'a, T> {
     match catch_unwind(AssertUnwindSafe(step)) {
@@ -61,6 +61,10 @@ impl EffectLedger for Shield<dyn EffectLedger> {
     /// A ledger that cannot say so does not count as durable.
     fn is_durable(&self) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.0.is_durable())).unwrap_or(false)
+    }
+
+    fn journal(&self) -> Option<Journal> {
+        catch_unwind(AssertUnwindSafe(|| self.0.journal())).unwrap_or_default()
     }
 
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
@@ -203,6 +207,10 @@ impl ApprovalStore for Shield<dyn ApprovalStore> {
 }
 
 impl AuditSink for Shield<dyn AuditSink> {
+    fn journal(&self) -> Option<Journal> {
+        catch_unwind(AssertUnwindSafe(|| self.0.journal())).unwrap_or_default()
+    }
+
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         shielded(|| self.0.write(rows))
     }

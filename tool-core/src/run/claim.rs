@@ -11,8 +11,8 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, canonical, hash};
 use crate::store::{
-    self, AuditRow, CallId, CallKey, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution,
-    StoreError, Timestamp,
+    self, AuditRow, CallId, CallKey, EffectEnd, EffectRow, EffectState, Ended, EndedEffect, Intent,
+    Resolution, StoreError, Timestamp,
 };
 
 /// This process holds the row of a call. Only this file makes it, and only after the ledger has written the row.
@@ -185,12 +185,12 @@ impl Claim {
         }
     }
 
-    /// Writes what came of the run.
+    /// What the ledger is told about the end of the run.
     ///
     /// A body that has returned an output has taken effect, whatever failed after it. A body that was cut after it began may have taken
     /// effect: that is ambiguous, never failed. One that only waits for a nested
     /// call's approval may run again if it says that it is idempotent, or that it does nothing but by calls.
-    pub(super) async fn end(self, result: &CallResult, cx: &ToolContext) {
+    pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
         let kind = result.error().map(ToolError::kind);
         let state = match kind {
             None => EffectState::Succeeded,
@@ -200,36 +200,74 @@ impl Claim {
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
             Some(_) => EffectState::Failed,
         };
-        let again = kind == Some(ErrorKind::Pending)
+        let runs_again = kind == Some(ErrorKind::Pending)
             && cx
                 .scope()
                 .is_some_and(|scope| scope.def.hints().idempotent || scope.def.only_calls());
-        self.write(state, stored::write(result)).await;
-        if again {
-            let ledger = &self.ledger.store;
-            let rerun = ledger.resolve(&self.key, Resolution::Rerun, "gate", Timestamp::now());
-            if let Err(error) = rerun.await {
-                tracing::error!(%error, key = self.key.as_str(), "a call that waits for a nested approval could not be freed to run again");
-            }
+        Ending {
+            end: EffectEnd {
+                state,
+                result: stored::write(result),
+                at: Timestamp::now(),
+            },
+            runs_again,
+            claim: self,
+        }
+    }
+}
+
+/// The end of a claim, which is not written yet.
+pub(super) struct Ending {
+    claim: Claim,
+    end: EffectEnd,
+    /// The call waits for a nested approval, and may run again.
+    runs_again: bool,
+}
+
+impl Ending {
+    /// The end as a part of a batch.
+    pub(super) fn effect(&self) -> EndedEffect {
+        let Claim { key, owner, .. } = &self.claim;
+        EndedEffect {
+            key: key.clone(),
+            owner: owner.clone(),
+            end: self.end.clone(),
         }
     }
 
-    async fn write(&self, state: EffectState, result: Option<String>) {
-        let end = EffectEnd {
-            state,
-            result,
-            at: Timestamp::now(),
-        };
-        match self.ledger.store.end(&self.key, &self.owner, end).await {
-            Ok(Ended::InTime) => {}
-            Ok(Ended::Late) => tracing::warn!(
-                key = self.key.as_str(),
-                "a call ended after its lease had lapsed, the ledger notes it as late"
-            ),
-            // The lease lapses, and the row becomes ambiguous.
+    /// Writes the end. That it cannot be written is logged: the lease lapses, and the row becomes ambiguous.
+    pub(super) async fn write(self) {
+        let Claim { ledger, key, owner } = &self.claim;
+        match ledger.store.end(key, owner, self.end.clone()).await {
+            Ok(ended) => self.ended(Some(ended)),
             Err(error) => {
-                tracing::error!(%error, key = self.key.as_str(), "the end of a call could not be written into the effect ledger");
+                tracing::error!(%error, key = key.as_str(), "the end of a call could not be written into the effect ledger");
             }
+        }
+        self.free().await;
+    }
+
+    /// The end is written.
+    pub(super) fn ended(&self, ended: Option<Ended>) {
+        if ended == Some(Ended::Late) {
+            tracing::warn!(
+                key = self.claim.key.as_str(),
+                "a call ended after its lease had lapsed, the ledger notes it as late"
+            );
+        }
+    }
+
+    /// Lets a call run again that waits for a nested approval.
+    pub(super) async fn free(self) {
+        let Claim { ledger, key, .. } = &self.claim;
+        if !self.runs_again {
+            return;
+        }
+        let rerun = ledger
+            .store
+            .resolve(key, Resolution::Rerun, "gate", Timestamp::now());
+        if let Err(error) = rerun.await {
+            tracing::error!(%error, key = key.as_str(), "a call that waits for a nested approval could not be freed to run again");
         }
     }
 }

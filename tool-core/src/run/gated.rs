@@ -183,7 +183,7 @@ async fn apart(
             ErrorKind::Interrupted,
             "the host was shut down while the call ran; it may have taken effect",
         );
-        CallResult::refused_by(&cx.redactor(), call, error)
+        CallResult::refused_in(cx, call, error)
     })
 }
 

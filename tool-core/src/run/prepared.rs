@@ -81,6 +81,7 @@ impl Prepared {
     pub(super) fn close(self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
         let duration = self.ended(outcome.get().as_ref().err());
         let redactor = self.cx.redactor();
+        let conversation = self.cx.shared_conversation();
         let Self {
             cx,
             mut scope,
@@ -91,7 +92,7 @@ impl Prepared {
         } = self;
         drop(cx);
         // Usually nobody else holds the call any more, then its texts move.
-        let (id, name, citations) = match Arc::get_mut(&mut scope) {
+        let labels = match Arc::get_mut(&mut scope) {
             Some(scope) => (
                 std::mem::take(&mut scope.call.id),
                 std::mem::take(&mut scope.call.name),
@@ -104,17 +105,18 @@ impl Prepared {
             ),
             None => labels(&scope),
         };
-        closed(&redactor, id, name, citations, repairs, outcome, duration)
+        closed(&redactor, conversation, labels, repairs, outcome, duration)
     }
 
     /// The end of a call that is written down afterwards, so that its scope is still needed.
     #[cfg(feature = "host")]
     pub(super) fn close_kept(&mut self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
         let duration = self.ended(outcome.get().as_ref().err());
-        let (id, name, citations) = labels(&self.scope);
+        let labels = labels(&self.scope);
         let repairs = std::mem::take(&mut self.repairs);
         let redactor = self.cx.redactor();
-        closed(&redactor, id, name, citations, repairs, outcome, duration)
+        let conversation = self.cx.shared_conversation();
+        closed(&redactor, conversation, labels, repairs, outcome, duration)
     }
 }
 
@@ -134,9 +136,8 @@ fn labels(scope: &CallScope) -> (String, String, Vec<Citation>) {
 #[inline]
 fn closed(
     redactor: &Redactor,
-    id: String,
-    name: String,
-    citations: Vec<Citation>,
+    conversation: Option<Arc<str>>,
+    (id, name, citations): (String, String, Vec<Citation>),
     repairs: Vec<RepairNote>,
     outcome: Clean<Result<Output, ToolError>>,
     duration: Duration,
@@ -149,7 +150,7 @@ fn closed(
         citations: redactor.clean(citations),
         repairs: redactor.clean(repairs),
         duration,
-        conversation: None,
+        conversation,
         #[cfg(feature = "host")]
         tickets: Vec::new(),
         #[cfg(feature = "host")]

@@ -72,8 +72,11 @@ pub(super) async fn ended(sink: &Arc<dyn AuditSink>, late: Late) {
     within(write, deadline).await;
 }
 
-/// Waits for a last row until the deadline of its call; then goes on writing it in the background.
-async fn within(write: impl Future<Output = ()> + Send + 'static, deadline: Option<Instant>) {
+/// Waits for the last writes of a call until its deadline; then goes on in the background.
+pub(super) async fn within(
+    write: impl Future<Output = ()> + Send + 'static,
+    deadline: Option<Instant>,
+) {
     let Some(deadline) = deadline else {
         return write.await;
     };
@@ -122,7 +125,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
         started,
     }) = gate.filter(|at| !at.gate.audit().is_off())
     else {
-        let mut result = CallResult::refused_by(&cx.redactor(), call, error);
+        let mut result = CallResult::refused_in(cx, call, error);
         result.undecided = is_undecided;
         return result;
     };
@@ -136,7 +139,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
             call = call.id,
             "a refused call has no identity, so it is not in the audit"
         );
-        return CallResult::refused(call, error);
+        return CallResult::refused_in(cx, call, error);
     };
     // No schema applies to these arguments, so only their shape is stored.
     let form = blind(&call.arguments);
@@ -158,7 +161,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
             within(write, cx.deadline()).await;
         }
     }
-    let mut result = CallResult::refused_by(&cx.redactor(), call, error);
+    let mut result = CallResult::refused_in(cx, call, error);
     result.undecided = is_undecided;
     result
 }

@@ -60,14 +60,14 @@ pub(crate) async fn replay(
     };
     match stored {
         Ok(before) => answered(call, cx, before),
-        Err(error) => CallResult::refused_by(&cx.redactor(), call, error),
+        Err(error) => CallResult::refused_in(cx, call, error),
     }
 }
 
 /// The result of a call that has run before.
 pub(super) fn answered(call: ToolCall, cx: &ToolContext, before: claim::Before) -> CallResult {
     let redactor = cx.redactor();
-    let mut result = CallResult::refused_by(&redactor, call, ToolError::new(""));
+    let mut result = CallResult::refused_in(cx, call, ToolError::new(""));
     match before {
         claim::Before::Stored(text) => {
             let (outcome, citations) = stored::read(&text);

@@ -169,11 +169,7 @@ pub(crate) fn open(
             };
             opened(call, cx.clone(), true)
         }
-        Err(error) => Err(Box::new(CallResult::refused_by(
-            &cx.redactor(),
-            call,
-            error,
-        ))),
+        Err(error) => Err(Box::new(CallResult::refused_in(cx, call, error))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, CallKey, Scope, StoreFuture, Timestamp, Workspace};
+use super::{CallId, CallKey, Journal, Scope, StoreFuture, Timestamp, Workspace};
 
 /// Something that a tool or a hook wants remembered about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,6 +197,11 @@ impl AuditFilter {
 /// # }
 /// ```
 pub trait AuditSink: Send + Sync + 'static {
+    /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
+    fn journal(&self) -> Option<Journal> {
+        None
+    }
+
     /// Stores rows, all or none. A call has one row: a row replaces the one of the same identity, unless that has its
     /// [final](AuditRow::is_final) outcome. Then the new row is dropped.
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()>;

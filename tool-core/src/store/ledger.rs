@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditRow;
-use super::{CallId, CallKey, Scope, StoreError, StoreFuture, Timestamp, words};
+use super::{CallId, CallKey, Journal, Scope, StoreError, StoreFuture, Timestamp, words};
 
 /// That a tool with effects is about to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,6 +231,11 @@ impl EffectFilter {
 pub trait EffectLedger: Send + Sync + 'static {
     /// Whether what is stored survives the process and is shared with others that open the same store.
     fn is_durable(&self) -> bool;
+
+    /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
+    fn journal(&self) -> Option<Journal> {
+        None
+    }
 
     /// Claims the key of an intent's identity. [`Begun::New`] stores the intent and the audit row in one transaction; a row that is there
     /// already is returned instead, and then the audit row is not written. A running row whose lease is over at `intent.at` becomes ambiguous first.

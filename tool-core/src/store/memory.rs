@@ -6,6 +6,8 @@ mod approval;
 mod audit;
 mod catalogue;
 #[cfg(feature = "host")]
+mod journal;
+#[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
 mod maintenance;

@@ -10,7 +10,7 @@
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |
 //!
-//! [`Maintenance`] is erasure and retention over all of them.
+//! [`Maintenance`] is erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
 //!
 //! [`MemoryStore`] implements all for tests and for hosts that may forget; a durable store comes in a crate of its own. Each
 //! method is one transaction: it happens wholly or not at all, also among many tasks and, where
@@ -32,6 +32,8 @@ mod catalogue;
 #[cfg(feature = "host")]
 mod claim;
 mod identity;
+#[cfg(feature = "host")]
+mod journal;
 #[cfg(feature = "host")]
 mod ledger;
 #[cfg(feature = "host")]
@@ -61,6 +63,8 @@ pub use catalogue::{Catalogue, CatalogueChanges, CatalogueEntry};
 pub use claim::EffectClaim;
 pub(crate) use identity::EarlierCall;
 pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};
+#[cfg(feature = "host")]
+pub use journal::{Batch, BatchStore, Batched, EndedEffect, EndedRun, Journal};
 #[cfg(feature = "host")]
 pub use ledger::{
     Begun, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Scope, StoreFuture, ThreadId, Timestamp, Workspace, words};
+use super::{Journal, Scope, StoreFuture, ThreadId, Timestamp, Workspace, words};
 
 /// The id of a run: its thread and its number there. The store assigns numbers; they grow by 1, and none is given twice.
 ///
@@ -400,6 +400,11 @@ impl RunFilter {
 /// # }
 /// ```
 pub trait RunStore: Send + Sync + 'static {
+    /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
+    fn journal(&self) -> Option<Journal> {
+        None
+    }
+
     /// Begins a run of a thread, or takes over the one whose lease lapsed: [`RunRow::begin`].
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun>;
 

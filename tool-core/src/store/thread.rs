@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "host")]
+use super::Journal;
 use super::{CallPlace, StoreError, StoreFuture, ThreadId, Timestamp, words};
 
 /// Who speaks.
@@ -140,6 +142,12 @@ impl NewMessage {
 /// # }
 /// ```
 pub trait ThreadStore: Send + Sync + 'static {
+    /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
+    #[cfg(feature = "host")]
+    fn journal(&self) -> Option<Journal> {
+        None
+    }
+
     /// Stores a message at the end of its thread, and returns its sequence number. Conflict where the call has a tool's message already,
     /// where a message of the model does not [follow](NewMessage::follows) the last one, and for what [`NewMessage::check`] refuses.
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64>;

@@ -1,10 +1,10 @@
 //! Calls of the tools in a toolset.
 
 use std::future::Future;
-use std::sync::Arc;
 
 use futures::FutureExt as _;
-use futures::StreamExt as _;
+#[cfg(feature = "host")]
+use futures::future::BoxFuture;
 use futures::future::Either;
 use futures::stream::Stream;
 
@@ -21,13 +21,19 @@ use crate::tool::Tool;
 
 impl Toolset {
     /// Runs a call to its end. Whatever goes wrong is in the result.
+    #[expect(clippy::manual_async_fn, reason = "the signature promises `Send`")]
     pub fn call(
         &self,
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Future<Output = CallResult> + Send {
-        self.freshly(run::call(self, call, cx))
-            .map(|result| result.in_conversation(cx.shared_conversation()))
+        // Not by a combinator around `run::call`, which would move the whole future.
+        async move {
+            if self.has_switches() {
+                self.freshen().await;
+            }
+            run::call(self, call, cx).await
+        }
     }
 
     /// Runs a call and tells what happens: `Started` unless it is refused, progress, and one `Done`.
@@ -38,13 +44,11 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-        let conversation = cx.shared_conversation();
         let events = match self.search {
             None => Either::Left(run::stream(self.clone(), call, cx.clone())),
             Some(_) => Either::Right(self.stream_opened(call, cx)),
         };
         self.freshly_streamed(events)
-            .map(move |event| in_conversation(event, conversation.as_ref()))
     }
 
     /// Runs what a person has approved: exactly that call with exactly those arguments, once.
@@ -56,7 +60,6 @@ impl Toolset {
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
         self.freshly(run::resume(self, token, cx, None))
-            .map(|result| result.in_conversation(cx.shared_conversation()))
     }
 
     /// As [`resume`](Toolset::resume), and tells what happens.
@@ -66,13 +69,11 @@ impl Toolset {
         token: &str,
         cx: &ToolContext,
     ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-        let conversation = cx.shared_conversation();
         self.freshly_streamed(run::resume_stream(
             self.clone(),
             token.to_owned(),
             cx.clone(),
         ))
-        .map(move |event| in_conversation(event, conversation.as_ref()))
     }
 
     /// A typed call, through the same gate.
@@ -87,6 +88,13 @@ impl Toolset {
 
 #[cfg(not(feature = "host"))]
 impl Toolset {
+    fn has_switches(&self) -> bool {
+        false
+    }
+
+    #[expect(clippy::unused_async, reason = "switches are a host's")]
+    async fn freshen(&self) {}
+
     fn freshly<F: Future>(&self, call: F) -> F {
         call
     }
@@ -105,17 +113,26 @@ impl Toolset {
             .filter_map(|live| live.switches.as_ref().map(|view| &view.shared))
     }
 
-    /// Reads stored switches first, where they were read too long ago. A call without switches carries no room for that.
-    fn freshly<F: Future + Send>(&self, call: F) -> impl Future<Output = F::Output> + Send {
-        if self.switches().next().is_none() {
-            return Either::Left(call);
-        }
-        Either::Right(Box::pin(async move {
+    #[inline]
+    fn has_switches(&self) -> bool {
+        self.switches().next().is_some()
+    }
+
+    /// Reads stored switches that were read too long ago. Boxed, so that a call without switches carries no room for it.
+    fn freshen(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
             for switches in self.switches() {
                 switches.freshen().await;
             }
-            call.await
-        }))
+        })
+    }
+
+    /// Reads stored switches first, where they were read too long ago.
+    async fn freshly<F: Future + Send>(&self, call: F) -> F::Output {
+        if self.has_switches() {
+            self.freshen().await;
+        }
+        call.await
     }
 
     fn freshly_streamed<S: Stream<Item = ToolEvent> + Send>(
@@ -172,13 +189,5 @@ impl Toolset {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
         live.iter()
             .any(|live| live.policy.is_some() || live.switches.is_some())
-    }
-}
-
-/// Adds the conversation to the result at the end of a stream.
-fn in_conversation(event: ToolEvent, conversation: Option<&Arc<str>>) -> ToolEvent {
-    match event {
-        ToolEvent::Done(result) => ToolEvent::Done(result.in_conversation(conversation.cloned())),
-        event => event,
     }
 }

@@ -1,6 +1,7 @@
 //! One call of a message.
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use futures::stream::StreamExt as _;
 
@@ -8,16 +9,17 @@ use super::held::Halt;
 use super::message::StoredCall;
 use super::{StoredMessage, Turns};
 use crate::call::{CallResult, ToolCall, ToolEvent};
-use crate::context::ToolContext;
+use crate::context::{Filing, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::gate::ask::AskOnly;
-use crate::store::{EffectRow, StoreError};
+use crate::store::{EffectRow, Message, StoreError};
 use crate::toolset::Toolset;
 
 /// What came of one call.
 pub(super) enum Ended {
-    Result(Box<CallResult>),
+    /// With the message of the result, where it was stored with the end of the call.
+    Result(Box<CallResult>, Option<Message>),
     Unsettled(Box<EffectRow>),
     /// A store of the gate failed: it stays open.
     Undecided(StoreError),
@@ -37,11 +39,17 @@ impl Turns {
         halt: Option<Halt>,
         only_asks: bool,
     ) -> Ended {
-        let cx = &call.context(cx);
+        let mut own = call.context(cx);
+        let filing = self.journal.as_ref().filter(|_| tools.gate().is_some());
+        let filing = filing.map(|journal| Arc::new(call.filing(journal.clone())));
+        if let Some(filing) = &filing {
+            own = own.with_filing(Arc::clone(filing));
+        }
+        let cx = &own;
         let (call, message) = (call.call, stored.message());
         let refused = |kind, text| {
             let error = ToolError::of(kind, text);
-            Ended::Result(Box::new(CallResult::refused(call.clone(), error)))
+            Ended::Result(Box::new(CallResult::refused(call.clone(), error)), None)
         };
         if message.truncated {
             return refused(
@@ -95,10 +103,11 @@ impl Turns {
             let error = StoreError::Unavailable(error.operator_text().into());
             return Ended::Undecided(error);
         }
-        match result.unsettled.clone() {
-            Some(row) => Ended::Unsettled(row),
-            None => Ended::Result(Box::new(result)),
+        if let Some(row) = result.unsettled.clone() {
+            return Ended::Unsettled(row);
         }
+        let filed = filing.as_deref().and_then(Filing::stored).cloned();
+        Ended::Result(Box::new(result), filed)
     }
 
     async fn call(&self, tools: &Toolset, call: &ToolCall, cx: &ToolContext) -> CallResult {

@@ -5,7 +5,7 @@ use std::pin::pin;
 use futures::future::{BoxFuture, Either, select};
 
 use super::held::{Halt, Held, Hold};
-use super::thread::Thread;
+use super::thread::{Last, Thread};
 use super::{ModelMessage, Stop, ToolMessage, Turn, TurnError, Turns, thread};
 use crate::context::ToolContext;
 use crate::error::ToolError;
@@ -136,7 +136,7 @@ impl Turns {
         if let Some((last, _, false)) = thread_now.last_of_model()?
             && is_last(&last.message)
         {
-            return Ok(said(last.message));
+            return Ok(said(&last.message));
         }
         let held = match self.hold(thread(cx)?, cx).await? {
             Hold::Mine(held) => held,
@@ -157,6 +157,15 @@ impl Turns {
         outcome
     }
 
+    /// The end of a run that is stored with its last message, where threads and runs are parts of one database.
+    fn last_of_run(&self, held: &Held, cause: RunCause) -> Option<Last> {
+        let journal = self.journal.as_ref()?;
+        (self.runs.journal().as_ref() == Some(journal)).then(|| Last {
+            journal: journal.clone(),
+            run: held.ending(cause),
+        })
+    }
+
     async fn steps<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -171,7 +180,7 @@ impl Turns {
         let (mut open, mut step) = match thread.last_of_model()? {
             Some((last, step, unread)) if last.message.calls.is_empty() => {
                 if !unread && is_last(&last.message) {
-                    return Ok(said(last.message));
+                    return Ok(said(&last.message));
                 }
                 (None, if unread { 0 } else { step })
             }
@@ -183,7 +192,7 @@ impl Turns {
         loop {
             if let Some(message) = open.take().filter(|message| !is_paused(&message.message)) {
                 if is_last(&message.message) {
-                    return Ok(said(message.message));
+                    return Ok(said(&message.message));
                 }
                 let tools = tools(cx);
                 let run = self.run_in(thread, &tools, &message, cx, held);
@@ -199,7 +208,8 @@ impl Turns {
                             // What the tool has said is stored in the model's place.
                             let said = ModelMessage::text(reply.clone());
                             let read = message.seq;
-                            thread.append_model(said, step + 1, read).await?;
+                            let last = self.last_of_run(held, RunCause::Replied);
+                            thread.append_model(said, step + 1, read, last).await?;
                             return Ok(Outcome::Replied(reply));
                         }
                     }
@@ -232,7 +242,13 @@ impl Turns {
                 Either::Right((halt, _)) => return Ok(Outcome::halted(halt, held)),
             };
             held.count(message.usage);
-            open = Some(thread.append_model(message, step, read).await?);
+            let last = if is_last(&message) {
+                let cause = said(&message).cause();
+                cause.and_then(|cause| self.last_of_run(held, cause))
+            } else {
+                None
+            };
+            open = Some(thread.append_model(message, step, read, last).await?);
         }
     }
 }
@@ -248,13 +264,13 @@ fn is_last(message: &ModelMessage) -> bool {
 }
 
 /// The outcome of a last message of the model.
-fn said(message: ModelMessage) -> Outcome {
-    let (text, truncated) = (message.text, message.truncated);
-    match message.stop {
+fn said(message: &ModelMessage) -> Outcome {
+    let text = message.text.clone();
+    match &message.stop {
         Some(Stop::Length) => Outcome::Length(text),
         Some(Stop::Filtered) => Outcome::Filtered(text),
         Some(stop) if !stop.is_whole() => Outcome::Cut(text),
-        _ if truncated => Outcome::Cut(text),
+        _ if message.truncated => Outcome::Cut(text),
         _ => Outcome::Said(text),
     }
 }

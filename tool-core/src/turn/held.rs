@@ -2,21 +2,20 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use futures::future::{Either, select};
 use tokio_util::sync::CancellationToken;
 
 use super::{TurnError, Turns};
 use crate::context::ToolContext;
 use crate::env;
+use crate::gate::shield::shielded;
 use crate::store::{
-    NewRun, RunBegun, RunCause, RunEnd, RunId, RunProgress, RunRow, RunState, RunStop, RunStore,
-    StoreError, StoreFuture, ThreadId, Timestamp, Usage,
+    EndedRun, NewRun, RunBegun, RunCause, RunEnd, RunId, RunProgress, RunRow, RunState, RunStop,
+    RunStore, StoreError, ThreadId, Timestamp, Usage,
 };
 use crate::toolset::Toolset;
 
@@ -111,9 +110,9 @@ impl Turns {
             lease_until: now.plus(self.lease),
         };
         let owner = new.owner.clone();
-        let begun = match step(|| self.runs.begin_run(new.clone())).await {
+        let begun = match shielded(|| self.runs.begin_run(new.clone())).await {
             // Perhaps only the answer was lost. The owner is the same, so that the run is not begun twice.
-            Err(StoreError::Unavailable(_)) => step(|| self.runs.begin_run(new)).await?,
+            Err(StoreError::Unavailable(_)) => shielded(|| self.runs.begin_run(new)).await?,
             begun => begun?,
         };
         let row = match begun {
@@ -192,20 +191,28 @@ impl Inner {
             let runs = &self.runs;
             runs.renew_run(&self.id, &self.owner, until, progress)
         };
-        let row = step(renew).await?;
+        let row = shielded(renew).await?;
         self.learn(row);
         self.state().renew_at = now.plus(self.term / 3);
         Ok(())
     }
 
+    fn ending(&self, cause: RunCause) -> EndedRun {
+        EndedRun {
+            id: self.id.clone(),
+            owner: self.owner.clone(),
+            end: RunEnd {
+                cause,
+                at: Timestamp::now(),
+                progress: self.state().progress,
+            },
+        }
+    }
+
     async fn end(&self, cause: RunCause) {
-        let end = RunEnd {
-            cause,
-            at: Timestamp::now(),
-            progress: self.state().progress,
-        };
+        let end = self.ending(cause).end;
         for last in [false, true] {
-            match step(|| self.runs.end_run(&self.id, &self.owner, end)).await {
+            match shielded(|| self.runs.end_run(&self.id, &self.owner, end)).await {
                 Err(StoreError::Unavailable(_)) if !last => {}
                 // The lease lapses.
                 Err(error) => {
@@ -269,7 +276,7 @@ impl Held {
         if Timestamp::now() >= self.inner.state().renew_at {
             self.inner.renew().await?;
         } else {
-            let row = step(|| self.inner.runs.get_run(&self.inner.id)).await?;
+            let row = shielded(|| self.inner.runs.get_run(&self.inner.id)).await?;
             self.inner.learn(row);
         }
         Ok(self.halt(cx, tools))
@@ -314,7 +321,12 @@ impl Held {
         }
     }
 
-    /// Stores the end of the run.
+    /// The end of the run as a part of a batch.
+    pub(super) fn ending(&self, cause: RunCause) -> EndedRun {
+        self.inner.ending(cause)
+    }
+
+    /// Stores the end of the run, which does nothing where it was stored with the last message.
     pub(super) async fn end(mut self, cause: RunCause) {
         self.inner.end(cause).await;
         self.ended = true;
@@ -335,11 +347,4 @@ impl Drop for Held {
             env::spawn(async move { inner.end(RunCause::Cancelled).await });
         }
     }
-}
-
-/// One operation of the store, whose panic is an error.
-async fn step<'a, T: 'a>(step: impl FnOnce() -> StoreFuture<'a, T>) -> Result<T, StoreError> {
-    let done = AssertUnwindSafe(async { step().await }).catch_unwind();
-    done.await
-        .unwrap_or_else(|_| Err(StoreError::Unavailable("it panicked".into())))
 }

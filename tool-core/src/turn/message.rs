@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::call::{CallResult, ToolCall};
-use crate::context::ToolContext;
+use crate::context::{Filing, ToolContext};
 use crate::error::ErrorKind;
 use crate::output::{Citation, ModelOutput};
-use crate::store::{CallId, CallPlace, EarlierCall, ThreadId, Usage};
+use crate::store::{
+    CallId, CallPlace, EarlierCall, Journal, NewMessage, Role, ThreadId, Timestamp, Usage,
+};
 
 /// What a model said in one message: text, calls, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,17 +194,51 @@ impl StoredCall<'_> {
         }
     }
 
+    fn id(&self) -> CallId {
+        CallId::in_thread(&self.message.thread, self.message.seq, self.position)
+    }
+
     /// The context of the call.
     pub(super) fn context(&self, cx: &ToolContext) -> ToolContext {
-        let StoredMessage {
-            thread, seq, turn, ..
-        } = self.message;
-        let earlier = turn.as_ref().map(|turn| EarlierCall {
+        let earlier = self.message.turn.as_ref().map(|turn| EarlierCall {
             turn: Arc::clone(turn),
             path: self.call.id.clone(),
         });
-        cx.for_call_of(CallId::in_thread(thread, *seq, self.position), earlier)
+        cx.for_call_of(self.id(), earlier)
     }
+
+    /// Has the result stored with the end of the call, where the thread is a part of the gate's database and the result is one that
+    /// every run of the message keeps.
+    pub(super) fn filing(&self, journal: Journal) -> Filing {
+        let (thread, place) = (self.message.thread.clone(), self.place());
+        let call = self.call.clone();
+        Filing::new(self.id(), journal, move |result| {
+            let is_open = result.undecided
+                || result.unsettled.is_some()
+                || result
+                    .error()
+                    .is_some_and(|error| may_stay_open(error.kind()));
+            if is_open {
+                return None;
+            }
+            Some(NewMessage {
+                thread: thread.clone(),
+                role: Role::Tool,
+                answers: Some(place),
+                follows: None,
+                content: serde_json::to_string(&ToolMessage::of(&call, result)).ok()?,
+                at: Timestamp::now(),
+            })
+        })
+    }
+}
+
+/// Whether a turn may leave a call open that ended with an error of this kind.
+fn may_stay_open(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Pending | ErrorKind::Unavailable | ErrorKind::Cancelled
+    )
 }
 
 /// The content of an assistant's message in a thread.
@@ -242,10 +278,10 @@ pub struct ToolMessage {
 }
 
 impl ToolMessage {
-    pub(super) fn of(result: &CallResult) -> Self {
+    pub(super) fn of(call: &ToolCall, result: &CallResult) -> Self {
         Self {
-            id: result.id().to_owned(),
-            name: result.name().to_owned(),
+            id: call.id.clone(),
+            name: call.name.clone(),
             text: result.model_text(),
             model: result
                 .model_output()

@@ -13,8 +13,8 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
 use crate::store::{
-    EffectRow, NewMessage, Role, RunCause, RunId, RunStore, StoreError, ThreadId, ThreadStore,
-    Timestamp,
+    EffectRow, Journal, Message, NewMessage, Role, RunCause, RunId, RunStore, StoreError, ThreadId,
+    ThreadStore, Timestamp,
 };
 use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
@@ -83,6 +83,8 @@ const LEASE: Duration = Duration::from_secs(30);
 pub struct Turns {
     threads: Arc<dyn ThreadStore>,
     runs: Arc<dyn RunStore>,
+    /// The transactions of the database that has the threads.
+    journal: Option<Journal>,
     live: Live,
     lease: Duration,
     arrival: Arrival,
@@ -185,6 +187,7 @@ impl Turns {
     /// ```
     pub fn shared(threads: Arc<dyn ThreadStore>, runs: Arc<dyn RunStore>) -> Self {
         Self {
+            journal: threads.journal(),
             threads,
             runs,
             live: Live::default(),
@@ -305,7 +308,7 @@ impl Turns {
             _ => 1,
         };
         let read = thread.last();
-        thread.append_model(message, step, read).await
+        thread.append_model(message, step, read, None).await
     }
 
     /// The last message of the model in the conversation of a context: the one to [`run`](Self::run) again after a crash. `None` where
@@ -388,8 +391,8 @@ impl Turns {
             };
             let (mut unsettled, mut undecided, mut draining) = (None, None, false);
             for (call, ended) in calls[at..].iter().zip(ended) {
-                let result = match ended {
-                    Ended::Result(result) => result,
+                let (result, filed) = match ended {
+                    Ended::Result(result, filed) => (result, filed),
                     Ended::HeldBack => continue,
                     Ended::NotTaken => {
                         draining = true;
@@ -426,7 +429,7 @@ impl Turns {
                     tickets.extend_from_slice(result.tickets());
                     continue;
                 }
-                let message = self.store(thread, stored, call, &result).await?;
+                let message = self.store(thread, stored, call, &result, filed).await?;
                 results.insert(call.position, message);
             }
             if draining {
@@ -480,11 +483,19 @@ impl Turns {
         stored: &StoredMessage,
         call: &StoredCall<'_>,
         result: &CallResult,
+        filed: Option<Message>,
     ) -> Result<ToolMessage, TurnError> {
-        let message = ToolMessage::of(result);
+        let message = ToolMessage::of(call.call, result);
         let place = Some(call.place());
-        let message = match thread.append(Role::Tool, place, None, &message).await {
-            Ok(_) => message,
+        let done = match filed {
+            Some(filed) => thread.note(filed).await,
+            None => thread
+                .append(Role::Tool, place, None, &message, None)
+                .await
+                .map(drop),
+        };
+        let message = match done {
+            Ok(()) => message,
             Err(TurnError::Store(StoreError::Conflict(why))) => {
                 thread.catch_up().await?;
                 let theirs = thread.results(stored.seq)?.remove(&call.position);

@@ -10,8 +10,27 @@ use serde::{Deserialize, Serialize};
 use super::message::Recorded;
 use super::{ModelMessage, StoredMessage, ToolMessage, TurnError};
 use crate::store::{
-    CallPlace, Message, NewMessage, Role, StoreError, ThreadId, ThreadStore, Timestamp,
+    Batch, CallPlace, EndedRun, Journal, Message, NewMessage, Role, StoreError, ThreadId,
+    ThreadStore, Timestamp,
 };
+
+/// The end of the run whose last message is appended, for a database that keeps both.
+pub(super) struct Last {
+    pub(super) journal: Journal,
+    pub(super) run: EndedRun,
+}
+
+impl Last {
+    async fn append(self, message: NewMessage) -> Result<u64, StoreError> {
+        let batch = Batch {
+            message: Some(message),
+            run: Some(self.run),
+            ..Batch::default()
+        };
+        let seq = self.journal.write(batch).await?.message;
+        seq.ok_or_else(|| StoreError::Corrupt("a stored message has no number".to_owned()))
+    }
+}
 
 /// The messages of a thread, and the way to append to them.
 pub(super) struct Thread<'s> {
@@ -97,6 +116,7 @@ impl<'s> Thread<'s> {
         answers: Option<CallPlace>,
         follows: Option<u64>,
         content: &T,
+        last: Option<Last>,
     ) -> Result<u64, TurnError> {
         let content = serde_json::to_string(content)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
@@ -108,7 +128,10 @@ impl<'s> Thread<'s> {
             content,
             at: Timestamp::now(),
         };
-        let seq = self.store.append(message.clone()).await?;
+        let seq = match last {
+            None => self.store.append(message.clone()).await?,
+            Some(last) => last.append(message.clone()).await?,
+        };
         if seq == self.last + 1 {
             self.messages.push(message.numbered(seq));
             self.last = seq;
@@ -116,6 +139,17 @@ impl<'s> Thread<'s> {
             self.catch_up().await?;
         }
         Ok(seq)
+    }
+
+    /// Takes in a message that was stored with the end of its call.
+    pub(super) async fn note(&mut self, message: Message) -> Result<(), TurnError> {
+        if message.seq == self.last + 1 {
+            self.last = message.seq;
+            self.messages.push(message);
+        } else if message.seq > self.last {
+            self.catch_up().await?;
+        }
+        Ok(())
     }
 
     /// Reads what others have appended.
@@ -137,12 +171,13 @@ impl<'s> Thread<'s> {
     }
 
     /// Appends a message of the model, which had read the thread up to a sequence number. [`TurnError::Busy`] where another run has
-    /// appended one meanwhile.
+    /// appended one meanwhile. The `last` one of a run ends the run as well.
     pub(super) async fn append_model(
         &mut self,
         message: ModelMessage,
         step: u32,
         read: u64,
+        last: Option<Last>,
     ) -> Result<StoredMessage, TurnError> {
         let mut said = self.messages.iter().rev();
         let said = said.find(|message| message.role == Role::Assistant);
@@ -152,7 +187,8 @@ impl<'s> Thread<'s> {
             step,
             read: Some(read),
         };
-        let appended = self.append(Role::Assistant, None, follows, &recorded).await;
+        let appended = self.append(Role::Assistant, None, follows, &recorded, last);
+        let appended = appended.await;
         if self.user_wrote_after(read) {
             self.messages = in_reading_order(std::mem::take(&mut self.messages));
         }

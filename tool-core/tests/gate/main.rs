@@ -14,6 +14,7 @@
 mod approvals;
 mod audit;
 mod boot;
+mod closing;
 mod contract;
 mod conversation;
 mod effects;

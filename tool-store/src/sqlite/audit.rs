@@ -3,8 +3,8 @@
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
-    AuditFilter, AuditNote, AuditRow, AuditSink, Scope, StoreError, StoreFuture, Timestamp,
-    Workspace,
+    AuditFilter, AuditNote, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture,
+    Timestamp, Workspace,
 };
 
 use super::columns::Columns;
@@ -181,6 +181,10 @@ pub(super) async fn save(db: &mut SqliteConnection, row: &AuditRow) -> Result<()
 }
 
 impl AuditSink for SqliteStore {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         step(async move {
             let mut change = self.change().await?;

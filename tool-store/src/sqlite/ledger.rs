@@ -4,7 +4,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
     AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectFilter, EffectLedger, EffectRow,
-    EffectState, Ended, Intent, Resolution, Scope, StoreError, StoreFuture, Timestamp,
+    EffectState, Ended, Intent, Journal, Resolution, Scope, StoreError, StoreFuture, Timestamp,
 };
 
 use super::columns::Columns;
@@ -157,6 +157,20 @@ async fn save(db: &mut SqliteConnection, claim: &EffectClaim) -> Result<(), Faul
     Ok(())
 }
 
+/// Ends a row. An end that is refused leaves the row as it was.
+pub(super) async fn end(
+    db: &mut SqliteConnection,
+    key: &CallKey,
+    owner: &str,
+    end: EffectEnd,
+) -> Result<Ended, Fault> {
+    let claim = find(db, FIND, key).await?;
+    let mut claim = claim.ok_or_else(|| EffectClaim::missing(key))?;
+    let ended = claim.end(owner, end)?;
+    save(db, &claim).await?;
+    Ok(ended)
+}
+
 impl SqliteStore {
     async fn begin_effect(&self, intent: Intent, audit: Option<AuditRow>) -> Result<Begun, Fault> {
         intent.check()?;
@@ -209,6 +223,10 @@ impl SqliteStore {
 impl EffectLedger for SqliteStore {
     fn is_durable(&self) -> bool {
         self.durable
+    }
+
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
     }
 
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {

@@ -3,8 +3,8 @@
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
-    NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState, RunStop,
-    RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage,
+    Journal, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
+    RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage,
 };
 
 use super::columns::Columns;
@@ -130,6 +130,22 @@ async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Lets a row take a step. Returns what the step returned, and the row after it, which is written where the step returned true.
+pub(super) async fn change_row(
+    db: &mut SqliteConnection,
+    id: &RunId,
+    step: impl FnOnce(&mut RunRow) -> bool,
+) -> Result<Option<(bool, RunRow)>, Fault> {
+    let Some(mut row) = find(&mut *db, id).await? else {
+        return Ok(None);
+    };
+    let changed = step(&mut row);
+    if changed {
+        save(db, &row).await?;
+    }
+    Ok(Some((changed, row)))
+}
+
 impl SqliteStore {
     async fn begin_new_run(&self, new: NewRun) -> Result<RunBegun, Fault> {
         let thread = new.thread.clone();
@@ -169,27 +185,26 @@ impl SqliteStore {
         Ok(begun)
     }
 
-    /// Lets a row take a step, before all other changes that wait: leases run out meanwhile. Returns what the step returned, and the row
-    /// after it, which is written where the step returned true.
+    /// [`change_row`] before all other changes that wait: leases run out meanwhile.
     async fn step_run(
         &self,
         id: &RunId,
         step: impl FnOnce(&mut RunRow) -> bool,
     ) -> Result<Option<(bool, RunRow)>, Fault> {
         let mut change = self.change_first().await?;
-        let Some(mut row) = find(&mut change, id).await? else {
-            return Ok(None);
-        };
-        let changed = step(&mut row);
-        if changed {
-            save(&mut change, &row).await?;
+        let stepped = change_row(&mut change, id, step).await?;
+        if stepped.as_ref().is_some_and(|(changed, _)| *changed) {
             change.commit().await?;
         }
-        Ok(Some((changed, row)))
+        Ok(stepped)
     }
 }
 
 impl RunStore for SqliteStore {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
         step(self.begin_new_run(run))
     }

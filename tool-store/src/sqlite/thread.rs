@@ -1,8 +1,8 @@
 //! Threads in SQLite.
 
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use tool_core::store::{
-    CallPlace, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
+    CallPlace, Journal, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
 
 use super::columns::Columns;
@@ -30,43 +30,42 @@ fn read(row: &SqliteRow) -> Result<Message, StoreError> {
     })
 }
 
-impl SqliteStore {
-    async fn append_message(&self, message: NewMessage) -> Result<u64, Fault> {
-        message.check()?;
-        let mut change = self.change().await?;
-        let (workspace, conversation) = (
-            message.thread.workspace().as_str(),
-            message.thread.conversation(),
-        );
-        if let Some(read) = message.follows {
-            let newer: Option<i64> = sqlx::query_scalar(
+/// Stores a message at the end of its thread.
+pub(super) async fn append(db: &mut SqliteConnection, message: &NewMessage) -> Result<u64, Fault> {
+    message.check()?;
+    let (workspace, conversation) = (
+        message.thread.workspace().as_str(),
+        message.thread.conversation(),
+    );
+    if let Some(read) = message.follows {
+        let newer: Option<i64> = sqlx::query_scalar(
                 "SELECT seq FROM message
                  WHERE workspace = ? AND conversation = ? AND seq > ? AND role = 'assistant' LIMIT 1",
             )
             .bind(workspace)
             .bind(conversation)
             .bind(i64::try_from(read).unwrap_or(i64::MAX))
-            .fetch_optional(&mut *change)
+            .fetch_optional(&mut *db)
             .await?;
-            if newer.is_some() {
-                return Err(message.overtaken().into());
-            }
+        if newer.is_some() {
+            return Err(message.overtaken().into());
         }
-        let place = sqlx::query(
-            "INSERT INTO thread (workspace, conversation, last) VALUES (?, ?, 1)
+    }
+    let place = sqlx::query(
+        "INSERT INTO thread (workspace, conversation, last) VALUES (?, ?, 1)
              ON CONFLICT (workspace, conversation) DO UPDATE SET last = last + 1
              RETURNING conversation, last",
-        )
-        .bind(workspace)
-        .bind(conversation)
-        .fetch_one(&mut *change)
-        .await?;
-        let seq: i64 = Columns::new(&place, "thread", "conversation").get("last")?;
-        let (call_message, position) = match message.answers {
-            Some(CallPlace { message, position }) => (Some(message.cast_signed()), Some(position)),
-            None => (None, None),
-        };
-        let done = sqlx::query(
+    )
+    .bind(workspace)
+    .bind(conversation)
+    .fetch_one(&mut *db)
+    .await?;
+    let seq: i64 = Columns::new(&place, "thread", "conversation").get("last")?;
+    let (call_message, position) = match message.answers {
+        Some(CallPlace { message, position }) => (Some(message.cast_signed()), Some(position)),
+        None => (None, None),
+    };
+    let done = sqlx::query(
             "INSERT INTO message (workspace, conversation, seq, role, call_message, call_position, content, at)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)
              ON CONFLICT (workspace, conversation, call_message, call_position) WHERE call_message IS NOT NULL DO NOTHING",
@@ -79,19 +78,26 @@ impl SqliteStore {
         .bind(position)
         .bind(&message.content)
         .bind(message.at.as_millis())
-        .execute(&mut *change)
+        .execute(&mut *db)
         .await?;
-        if done.rows_affected() == 0 {
-            return Err(message.answered().into());
-        }
-        change.commit().await?;
-        Ok(seq.cast_unsigned())
+    if done.rows_affected() == 0 {
+        return Err(message.answered().into());
     }
+    Ok(seq.cast_unsigned())
 }
 
 impl ThreadStore for SqliteStore {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
-        step(self.append_message(message))
+        step(async move {
+            let mut change = self.change().await?;
+            let seq = append(&mut change, &message).await?;
+            change.commit().await?;
+            Ok(seq)
+        })
     }
 
     fn read<'a>(

@@ -108,6 +108,11 @@ impl Writer {
         }))
     }
 
+    /// What all clones share.
+    pub(super) fn shared(&self) -> &Arc<impl Sized + use<>> {
+        &self.0
+    }
+
     /// A transaction that holds the write lock; dropped, it is rolled back.
     pub(super) async fn begin(&self, turn: Turn) -> Result<Change, Fault> {
         let (connection, files) = self.hold(turn).await?;

@@ -16,6 +16,7 @@ mod audit;
 mod catalogue;
 mod drive;
 mod identity;
+mod journal;
 mod ledger;
 mod maintenance;
 mod property;

@@ -81,53 +81,44 @@ impl Unwritten {
         &self.held
     }
 
-    /// Writes the rows. Whoever calls this must not drop it half way: a row that is written and not known of cannot be ended.
+    /// Writes the rows. The caller must poll this to its end: a row whose claim is lost cannot be ended.
     pub(in crate::run) async fn claim(self: Box<Self>) -> Result<Claimed<Flight>, Left<Flight>> {
         let Self {
             held,
             guards,
             writing,
         } = *self;
-        let record = match *writing {
+        let (ledger, audit) = match *writing {
             Writing::Audit(sink) => {
                 let written = match held.open_row() {
                     Some(row) => record::required(&sink, row, held.context().deadline()).await,
                     None => Err(record::unwritten("the call has no identity".to_owned())),
                 };
-                match written {
-                    Ok(audited) => Record::Audited(audited),
-                    Err(error) => return Err(Left::why(held, guards, Why::Refused(error))),
-                }
+                return match written {
+                    Ok(audited) => Ok(Claimed {
+                        held,
+                        guards,
+                        record: Record::Audited(audited),
+                    }),
+                    Err(error) => Err(Left::why(held, guards, Why::Refused(error))),
+                };
             }
-            Writing::Ledger(ledger) => match claim::claim(&ledger, held.prepared(), None).await {
-                Ok(Begun::New(claim)) => Record::Row(Box::new(claim)),
-                Ok(Begun::Before(before)) => {
-                    return Err(Left::why(held, guards, Why::Before(before)));
-                }
-                Ok(Begun::Foreign(error)) => {
-                    return Err(Left::why(held, guards, Why::Foreign(error)));
-                }
-                Err(error) => return Err(Left::undecided(held, guards, error)),
-            },
-            Writing::Both(ledger) => {
-                let row = held.open_row();
-                match claim::claim(&ledger, held.prepared(), row).await {
-                    Ok(Begun::New(claim)) => Record::Row(Box::new(claim)),
-                    Ok(Begun::Before(before)) => {
-                        return Err(Left::why(held, guards, Why::Before(before)));
-                    }
-                    Ok(Begun::Foreign(error)) => {
-                        return Err(Left::why(held, guards, Why::Foreign(error)));
-                    }
-                    Err(error) => return Err(Left::undecided(held, guards, error)),
-                }
-            }
+            Writing::Ledger(ledger) => (ledger, None),
+            Writing::Both(ledger) => (ledger, held.open_row()),
         };
-        Ok(Claimed {
-            held,
-            guards,
-            record,
-        })
+        let why = match claim::claim(&ledger, held.prepared(), audit).await {
+            Ok(Begun::New(claim)) => {
+                return Ok(Claimed {
+                    held,
+                    guards,
+                    record: Record::Row(Box::new(claim)),
+                });
+            }
+            Ok(Begun::Before(before)) => Why::Before(before),
+            Ok(Begun::Foreign(error)) => Why::Foreign(error),
+            Err(error) => return Err(Left::undecided(held, guards, error)),
+        };
+        Err(Left::why(held, guards, why))
     }
 }
 

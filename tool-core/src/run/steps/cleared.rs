@@ -127,10 +127,6 @@ pub(in crate::run) enum Writing {
 
 /// How far a judged call has got without waiting.
 #[cfg(feature = "host")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most calls need no question, and a box would cost them an allocation"
-)]
 pub(in crate::run) enum Clearing<'t> {
     Cleared(Cleared<Flight>),
     Asks(Box<Asks<'t>>),

@@ -8,10 +8,14 @@ use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{Gate, Judgement};
 use crate::run::{Prepared, record, telemetry};
-use crate::store::{AuditRow, CallId, Timestamp};
+use crate::store::{AuditRow, AuditSink, CallId, Timestamp};
 
 /// A call behind a gate. Dropped before it has landed, it is reported as cancelled.
-pub(in crate::run) struct Flight {
+///
+/// Boxed, because each step moves it.
+pub(in crate::run) struct Flight(Box<Fields>);
+
+struct Fields {
     gate: Gate,
     prepared: Prepared,
     verdicts: Verdicts,
@@ -27,64 +31,64 @@ pub(super) fn dropped() -> ToolError {
 impl Flight {
     #[inline]
     pub(super) fn new(gate: &Gate, prepared: Prepared, started: Timestamp) -> Self {
-        Self {
+        Self(Box::new(Fields {
             gate: gate.clone(),
             prepared,
             verdicts: Verdicts::default(),
             started,
             has_landed: false,
-        }
+        }))
     }
 
     pub(in crate::run) fn gate(&self) -> &Gate {
-        &self.gate
+        &self.0.gate
     }
 
     pub(in crate::run) fn prepared(&self) -> &Prepared {
-        &self.prepared
+        &self.0.prepared
     }
 
     /// The context of the call.
     pub(in crate::run) fn context(&self) -> &ToolContext {
-        &self.prepared.cx
+        &self.0.prepared.cx
     }
 
     pub(super) fn prepared_mut(&mut self) -> &mut Prepared {
-        &mut self.prepared
+        &mut self.0.prepared
     }
 
     pub(super) fn verdicts(&self) -> &Verdicts {
-        &self.verdicts
+        &self.0.verdicts
     }
 
     pub(super) fn judged(&mut self, judgement: &Judgement) {
-        self.verdicts.decision = judgement.id();
-        self.verdicts.policy = judgement.shared_version();
+        self.0.verdicts.decision = judgement.id();
+        self.0.verdicts.policy = judgement.shared_version();
     }
 
     pub(super) fn approved(&mut self, id: String, approver: Option<String>) {
-        self.verdicts.approval = Some(id);
-        self.verdicts.approver = approver;
+        self.0.verdicts.approval = Some(id);
+        self.0.verdicts.approver = approver;
     }
 
     /// Counts a run of the body.
     pub(super) fn counts_run(&mut self) {
-        self.verdicts.attempt += 1;
+        self.0.verdicts.attempt += 1;
     }
 
     /// The audit's row before the body.
     pub(super) fn open_row(&self) -> Option<AuditRow> {
-        let identity = self.prepared.cx.identity()?.clone();
-        Some(self.late(identity, self.verdicts.clone(), None).row())
+        let identity = self.0.prepared.cx.identity()?.clone();
+        Some(self.late(identity, self.0.verdicts.clone(), None).row())
     }
 
     fn late(&self, identity: CallId, verdicts: Verdicts, end: Option<End>) -> Late {
         Late {
-            cx: self.prepared.cx.clone(),
-            scope: Arc::clone(&self.prepared.scope),
+            cx: self.0.prepared.cx.clone(),
+            scope: Arc::clone(&self.0.prepared.scope),
             identity,
             verdicts,
-            started: self.started,
+            started: self.0.started,
             end,
         }
     }
@@ -92,37 +96,43 @@ impl Flight {
     /// The call is over, and there is nothing to report of it.
     #[inline]
     pub(in crate::run) fn forget(mut self) {
-        self.has_landed = true;
+        self.0.has_landed = true;
     }
 
-    /// Writes the audit's row of the end. A call without an identity has none.
-    pub(super) async fn report(mut self, identity: Option<CallId>, end: End) {
-        self.has_landed = true;
-        let Some(identity) = identity else { return };
-        let verdicts = std::mem::take(&mut self.verdicts);
-        let late = || self.late(identity, verdicts, Some(end));
-        match self.gate.audit() {
-            Audit::Off => {}
-            Audit::BestEffort(buffer) => buffer.push(Entry::Late(Box::new(late()))),
-            Audit::Required(sink) => Box::pin(record::ended(sink, late())).await,
+    /// The audit's row of the end: handed to the buffer, or returned where the audit is required. A call without an identity has none.
+    pub(super) fn close(
+        &mut self,
+        identity: Option<CallId>,
+        end: End,
+    ) -> Option<(Arc<dyn AuditSink>, Late)> {
+        self.0.has_landed = true;
+        let verdicts = std::mem::take(&mut self.0.verdicts);
+        let late = |identity| self.late(identity, verdicts, Some(end));
+        match self.0.gate.audit() {
+            Audit::Off => None,
+            Audit::BestEffort(buffer) => {
+                buffer.push(Entry::Late(Box::new(late(identity?))));
+                None
+            }
+            Audit::Required(sink) => Some((Arc::clone(sink), late(identity?))),
         }
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        if self.has_landed {
+        if self.0.has_landed {
             return;
         }
         let error = dropped();
-        telemetry::decided(&self.prepared.span, &self.verdicts);
-        self.prepared.ended(Some(&error));
-        let Some(identity) = self.prepared.cx.identity().cloned() else {
+        telemetry::decided(&self.0.prepared.span, &self.0.verdicts);
+        self.0.prepared.ended(Some(&error));
+        let Some(identity) = self.0.prepared.cx.identity().cloned() else {
             return;
         };
-        let verdicts = std::mem::take(&mut self.verdicts);
-        let end = End::failed(&error, env::elapsed(self.prepared.since));
-        match self.gate.audit() {
+        let verdicts = std::mem::take(&mut self.0.verdicts);
+        let end = End::failed(&error, env::elapsed(self.0.prepared.since));
+        match self.0.gate.audit() {
             Audit::Off => {}
             Audit::BestEffort(buffer) => {
                 buffer.push(Entry::Late(Box::new(self.late(

@@ -1,5 +1,10 @@
 //! [`Landed`]: a call has its result, and everything about it is written down.
 
+#[cfg(feature = "host")]
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, Either};
+
 use super::left::{Early, HeldStop, Stopped, Why};
 use super::permitted::Outcome;
 use super::{Left, Ran, Running};
@@ -30,6 +35,8 @@ use crate::redact::Clean;
 #[cfg(feature = "host")]
 use crate::run::claim::{self, Before};
 #[cfg(feature = "host")]
+use crate::run::closing::Closing;
+#[cfg(feature = "host")]
 use crate::run::{record, stored};
 #[cfg(feature = "host")]
 use crate::store::CallId;
@@ -45,14 +52,22 @@ impl Landed {
 }
 
 impl Running<Prepared> {
-    pub(in crate::run) async fn land(self, toolset: &Toolset, ran: Ran) -> Landed {
+    /// The result of a run. Only an output of which the model reads a part has to wait, for the store that keeps the rest.
+    #[inline]
+    pub(in crate::run) fn land(
+        self,
+        toolset: &Toolset,
+        ran: Ran,
+    ) -> Either<Landed, BoxFuture<'static, Landed>> {
         let (prepared, (), _) = self.take();
-        let mut outcome = end::admitted(toolset, &prepared, ran.into_outcome());
-        if outcome.is_bounded {
-            // Boxed, so that other calls do not carry the room for it.
-            outcome = Box::pin(outcome.settled(&prepared.cx)).await;
+        let outcome = end::admitted(toolset, &prepared, ran.into_outcome());
+        if !outcome.is_bounded {
+            return Either::Left(Landed(prepared.close(outcome.clean)));
         }
-        Landed(prepared.close(outcome.clean))
+        Either::Right(Box::pin(async move {
+            let outcome = outcome.settled(&prepared.cx).await;
+            Landed(prepared.close(outcome.clean))
+        }))
     }
 
     /// The end of a typed call, whose output is not written.
@@ -71,7 +86,7 @@ impl Left<Prepared> {
         Landed(match self.take() {
             Stopped::Early(Early { call, error, .. }) => {
                 telemetry::refused(&call, &error, cx);
-                CallResult::refused_by(&cx.redactor(), call, error)
+                CallResult::refused_in(cx, call, error)
             }
             Stopped::Held(HeldStop { held, why, .. }) => {
                 let outcome = held.cx.redactor().clean(Err(why.into_error()));
@@ -276,7 +291,7 @@ fn speaks_of_a_cut(kind: ErrorKind) -> bool {
 /// Writes the end of a call into the ledger and the audit.
 #[cfg(feature = "host")]
 async fn finish(
-    flight: Flight,
+    mut flight: Flight,
     guards: Guards,
     record: Option<Record>,
     mut result: CallResult,
@@ -289,11 +304,27 @@ async fn finish(
         telemetry::result(&flight.prepared().span, output.get());
     }
     result.tickets.extend(cx.take_asked());
-    if let Some(Record::Row(claim)) = record {
-        Box::pin(claim.end(&result, cx)).await;
-    }
+    let ending = match record {
+        Some(Record::Row(claim)) => Some(claim.ending(&result, cx)),
+        Some(Record::Nothing(_) | Record::Audited(_)) | None => None,
+    };
+    let journal = flight.gate().journal();
+    let filed = journal.zip(identity.as_ref()).and_then(|(journal, call)| {
+        let filing = cx.filing(call, journal)?;
+        Some((Arc::clone(filing), filing.message(&result)?))
+    });
+    let journal = journal.cloned();
     let end = End::of(&result, env::elapsed(flight.prepared().since));
-    flight.report(identity, end).await;
+    let audit = flight.close(identity, end);
+    if ending.is_some() || audit.is_some() {
+        let closing = Closing {
+            ending,
+            audit,
+            filed,
+        };
+        // Boxed, so that a call of which nothing is written here does not carry the room.
+        Box::pin(closing.write(journal)).await;
+    }
     drop(guards);
     Landed(result)
 }

@@ -2,6 +2,9 @@
 
 #[cfg(feature = "host")]
 use std::fmt;
+use std::future::Future;
+
+use futures::FutureExt as _;
 
 use super::Permitted;
 #[cfg(feature = "host")]
@@ -20,11 +23,11 @@ pub struct Ran {
 
 impl Permitted {
     /// Runs the body, inside of every hook.
-    pub(in crate::run) async fn run(self) -> Ran {
+    pub(in crate::run) fn run(self) -> impl Future<Output = Ran> + Send {
         let (permit, body) = self.take();
-        Ran {
-            outcome: permit.run(body).await.into_inner(),
-        }
+        permit.run(body).map(|outcome| Ran {
+            outcome: outcome.into_inner(),
+        })
     }
 }
 
@@ -96,7 +99,6 @@ impl Running<Flight> {
     }
 
     /// Gives the claim back for another run, where this one has failed and its tool may be run again.
-    #[expect(clippy::result_large_err, reason = "both ways are as large")]
     #[inline]
     pub(in crate::run) fn again(self, ran: Ran) -> Result<Claimed<Flight>, (Self, Ran)> {
         if self.has_failed(&ran) {

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use super::{MemoryStore, count, limited};
 use crate::store::{
-    AuditFilter, AuditRow, AuditSink, CallKey, Scope, StoreFuture, Timestamp, Workspace,
+    AuditFilter, AuditRow, AuditSink, CallKey, Journal, Scope, StoreFuture, Timestamp, Workspace,
 };
 
 #[derive(Default)]
@@ -74,6 +74,10 @@ impl Audit {
 }
 
 impl AuditSink for MemoryStore {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         self.step(|tables| {
             for row in rows {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::MemoryStore;
 use crate::store::{
     AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectLedger, EffectRow, EffectState, Ended,
-    Intent, Resolution, Scope, StoreError, StoreFuture, Timestamp,
+    Intent, Journal, Resolution, Scope, StoreError, StoreFuture, Timestamp,
 };
 
 #[derive(Default)]
@@ -80,6 +80,27 @@ impl Ledger {
         done
     }
 
+    pub(super) fn end(
+        &mut self,
+        key: &CallKey,
+        owner: &str,
+        end: EffectEnd,
+    ) -> Result<Ended, StoreError> {
+        self.change(key, |claim| claim.end(owner, end))
+    }
+
+    /// Whether [`end`](Self::end) would be refused. Changes nothing.
+    pub(super) fn check_end(
+        &self,
+        key: &CallKey,
+        owner: &str,
+        end: EffectEnd,
+    ) -> Result<(), StoreError> {
+        let claim = self.find(key).and_then(|key| self.claims.get(&key));
+        let mut claim = claim.cloned().ok_or_else(|| EffectClaim::missing(key))?;
+        claim.end(owner, end).map(drop)
+    }
+
     fn insert(&mut self, claim: EffectClaim) {
         let intent = &claim.row.intent;
         let (key, at) = (intent.identity.key(), intent.at);
@@ -148,6 +169,10 @@ impl EffectLedger for MemoryStore {
         false
     }
 
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         self.step(|tables| {
             let begun = tables.ledger.begin(intent)?;
@@ -178,7 +203,7 @@ impl EffectLedger for MemoryStore {
         owner: &'a str,
         end: EffectEnd,
     ) -> StoreFuture<'a, Ended> {
-        self.step(|tables| tables.ledger.change(key, |claim| claim.end(owner, end)))
+        self.step(|tables| tables.ledger.end(key, owner, end))
     }
 
     fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{MemoryStore, count, limited};
 use crate::store::{
-    NewRun, RunBegun, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState, RunStop,
-    RunStore, Scope, StoreFuture, ThreadId, Timestamp,
+    Journal, NewRun, RunBegun, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
+    RunStop, RunStore, Scope, StoreFuture, ThreadId, Timestamp,
 };
 
 #[derive(Default)]
@@ -52,6 +52,11 @@ impl Runs {
         Some((done, row))
     }
 
+    pub(super) fn end(&mut self, id: &RunId, owner: &str, end: RunEnd) -> bool {
+        let ended = self.step(id, |row| row.end(owner, end));
+        ended.is_some_and(|(ended, _)| ended)
+    }
+
     fn list(&self, scope: Scope<'_>, filter: &RunFilter) -> Vec<RunRow> {
         let rows = match &filter.after {
             Some(last) => self.sorted.range(..last),
@@ -78,6 +83,10 @@ impl Runs {
 }
 
 impl RunStore for MemoryStore {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
         self.step(|tables| Ok(tables.runs.begin(run)))
     }
@@ -98,10 +107,7 @@ impl RunStore for MemoryStore {
     }
 
     fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
-        self.step(move |tables| {
-            let ended = tables.runs.step(id, |row| row.end(owner, end));
-            Ok(ended.is_some_and(|(ended, _)| ended))
-        })
+        self.step(move |tables| Ok(tables.runs.end(id, owner, end)))
     }
 
     fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>> {

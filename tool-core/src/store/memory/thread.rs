@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{MemoryStore, count};
+#[cfg(feature = "host")]
+use crate::store::Journal;
 use crate::store::{
     CallPlace, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
@@ -20,9 +22,12 @@ pub(super) struct Thread {
 pub(super) struct Threads(pub(super) BTreeMap<ThreadId, Thread>);
 
 impl Threads {
-    fn append(&mut self, message: NewMessage) -> Result<u64, StoreError> {
+    /// Whether [`append`](Self::append) would be refused.
+    pub(super) fn check(&self, message: &NewMessage) -> Result<(), StoreError> {
         message.check()?;
-        let thread = self.0.entry(message.thread.clone()).or_default();
+        let Some(thread) = self.0.get(&message.thread) else {
+            return Ok(());
+        };
         if let Some(read) = message.follows {
             let mut said = thread.messages.iter().rev();
             let said = said.find(|message| message.role == Role::Assistant);
@@ -30,11 +35,16 @@ impl Threads {
                 return Err(message.overtaken());
             }
         }
-        if let Some(call) = message.answers
-            && !thread.answered.insert(call)
-        {
-            return Err(message.answered());
+        match message.answers {
+            Some(call) if thread.answered.contains(&call) => Err(message.answered()),
+            _ => Ok(()),
         }
+    }
+
+    pub(super) fn append(&mut self, message: NewMessage) -> Result<u64, StoreError> {
+        self.check(&message)?;
+        let thread = self.0.entry(message.thread.clone()).or_default();
+        thread.answered.extend(message.answers);
         thread.last += 1;
         thread.messages.push(message.numbered(thread.last));
         Ok(thread.last)
@@ -62,6 +72,11 @@ impl Threads {
 }
 
 impl ThreadStore for MemoryStore {
+    #[cfg(feature = "host")]
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         self.step(|tables| tables.threads.append(message))
     }

@@ -1,0 +1,79 @@
+//! What is written down about the end of a call: in one transaction where the stores are parts of one database, else one by one.
+
+use std::sync::Arc;
+
+use super::claim::Ending;
+use super::record;
+use crate::audit::Late;
+use crate::context::Filing;
+use crate::store::{AuditSink, Batch, Journal, NewMessage};
+
+/// The end of a call, for the stores that have to know of it.
+pub(super) struct Closing {
+    /// The end in the ledger.
+    pub(super) ending: Option<Ending>,
+    /// The row of a required audit.
+    pub(super) audit: Option<(Arc<dyn AuditSink>, Late)>,
+    /// The result in the thread. The turn stores it itself where it is not written here.
+    pub(super) filed: Option<(Arc<Filing>, NewMessage)>,
+}
+
+impl Closing {
+    /// Writes everything. A journal takes the ledger, the audit and the thread.
+    ///
+    /// The end of a row in the ledger is waited for; where there is none, the audit is waited for until the deadline of the call, and
+    /// then written in the background.
+    pub(super) async fn write(self, journal: Option<Journal>) {
+        let parts = [
+            self.ending.is_some(),
+            self.audit.is_some(),
+            self.filed.is_some(),
+        ];
+        match journal {
+            Some(journal) if parts.into_iter().filter(|part| *part).count() > 1 => {
+                let deadline = self
+                    .audit
+                    .as_ref()
+                    .and_then(|(_, late)| late.scope.deadline);
+                if self.ending.is_some() {
+                    self.together(journal).await;
+                } else {
+                    record::within(self.together(journal), deadline).await;
+                }
+            }
+            _ => self.one_by_one().await,
+        }
+    }
+
+    async fn together(self, journal: Journal) {
+        let batch = Batch {
+            effect: self.ending.as_ref().map(Ending::effect),
+            audit: self.audit.as_ref().map(|(_, late)| late.row()),
+            message: self.filed.as_ref().map(|(_, message)| message.clone()),
+            run: None,
+        };
+        let done = match journal.write(batch).await {
+            Ok(done) => done,
+            Err(error) => {
+                tracing::debug!(%error, "the end of a call is written one by one, because it could not be written at once");
+                return self.one_by_one().await;
+            }
+        };
+        if let (Some((filing, message)), Some(seq)) = (self.filed, done.message) {
+            filing.note(message, seq);
+        }
+        if let Some(ending) = self.ending {
+            ending.ended(done.effect);
+            ending.free().await;
+        }
+    }
+
+    async fn one_by_one(self) {
+        if let Some(ending) = self.ending {
+            ending.write().await;
+        }
+        if let Some((sink, late)) = self.audit {
+            record::ended(&sink, late).await;
+        }
+    }
+}

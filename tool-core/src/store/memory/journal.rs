@@ -1,0 +1,50 @@
+//! Batches in memory.
+
+use std::sync::Arc;
+
+use super::{MemoryStore, Tables};
+use crate::store::{Batch, BatchStore, Batched, EndedEffect, Journal, StoreError, StoreFuture};
+
+impl Tables {
+    fn write(&mut self, batch: Batch) -> Result<Batched, StoreError> {
+        let Batch {
+            effect,
+            audit,
+            message,
+            run,
+        } = batch;
+        // First everything that can be refused, so that a batch that is refused changes nothing.
+        if let Some(EndedEffect { key, owner, end }) = &effect {
+            self.ledger.check_end(key, owner, end.clone())?;
+        }
+        if let Some(message) = &message {
+            self.threads.check(message)?;
+        }
+        let mut done = Batched::default();
+        if let Some(EndedEffect { key, owner, end }) = effect {
+            done.effect = Some(self.ledger.end(&key, &owner, end)?);
+        }
+        if let Some(row) = audit {
+            self.audit.write(row);
+        }
+        if let Some(message) = message {
+            done.message = Some(self.threads.append(message)?);
+        }
+        if let Some(run) = run {
+            done.run = Some(self.runs.end(&run.id, &run.owner, run.end));
+        }
+        Ok(done)
+    }
+}
+
+impl BatchStore for MemoryStore {
+    fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
+        self.step(|tables| tables.write(batch))
+    }
+}
+
+impl MemoryStore {
+    pub(super) fn as_journal(&self) -> Journal {
+        Journal::new(Arc::new(self.clone()), &self.0)
+    }
+}

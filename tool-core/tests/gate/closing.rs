@@ -1,0 +1,300 @@
+//! What is written at the end of a call: at once where the stores are one database, else one by one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tool_core::prelude::*;
+use tool_core::store::{
+    AuditFilter, AuditRow, AuditSink, Batch, BatchStore, Batched, EffectLedger, EffectState,
+    Journal, MemoryStore, Message, NewMessage, Role, Scope, StoreFuture, ThreadId, ThreadStore,
+    Timestamp, Workspace,
+};
+use tool_core::turn::{ModelMessage, ToolMessage, Turn, Turns};
+use tool_core::{Audit, Gate, Sweeper};
+
+use crate::support::{Host, count, thread};
+
+/// The audit and the threads of one database, without a ledger. Counts batches and single writes.
+#[derive(Clone)]
+struct Counting {
+    store: MemoryStore,
+    counts: Arc<[AtomicUsize; 2]>,
+    fails: bool,
+}
+
+impl Counting {
+    fn new(fails: bool) -> Self {
+        Self {
+            store: MemoryStore::default(),
+            counts: Arc::default(),
+            fails,
+        }
+    }
+
+    fn count(&self, at: usize) {
+        self.counts[at].fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Batches, and single writes.
+    fn counts(&self) -> [usize; 2] {
+        [0, 1].map(|at| self.counts[at].load(Ordering::SeqCst))
+    }
+
+    fn as_journal(&self) -> Journal {
+        Journal::new(Arc::new(self.clone()), &self.counts)
+    }
+}
+
+impl BatchStore for Counting {
+    fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
+        self.count(0);
+        assert!(!self.fails, "the batch panics");
+        let journal = AuditSink::journal(&self.store).unwrap();
+        Box::pin(async move { journal.write(batch).await })
+    }
+}
+
+impl AuditSink for Counting {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+    fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        self.count(1);
+        self.store.write(rows)
+    }
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>> {
+        self.store.export(scope, filter)
+    }
+    fn erase<'a>(&'a self, own: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
+        AuditSink::erase(&self.store, own, principal)
+    }
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        self.store.retain(scope, since)
+    }
+}
+
+impl ThreadStore for Counting {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+    fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
+        self.count(1);
+        self.store.append(message)
+    }
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        ThreadStore::read(&self.store, thread, after)
+    }
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        ThreadStore::erase(&self.store, thread)
+    }
+}
+
+/// Calls of a conversation, the second with arguments that do not fit.
+fn calls() -> ModelMessage {
+    ModelMessage::calls([
+        ToolCall::new("c", "count", r#"{"from":7}"#),
+        ToolCall::new("c", "count", "{}"),
+        ToolCall::new("c", "count", r#"{"from":9}"#),
+    ])
+}
+
+fn cx(conversation: &str) -> ToolContext {
+    ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation(conversation)
+        .build()
+}
+
+async fn results(
+    turns: &Turns,
+    tools: &Toolset,
+    message: ModelMessage,
+    cx: &ToolContext,
+) -> Vec<ToolMessage> {
+    let message = turns.record(message, cx).await.unwrap();
+    match turns.run(tools, &message, cx).await.unwrap() {
+        Turn::Complete(results) => results,
+        turn => panic!("{turn:?}"),
+    }
+}
+
+/// The texts of the stored results of a conversation.
+async fn stored(store: &impl ThreadStore, conversation: &str) -> Vec<String> {
+    let messages = ThreadStore::read(store, &thread(conversation), None).await;
+    let results = messages.unwrap().into_iter();
+    let results = results.filter(|message| message.role == Role::Tool);
+    results
+        .map(|message| serde_json::from_str::<ToolMessage>(&message.content).unwrap())
+        .map(|message| message.text)
+        .collect()
+}
+
+async fn outcomes(store: &MemoryStore) -> Vec<Option<String>> {
+    let rows = store.export(Scope::All, &AuditFilter::default()).await;
+    let mut outcomes: Vec<_> = rows.unwrap().into_iter().map(|row| row.outcome).collect();
+    outcomes.sort();
+    outcomes
+}
+
+// B11: the row of the audit and the result in the thread are one batch, in two conversations at once, also where neighbours run in parallel
+#[tokio::test]
+async fn end_of_a_call_is_one_batch() {
+    let store = Counting::new(false);
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let tools = toolset![count].through(&gate);
+    let turns =
+        Turns::shared(Arc::new(store.clone()), Arc::new(MemoryStore::default())).parallel(3);
+    let (main, side) = (cx("main"), cx("side"));
+    let both = futures::join!(
+        results(&turns, &tools, calls(), &main),
+        results(&turns, &tools, calls(), &side),
+    );
+    for (results, conversation) in [(both.0, "main"), (both.1, "side")] {
+        let texts: Vec<_> = results.into_iter().map(|result| result.text).collect();
+        assert_eq!((&*texts[0], &*texts[2]), ("7", "9"));
+        let mut stored = stored(&store, conversation).await;
+        stored.sort_by_key(|text| texts.iter().position(|other| other == text));
+        assert_eq!(stored, texts);
+    }
+    let ok = || Some("ok".to_owned());
+    let invalid = || Some("invalid_arguments".to_owned());
+    let expected = [invalid(), invalid(), ok(), ok(), ok(), ok()];
+    assert_eq!(outcomes(&store.store).await, expected);
+    // Single writes of each conversation: the message, a row before each of two bodies, and the refused call's row and result.
+    assert_eq!(store.counts(), [4, 10]);
+}
+
+// B11: a batch that fails is written one by one
+#[tokio::test]
+async fn batch_that_fails_is_written_one_by_one() {
+    let store = Counting::new(true);
+    let gate = Gate::builder()
+        .audit(Audit::required(store.clone()))
+        .build();
+    let tools = toolset![count].through(&gate);
+    let turns = Turns::shared(Arc::new(store.clone()), Arc::new(MemoryStore::default()));
+    let results = results(&turns, &tools, calls(), &cx("main")).await;
+    assert_eq!(results.len(), 3);
+    let texts: Vec<_> = results.into_iter().map(|result| result.text).collect();
+    assert_eq!(stored(&store, "main").await, texts);
+    assert!(outcomes(&store.store).await.iter().all(Option::is_some));
+    assert_eq!(store.counts(), [2, 9]);
+}
+
+// B11: stores of two databases are written one by one
+#[tokio::test]
+async fn stores_of_two_databases_are_written_one_by_one() {
+    let host = Host::new();
+    let threads = MemoryStore::default();
+    let turns = Turns::new(threads.clone());
+    let cx = host.ann();
+    let mail = ModelMessage::calls([ToolCall::new("c", "count", r#"{"from":7}"#)]);
+    let results = results(&turns, &host.tools, mail, &cx).await;
+    assert_eq!(results[0].text, "7");
+    assert_eq!(stored(&threads, "th-1").await, ["7"]);
+    assert_eq!(stored(&host.store, "th-1").await, [""; 0]);
+    assert_eq!(outcomes(&host.store).await, [Some("ok".to_owned())]);
+}
+
+/// Writes, and says that it did so.
+#[tool]
+async fn write(log: &Log) -> &'static str {
+    log.0.fetch_add(1, Ordering::SeqCst);
+    "written"
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<AtomicUsize>);
+tool_core::host_value!(Log, tool_core::Effect::WRITE);
+
+/// Holds results back for a while.
+#[derive(Clone)]
+struct Slowly;
+
+#[derive(Clone)]
+struct Slow<S>(S);
+
+impl<S> tower::Layer<S> for Slowly {
+    type Service = Slow<S>;
+    fn layer(&self, inner: S) -> Slow<S> {
+        Slow(inner)
+    }
+}
+
+impl<S> tower::Service<tool_core::Permitted> for Slow<S>
+where
+    S: tower::Service<tool_core::Permitted, Response = tool_core::Ran, Error = tower::BoxError>,
+    S::Future: Send + 'static,
+{
+    type Response = tool_core::Ran;
+    type Error = tower::BoxError;
+    type Future = futures::future::BoxFuture<'static, Result<tool_core::Ran, tower::BoxError>>;
+
+    fn poll_ready(
+        &mut self,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Result<(), tower::BoxError>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn call(&mut self, permitted: tool_core::Permitted) -> Self::Future {
+        let run = self.0.call(permitted);
+        Box::pin(async move {
+            let ran = run.await;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            ran
+        })
+    }
+}
+
+// B11: a call that has taken effect when its caller goes away has its result in the thread, and the next run does not make it again
+#[tokio::test(start_paused = true)]
+async fn result_of_a_call_whose_caller_went_away_is_stored() {
+    let store = MemoryStore::default();
+    let gate = Gate::builder()
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .sweeper(Sweeper::off())
+        .layer(Slowly)
+        .build();
+    let tools = toolset![write].through(&gate);
+    let turns = Turns::new(store.clone());
+    let log = Log::default();
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("th-1")
+        .with(log.clone())
+        .build();
+    let message = ModelMessage::calls([ToolCall::new("c", "write", "{}")]);
+    let message = turns.record(message, &cx).await.unwrap();
+    let run = turns.run(&tools, &message, &cx);
+    assert!(
+        tokio::time::timeout(Duration::from_millis(100), run)
+            .await
+            .is_err()
+    );
+    assert_eq!(stored(&store, "th-1").await, [""; 0]);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(stored(&store, "th-1").await, ["written"]);
+    let effects = EffectLedger::list(&store, Scope::All, Some(EffectState::Succeeded)).await;
+    assert_eq!(effects.unwrap().len(), 1);
+    let again = turns.run(&tools, &message, &cx).await.unwrap();
+    assert!(
+        matches!(&again, Turn::Complete(results) if results[0].text == "written"),
+        "{again:?}"
+    );
+    assert_eq!(log.0.load(Ordering::SeqCst), 1);
+}

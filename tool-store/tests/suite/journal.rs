@@ -1,0 +1,145 @@
+//! Batches: changes of several stores in one transaction.
+
+use tool_core::store::*;
+
+use crate::records::{at, audit, end, intent, key, message, thread};
+use crate::{at_once, both, conflict, missing};
+
+trait Parts: BatchStore + EffectLedger + AuditSink + ThreadStore + RunStore + Clone {}
+impl<S: BatchStore + EffectLedger + AuditSink + ThreadStore + RunStore + Clone> Parts for S {}
+
+fn run(conversation: &str) -> NewRun {
+    NewRun {
+        thread: thread(conversation),
+        principal: None,
+        agent: None,
+        owner: "ahead".to_owned(),
+        at: at(100),
+        lease_until: at(500),
+    }
+}
+
+async fn begin(store: &impl RunStore, conversation: &str) -> RunId {
+    match store.begin_run(run(conversation)).await.unwrap() {
+        RunBegun::Begun(row) => row.id,
+        RunBegun::Busy(row) => panic!("{row:?}"),
+    }
+}
+
+/// The end of everything about the call of a name: effect, audit row, result and run.
+fn whole(name: &str, run: &RunId) -> Batch {
+    Batch {
+        effect: Some(EndedEffect {
+            key: key(name),
+            owner: "run-1".to_owned(),
+            end: end(EffectState::Succeeded, 300),
+        }),
+        audit: Some(audit(name)),
+        message: Some(message("t", Role::Tool, Some(0))),
+        run: Some(EndedRun {
+            id: run.clone(),
+            owner: "ahead".to_owned(),
+            end: RunEnd {
+                cause: RunCause::Replied,
+                at: at(300),
+                progress: RunProgress::default(),
+            },
+        }),
+    }
+}
+
+/// What a store holds of the call of a name: the state of its effect, its audit rows, messages of the thread, and the run's end.
+async fn held(store: &impl Parts, name: &str, run: &RunId) -> (EffectState, usize, usize, bool) {
+    let effect = EffectLedger::get(store, &key(name)).await.unwrap().unwrap();
+    let rows = store.export(Scope::All, &AuditFilter::default()).await;
+    let messages = ThreadStore::read(store, &thread("t"), None).await.unwrap();
+    let run = store.get_run(run).await.unwrap().unwrap();
+    let done = run.cause.is_some();
+    (effect.state, rows.unwrap().len(), messages.len(), done)
+}
+
+both! {
+    // B11: a batch does what the single stores do
+    #[test]
+    async fn batch_writes_every_part(store: impl Parts) {
+        store.begin(intent("a"), None).await.unwrap();
+        let run = begin(&store, "t").await;
+        let done = store.write_batch(whole("a", &run)).await.unwrap();
+        assert_eq!(done, Batched { effect: Some(Ended::InTime), message: Some(1), run: Some(true) });
+        assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, true));
+        let effect = EffectLedger::get(&store, &key("a")).await.unwrap().unwrap();
+        assert_eq!(effect.result.as_deref(), Some(r#""succeeded""#));
+        assert_eq!(store.write_batch(Batch::default()).await.unwrap(), Batched::default());
+    }
+
+    // B11: a batch of which one part is refused writes nothing
+    #[test]
+    async fn batch_that_is_refused_writes_nothing(store: impl Parts) {
+        store.begin(intent("a"), None).await.unwrap();
+        let run = begin(&store, "t").await;
+        let before = (EffectState::Running, 0, 0, false);
+
+        let foreign = Batch { message: Some(message("t", Role::Tool, None)), ..whole("a", &run) };
+        conflict(store.write_batch(foreign).await, "answers a call");
+        assert_eq!(held(&store, "a", &run).await, before);
+
+        let mut late = whole("a", &run);
+        "run-2".clone_into(&mut late.effect.as_mut().unwrap().owner);
+        conflict(store.write_batch(late).await, "");
+        assert_eq!(held(&store, "a", &run).await, before);
+
+        let mut unknown = whole("a", &run);
+        unknown.effect.as_mut().unwrap().key = key("b");
+        missing(store.write_batch(unknown).await);
+        assert_eq!(held(&store, "a", &run).await, before);
+
+        let overtaken = NewMessage { follows: Some(0), ..message("t", Role::Assistant, None) };
+        assert_eq!(store.append(overtaken.clone()).await.unwrap(), 1);
+        let overtaken = Batch { message: Some(overtaken), ..whole("a", &run) };
+        conflict(store.write_batch(overtaken).await, "newer message of the model");
+        assert_eq!(held(&store, "a", &run).await, (EffectState::Running, 0, 1, false));
+
+        store.write_batch(whole("a", &run)).await.unwrap();
+        conflict(store.write_batch(whole("a", &run)).await, "");
+        assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 2, true));
+    }
+
+    // B11: a run of another owner stays, and the other parts are written
+    #[test]
+    async fn batch_does_not_end_the_run_of_another(store: impl Parts) {
+        store.begin(intent("a"), None).await.unwrap();
+        let run = begin(&store, "t").await;
+        let mut batch = whole("a", &run);
+        "behind".clone_into(&mut batch.run.as_mut().unwrap().owner);
+        assert_eq!(store.write_batch(batch).await.unwrap().run, Some(false));
+        assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, false));
+    }
+
+    // B11: of 32 batches that end one call, one is written
+    #[test]
+    async fn one_of_many_batches_ends_a_call(store: impl Parts) {
+        store.begin(intent("a"), None).await.unwrap();
+        let run = begin(&store, "t").await;
+        let (own, batch) = (store.clone(), whole("a", &run));
+        let done = at_once(|_| {
+            let (store, batch) = (own.clone(), batch.clone());
+            async move { store.write_batch(batch).await.is_ok() }
+        });
+        assert_eq!(done.await.into_iter().filter(|done| *done).count(), 1);
+        assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, true));
+    }
+
+    // B11: the parts of one database have one journal, those of two have two
+    #[test]
+    async fn parts_of_one_database_have_one_journal(store: impl Parts) {
+        let journal = EffectLedger::journal(&store).unwrap();
+        assert_eq!(journal, AuditSink::journal(&store.clone()).unwrap());
+        assert_eq!(journal, ThreadStore::journal(&store.clone()).unwrap());
+        assert_eq!(journal, RunStore::journal(&store).unwrap());
+        assert_ne!(journal, RunStore::journal(&MemoryStore::default()).unwrap());
+        store.begin(intent("a"), None).await.unwrap();
+        let run = begin(&store, "t").await;
+        assert_eq!(journal.write(whole("a", &run)).await.unwrap().message, Some(1));
+        assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, true));
+    }
+}
