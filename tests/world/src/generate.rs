@@ -20,6 +20,7 @@ pub fn plan(seed: u64) -> Plan {
         attempts: 1,
         parallel: 1 + random.below(3),
         switches: false,
+        one_database: false,
     };
     let runs = runs(random);
     let mut actions = actions(random, &settings, &runs);
@@ -33,6 +34,7 @@ pub fn plan(seed: u64) -> Plan {
         schedule,
         settings: Settings {
             switches,
+            one_database: random.percent(50),
             ..settings
         },
         runs,

@@ -114,7 +114,7 @@ impl Host {
         process: &Arc<Process>,
         settings: &Settings,
     ) -> Result<Self, String> {
-        let store = HostStore::new(shared, process);
+        let store = HostStore::new(shared, process, settings.one_database);
         let keys = KeyRing::new("world", b"thirty-two bytes of randomness!!".to_vec());
         let keys = keys.map_err(|error| error.to_string())?;
         let approvals = Approvals::builder(store.clone()).keys(keys).build();

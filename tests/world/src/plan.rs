@@ -73,6 +73,9 @@ pub struct Settings {
     /// Whether hosts obey the switches that are stored for all of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub switches: bool,
+    /// Whether the stores of a host are parts of one database, so that the end of a call is one transaction.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub one_database: bool,
 }
 
 impl Default for Settings {
@@ -83,6 +86,7 @@ impl Default for Settings {
             attempts: 1,
             parallel: 1,
             switches: false,
+            one_database: false,
         }
     }
 }

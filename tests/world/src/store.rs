@@ -6,17 +6,17 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tool_core::store::{
     Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
-    AuditSink, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState,
-    Ended, Intent, MemoryStore, Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd,
-    RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, Scope, Spill, SpillPart, SpillStore,
-    Store, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKind, SwitchStore, ThreadId,
-    ThreadStore, Timestamp, Workspace,
+    AuditSink, Batch, BatchStore, Batched, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger,
+    EffectRow, EffectState, Ended, Intent, Journal, MemoryStore, Message, NewMessage, NewRun,
+    Resolution, Role, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore,
+    Scope, Spill, SpillPart, SpillStore, Store, StoreError, StoreFuture, Switch, SwitchFilter,
+    SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp, Workspace,
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
 
 use crate::executor::yield_now;
-use crate::facts::Written;
+use crate::facts::{World, Written};
 use crate::plan::Fault;
 use crate::process::Process;
 
@@ -74,6 +74,7 @@ impl Shared {
 pub struct HostStore {
     shared: Shared,
     process: Arc<Process>,
+    one_database: bool,
 }
 
 fn lost(what: &str) -> StoreError {
@@ -81,12 +82,19 @@ fn lost(what: &str) -> StoreError {
 }
 
 impl HostStore {
-    /// The store of a process.
-    pub fn new(shared: &Shared, process: &Arc<Process>) -> Self {
+    /// The store of a process. `one_database` says whether it tells that its parts are one.
+    pub fn new(shared: &Shared, process: &Arc<Process>, one_database: bool) -> Self {
         Self {
             shared: shared.clone(),
             process: Arc::clone(process),
+            one_database,
         }
+    }
+
+    fn as_journal(&self) -> Option<Journal> {
+        let store = || Arc::new(self.clone());
+        self.one_database
+            .then(|| Journal::new(store(), &self.process))
     }
 
     fn op<'a, T: Send + 'static>(
@@ -242,6 +250,10 @@ impl EffectLedger for HostStore {
         true
     }
 
+    fn journal(&self) -> Option<Journal> {
+        self.as_journal()
+    }
+
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         let world = self.process.world.clone();
         let key = intent.identity.key();
@@ -350,6 +362,10 @@ impl EffectLedger for HostStore {
 }
 
 impl AuditSink for HostStore {
+    fn journal(&self) -> Option<Journal> {
+        self.as_journal()
+    }
+
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         self.op("audit.write", |store| {
             Box::pin(async move { store.write(rows).await })
@@ -382,21 +398,43 @@ impl AuditSink for HostStore {
     }
 }
 
+impl BatchStore for HostStore {
+    /// The faults of its first part are those of a batch.
+    fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
+        let world = self.process.world.clone();
+        let name = match &batch {
+            Batch {
+                effect: Some(_), ..
+            } => "ledger.end",
+            Batch { audit: Some(_), .. } => "audit.write",
+            _ => "thread.append",
+        };
+        self.op(name, |store| {
+            Box::pin(async move {
+                let message = batch.message.clone();
+                let journal = EffectLedger::journal(&*store);
+                let journal = journal.ok_or_else(|| lost("has no journal"))?;
+                let done = journal.write(batch).await?;
+                if let (Some(message), Some(seq)) = (message, done.message) {
+                    note_message(&world, &message, seq);
+                }
+                Ok(done)
+            })
+        })
+    }
+}
+
 impl ThreadStore for HostStore {
+    fn journal(&self) -> Option<Journal> {
+        self.as_journal()
+    }
+
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         let world = self.process.world.clone();
         self.op("thread.append", |store| {
             Box::pin(async move {
-                let (thread, written) = (message.thread.clone(), written(&message));
-                let seq = store.append(message).await?;
-                if let Some(written) = written {
-                    let at = (
-                        thread.workspace().as_str().to_owned(),
-                        thread.conversation().to_owned(),
-                        seq,
-                    );
-                    world.facts().messages.insert(at, written);
-                }
+                let seq = store.append(message.clone()).await?;
+                note_message(&world, &message, seq);
                 Ok(seq)
             })
         })
@@ -421,11 +459,21 @@ impl ThreadStore for HostStore {
     }
 }
 
-/// Which message of a model a new message is.
-fn written(message: &NewMessage) -> Option<Written> {
-    let said = (message.role == Role::Assistant).then_some(&message.content)?;
-    let said: ModelMessage = serde_json::from_str(said).ok()?;
-    Written::read(&said.text)
+/// Notes under which number a message of a model is stored.
+fn note_message(world: &World, message: &NewMessage, seq: u64) {
+    if message.role != Role::Assistant {
+        return;
+    }
+    let said = serde_json::from_str::<ModelMessage>(&message.content);
+    if let Some(written) = said.ok().and_then(|said| Written::read(&said.text)) {
+        let thread = &message.thread;
+        let at = (
+            thread.workspace().as_str().to_owned(),
+            thread.conversation().to_owned(),
+            seq,
+        );
+        world.facts().messages.insert(at, written);
+    }
 }
 
 /// One workspace, or all of them.
@@ -434,6 +482,10 @@ fn scope_of(only: Option<&Workspace>) -> Scope<'_> {
 }
 
 impl RunStore for HostStore {
+    fn journal(&self) -> Option<Journal> {
+        self.as_journal()
+    }
+
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
         self.op("run.begin", |store| {
             Box::pin(async move { store.begin_run(run).await })

@@ -3,16 +3,18 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tool_core::bounded::{Bounded, Spills};
 use tool_core::prelude::*;
 use tool_core::store::{
-    EffectLedger, EffectRow, EffectState, Resolution, Scope, ThreadId, Timestamp, Workspace,
+    ApprovalStore, EffectLedger, EffectRow, EffectState, Resolution, Scope, ThreadId, Timestamp,
+    Workspace,
 };
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
-use tool_core::{Approvals, Audit, Effect, Gate, KeyRing, Reply, Ticket};
+use tool_core::{Approvals, Audit, Effect, Gate, KeyRing, Reply, Sweeper, Ticket};
 use tool_store::SqliteStore;
 
 use crate::kill::point;
@@ -211,6 +213,8 @@ pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
         .ledger(store.clone())
         .lease(LEASE)
         .audit(Audit::required(store.clone()))
+        // A sweep at a time would be another point of the script in each process.
+        .sweeper(Sweeper::off())
         .build()
 }
 
@@ -236,18 +240,27 @@ pub(crate) fn context(folder: &Path, store: &Deadly) -> ToolContext {
 }
 
 pub(crate) async fn open(folder: &Path) -> Deadly {
-    Deadly(SqliteStore::open(folder.join("state.db")).await.unwrap())
+    Deadly(
+        SqliteStore::open(folder.join("state.db")).await.unwrap(),
+        None,
+    )
 }
 
 /// The key of every start.
 pub(crate) const KEY: [u8; 32] = [7; 32];
 
-/// Drives a script to its end, from wherever an earlier process has left it.
+/// Drives a script to its end, from wherever an earlier process has left it. The stores of every other script are one database.
 pub(crate) async fn work(script: u64, folder: &Path) {
-    let store = open(folder).await;
+    let mut store = open(folder).await;
+    if script % 2 == 1 {
+        store.1 = Some(Arc::default());
+    }
     let gate = gate(&store, &KEY);
     let tools = tools(&gate);
     store.sweep(Scope::All, Timestamp::now()).await.unwrap();
+    ApprovalStore::expire(&store, Scope::All, Timestamp::now())
+        .await
+        .unwrap();
     loop {
         match drive(script, folder, &store, &tools).await {
             Outcome::Said(text) => {

@@ -1,12 +1,28 @@
 //! A store whose every call is a place to die.
 
+use std::sync::Arc;
+
 use tool_core::store::*;
 use tool_store::SqliteStore;
 
 use crate::kill::around;
 
+/// With the second part, it says that its parts are one database.
 #[derive(Clone)]
-pub(crate) struct Deadly(pub(crate) SqliteStore);
+pub(crate) struct Deadly(pub(crate) SqliteStore, pub(crate) Option<Arc<()>>);
+
+impl Deadly {
+    fn as_journal(&self) -> Option<Journal> {
+        let database = self.1.as_ref()?;
+        Some(Journal::new(Arc::new(self.clone()), database))
+    }
+}
+
+impl BatchStore for Deadly {
+    fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
+        around("batch", self.0.write_batch(batch))
+    }
+}
 
 impl ApprovalStore for Deadly {
     fn is_durable(&self) -> bool {
@@ -73,6 +89,9 @@ impl EffectLedger for Deadly {
     fn is_durable(&self) -> bool {
         EffectLedger::is_durable(&self.0)
     }
+    fn journal(&self) -> Option<Journal> {
+        self.as_journal()
+    }
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         around("ledger.begin", self.0.begin(intent, audit))
     }
@@ -120,6 +139,9 @@ impl EffectLedger for Deadly {
 }
 
 impl AuditSink for Deadly {
+    fn journal(&self) -> Option<Journal> {
+        self.as_journal()
+    }
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         around("audit.write", self.0.write(rows))
     }
@@ -139,6 +161,9 @@ impl AuditSink for Deadly {
 }
 
 impl ThreadStore for Deadly {
+    fn journal(&self) -> Option<Journal> {
+        self.as_journal()
+    }
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         around("thread.append", self.0.append(message))
     }
@@ -155,6 +180,9 @@ impl ThreadStore for Deadly {
 }
 
 impl RunStore for Deadly {
+    fn journal(&self) -> Option<Journal> {
+        self.as_journal()
+    }
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
         around("run.begin", self.0.begin_run(run))
     }
