@@ -44,7 +44,7 @@ use crate::error::ToolError;
 use crate::output::{IntoOutput, ModelOutput, Output, Returned, ToModelOutput};
 use crate::redact::Clean;
 use crate::schema::{Schema, StrictSchema};
-use crate::store::{Spill, SpillStore, Timestamp};
+use crate::store::{Spill, SpillStore, Timestamp, shield};
 use crate::tool::DynamicTool;
 
 /// An output of which the model reads at most `N` bytes at once. See the [module](self).
@@ -118,7 +118,7 @@ impl Spills {
     /// Keeps them in this store, for an hour.
     pub fn shared(store: Arc<dyn SpillStore>) -> Self {
         Self {
-            store,
+            store: shield::spills(store),
             keep: Duration::from_hours(1),
         }
     }

@@ -50,7 +50,6 @@ mod typed;
 pub use blocking::BlockingPool;
 pub use blocking::blocking;
 pub(crate) use drive::finish;
-#[cfg(feature = "host")]
 pub(crate) use guard::panic_text;
 pub(crate) use prepared::{Prepared, check, check_variables, decode};
 #[cfg(feature = "host")]

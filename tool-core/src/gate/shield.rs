@@ -1,24 +1,17 @@
-//! Stores of a host whose panics are errors.
+//! The stores of a gate, whose panics are errors.
 //!
 //! A gate wraps every store once, where it takes it, so no caller of a store has to think of panics.
 
-use std::any::Any;
-use std::future::ready;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use futures::FutureExt as _;
-
 use crate::audit::Audit;
-use crate::run::panic_text;
+use crate::store::shield::{Shield, shielded};
 use crate::store::{
     Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
     AuditSink, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState,
-    Ended, Intent, Journal, Resolution, Scope, StoreError, StoreFuture, Timestamp, Workspace,
+    Ended, Intent, Journal, Resolution, Scope, StoreFuture, Timestamp, Workspace,
 };
-
-/// A store whose panics are [`StoreError::Unavailable`].
-struct Shield<S: ?Sized>(Arc<S>);
 
 pub(crate) fn ledger(store: Arc<dyn EffectLedger>) -> Arc<dyn EffectLedger> {
     Arc::new(Shield(store))
@@ -37,23 +30,6 @@ pub(crate) fn audit(audit: Audit) -> Audit {
     match audit {
         Audit::Required(store) => Audit::Required(sink(store)),
         audit @ (Audit::Off | Audit::BestEffort(_)) => audit,
-    }
-}
-
-fn panicked(payload: &(dyn Any + Send)) -> StoreError {
-    StoreError::Unavailable(format!("it panicked: {}", panic_text(payload)).into())
-}
-
-/// Runs a method of a store; a panic is [`StoreError::Unavailable`].
-pub(crate) fn shielded<'a, T: Send + 'a>(
-    step: impl FnOnce() -> StoreFuture<'a, T>,
-) -> StoreFuture<'a, T> {
-    match catch_unwind(AssertUnwindSafe(step)) {
-        Ok(done) => Box::pin(async move {
-            let done = AssertUnwindSafe(done).catch_unwind().await;
-            done.unwrap_or_else(|payload| Err(panicked(&*payload)))
-        }),
-        Err(payload) => Box::pin(ready(Err(panicked(&*payload)))),
     }
 }
 

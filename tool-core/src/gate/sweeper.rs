@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::approval::Approvals;
-use super::shield::shielded;
 use crate::env;
+use crate::store::shield::shielded;
 use crate::store::{EffectLedger, Maintenance, Retention, Scope, Timestamp};
 
 /// The pause between two purges.

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 
 use super::enablement::Enablement;
 use super::layer::Layer;
-use super::shield::shielded;
 use crate::env;
+use crate::store::shield::shielded;
 use crate::store::{StoreError, Switch, SwitchKey, SwitchKind, SwitchStore, Timestamp, Workspace};
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;

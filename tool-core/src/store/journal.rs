@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::shield::shielded;
 use super::{
     AuditRow, CallKey, EffectEnd, Ended, NewMessage, RunEnd, RunId, StoreError, StoreFuture,
 };
-use crate::gate::shield::shielded;
 
 /// Changes that are written together or not at all.
 ///

@@ -41,6 +41,7 @@ mod maintenance;
 mod memory;
 #[cfg(feature = "host")]
 mod run;
+pub(crate) mod shield;
 mod spill;
 #[cfg(feature = "host")]
 mod switch;

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+#[cfg(feature = "host")]
 use futures::FutureExt as _;
 #[cfg(feature = "host")]
 use futures::future::BoxFuture;

@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 use super::{TurnError, Turns};
 use crate::context::ToolContext;
 use crate::env;
-use crate::gate::shield::shielded;
 use crate::store::{
     EndedRun, NewRun, RunBegun, RunCause, RunEnd, RunId, RunProgress, RunRow, RunState, RunStop,
     RunStore, StoreError, ThreadId, Timestamp, Usage,
@@ -110,9 +109,9 @@ impl Turns {
             lease_until: now.plus(self.lease),
         };
         let owner = new.owner.clone();
-        let begun = match shielded(|| self.runs.begin_run(new.clone())).await {
+        let begun = match self.runs.begin_run(new.clone()).await {
             // Perhaps only the answer was lost. The owner is the same, so that the run is not begun twice.
-            Err(StoreError::Unavailable(_)) => shielded(|| self.runs.begin_run(new)).await?,
+            Err(StoreError::Unavailable(_)) => self.runs.begin_run(new).await?,
             begun => begun?,
         };
         let row = match begun {
@@ -187,11 +186,8 @@ impl Inner {
         let now = Timestamp::now();
         let until = now.plus(self.term);
         let progress = self.state().progress;
-        let renew = || {
-            let runs = &self.runs;
-            runs.renew_run(&self.id, &self.owner, until, progress)
-        };
-        let row = shielded(renew).await?;
+        let renewed = self.runs.renew_run(&self.id, &self.owner, until, progress);
+        let row = renewed.await?;
         self.learn(row);
         self.state().renew_at = now.plus(self.term / 3);
         Ok(())
@@ -212,7 +208,7 @@ impl Inner {
     async fn end(&self, cause: RunCause) {
         let end = self.ending(cause).end;
         for last in [false, true] {
-            match shielded(|| self.runs.end_run(&self.id, &self.owner, end)).await {
+            match self.runs.end_run(&self.id, &self.owner, end).await {
                 Err(StoreError::Unavailable(_)) if !last => {}
                 // The lease lapses.
                 Err(error) => {
@@ -276,7 +272,7 @@ impl Held {
         if Timestamp::now() >= self.inner.state().renew_at {
             self.inner.renew().await?;
         } else {
-            let row = shielded(|| self.inner.runs.get_run(&self.inner.id)).await?;
+            let row = self.inner.runs.get_run(&self.inner.id).await?;
             self.inner.learn(row);
         }
         Ok(self.halt(cx, tools))

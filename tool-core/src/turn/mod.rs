@@ -12,6 +12,7 @@ use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
+use crate::store::shield;
 use crate::store::{
     EffectRow, Journal, Message, NewMessage, Role, RunCause, RunId, RunStore, StoreError, ThreadId,
     ThreadStore, Timestamp,
@@ -186,6 +187,7 @@ impl Turns {
     /// # turns(Arc::new(store.clone()), &store);
     /// ```
     pub fn shared(threads: Arc<dyn ThreadStore>, runs: Arc<dyn RunStore>) -> Self {
+        let (threads, runs) = (shield::threads(threads), shield::runs(runs));
         Self {
             journal: threads.journal(),
             threads,

@@ -34,6 +34,7 @@ mod renamed;
 mod rules;
 mod slow;
 mod stopping;
+mod store_panics;
 mod storm;
 mod support;
 mod switches;

@@ -1,0 +1,141 @@
+//! Stores whose panics are errors: what takes a store wraps it once, so that no caller of the store has to think of panics.
+
+use std::any::Any;
+use std::future::ready;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+
+use super::{Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace};
+use crate::run::panic_text;
+
+#[cfg(feature = "host")]
+use super::{
+    Journal, Message, NewMessage, NewRun, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow,
+    RunStop, RunStore, ThreadId, ThreadStore,
+};
+
+/// A store whose panics are [`StoreError::Unavailable`].
+pub(crate) struct Shield<S: ?Sized>(pub(crate) Arc<S>);
+
+#[cfg(feature = "host")]
+pub(crate) fn threads(store: Arc<dyn ThreadStore>) -> Arc<dyn ThreadStore> {
+    Arc::new(Shield(store))
+}
+
+#[cfg(feature = "host")]
+pub(crate) fn runs(store: Arc<dyn RunStore>) -> Arc<dyn RunStore> {
+    Arc::new(Shield(store))
+}
+
+pub(crate) fn spills(store: Arc<dyn SpillStore>) -> Arc<dyn SpillStore> {
+    Arc::new(Shield(store))
+}
+
+fn panicked(payload: &(dyn Any + Send)) -> StoreError {
+    StoreError::Unavailable(format!("it panicked: {}", panic_text(payload)).into())
+}
+
+/// Runs a method of a store; a panic is [`StoreError::Unavailable`].
+pub(crate) fn shielded<'a, T: Send + 'a>(
+    step: impl FnOnce() -> StoreFuture<'a, T>,
+) -> StoreFuture<'a, T> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(done) => Box::pin(async move {
+            let done = AssertUnwindSafe(done).catch_unwind().await;
+            done.unwrap_or_else(|payload| Err(panicked(&*payload)))
+        }),
+        Err(payload) => Box::pin(ready(Err(panicked(&*payload)))),
+    }
+}
+
+#[cfg(feature = "host")]
+impl ThreadStore for Shield<dyn ThreadStore> {
+    fn journal(&self) -> Option<Journal> {
+        catch_unwind(AssertUnwindSafe(|| self.0.journal())).unwrap_or_default()
+    }
+
+    fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
+        shielded(|| self.0.append(message))
+    }
+
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        shielded(|| self.0.read(thread, after))
+    }
+
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        shielded(|| self.0.erase(thread))
+    }
+}
+
+#[cfg(feature = "host")]
+impl RunStore for Shield<dyn RunStore> {
+    fn journal(&self) -> Option<Journal> {
+        catch_unwind(AssertUnwindSafe(|| self.0.journal())).unwrap_or_default()
+    }
+
+    fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
+        shielded(|| self.0.begin_run(run))
+    }
+
+    fn renew_run<'a>(
+        &'a self,
+        id: &'a RunId,
+        owner: &'a str,
+        until: Timestamp,
+        progress: RunProgress,
+    ) -> StoreFuture<'a, Option<RunRow>> {
+        shielded(|| self.0.renew_run(id, owner, until, progress))
+    }
+
+    fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
+        shielded(|| self.0.end_run(id, owner, end))
+    }
+
+    fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>> {
+        shielded(|| self.0.stop_run(id, stop))
+    }
+
+    fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>> {
+        shielded(|| self.0.get_run(id))
+    }
+
+    fn list_runs<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a RunFilter,
+    ) -> StoreFuture<'a, Vec<RunRow>> {
+        shielded(|| self.0.list_runs(scope, filter))
+    }
+
+    fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        shielded(|| self.0.retain_runs(scope, since))
+    }
+}
+
+impl SpillStore for Shield<dyn SpillStore> {
+    fn put(&self, spill: Spill) -> StoreFuture<'_, ()> {
+        shielded(|| self.0.put(spill))
+    }
+
+    fn read<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        principal: &'a str,
+        handle: &'a str,
+        from: u64,
+        most: u64,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<SpillPart>> {
+        shielded(|| self.0.read(workspace, principal, handle, from, most, now))
+    }
+
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
+        shielded(|| self.0.expire(scope, now))
+    }
+}
