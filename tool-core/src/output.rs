@@ -13,7 +13,7 @@ mod write;
 
 pub use citation::Citation;
 #[cfg(feature = "host")]
-pub(crate) use model::Content;
+pub(crate) use model::{Content, parts_as_text};
 pub use model::{ModelOutput, Part, Source};
 #[cfg(feature = "host")]
 pub(crate) use write::quote;

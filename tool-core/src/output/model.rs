@@ -35,7 +35,7 @@ pub(crate) enum Content {
     Broken(String),
 }
 
-/// One part of what a model reads.
+/// One part of what a model reads: of a tool's output, or of a user's message ([`UserMessage`](crate::turn::UserMessage)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -128,6 +128,18 @@ impl Part {
     }
 }
 
+/// Parts as text alone: a file is named by its media type.
+pub(crate) fn parts_as_text(parts: &[Part]) -> String {
+    let lines: Vec<Cow<'_, str>> = parts
+        .iter()
+        .map(|part| match part {
+            Part::Text { text } => Cow::Borrowed(text.as_str()),
+            Part::File { media_type, .. } => Cow::Owned(format!("[{media_type}]")),
+        })
+        .collect();
+    lines.join("\n")
+}
+
 impl ModelOutput {
     /// Whether it is no more than a text.
     #[cfg(feature = "host")]
@@ -172,16 +184,7 @@ impl ModelOutput {
             Content::Text(text) | Content::Broken(text) => text.clone(),
             Content::Json(json) => json.get().to_owned(),
             Content::Bounded(limit) => format!("[the first {limit} bytes of the output]"),
-            Content::Parts(parts) => {
-                let lines: Vec<Cow<'_, str>> = parts
-                    .iter()
-                    .map(|part| match part {
-                        Part::Text { text } => Cow::Borrowed(text.as_str()),
-                        Part::File { media_type, .. } => Cow::Owned(format!("[{media_type}]")),
-                    })
-                    .collect();
-                lines.join("\n")
-            }
+            Content::Parts(parts) => parts_as_text(parts),
         }
     }
 

@@ -33,7 +33,8 @@ pub struct NewMessage {
     /// none. The message is refused where the thread has a newer one, so that of two runs in one thread only one goes on. `None` stores
     /// it in any case.
     pub follows: Option<u64>,
-    /// What is said, as JSON.
+    /// What is said, as JSON. [`Turns`](crate::turn::Turns) store a [`UserMessage`](crate::turn::UserMessage), a
+    /// [`ModelMessage`](crate::turn::ModelMessage) or a [`ToolMessage`](crate::turn::ToolMessage), by the role.
     pub content: String,
     /// When.
     pub at: Timestamp,

@@ -14,8 +14,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
 use crate::store::shield;
 use crate::store::{
-    EffectRow, Journal, Message, NewMessage, Role, RunCause, RunId, RunStore, StoreError, ThreadId,
-    ThreadStore, Timestamp,
+    EffectRow, Journal, Message, Role, RunCause, RunId, RunStore, StoreError, ThreadId, ThreadStore,
 };
 use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
@@ -26,6 +25,7 @@ mod held;
 mod message;
 mod runs;
 mod thread;
+mod user;
 
 use call::Ended;
 pub use drive::{Model, Outcome, Request};
@@ -36,6 +36,7 @@ pub use runs::Arrival;
 use thread::Thread;
 #[cfg(feature = "wire")]
 pub(crate) use thread::in_reading_order;
+pub use user::{MessageError, UserMessage};
 
 type Observer = dyn Fn(&ToolMessage) + Send + Sync;
 /// Is told of the steps of running calls.
@@ -136,6 +137,9 @@ pub enum TurnError {
         "thread {0} has a newer message of the model, so this one was not stored: read the thread again before you record it"
     )]
     Busy(ThreadId),
+    /// The message of a user or a host is one that providers refuse. It was not stored.
+    #[error("the message was not stored: {0}")]
+    Message(#[from] MessageError),
     /// The message belongs to another thread than the context.
     #[error(
         "the message is of thread {message}, and the context is not: give it that workspace and conversation"
@@ -260,41 +264,6 @@ impl Turns {
     ) -> Self {
         self.progress = Some(Arc::new(progress));
         self
-    }
-
-    /// Stores a user's message in the conversation of a context, and returns its sequence number in the thread.
-    ///
-    /// A message that arrives while a run is under way waits or interrupts it, as [`Arrival`] says.
-    ///
-    /// ```
-    /// use tool_core::ToolContext;
-    /// use tool_core::store::MemoryStore;
-    /// use tool_core::turn::Turns;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), tool_core::turn::TurnError> {
-    /// let turns = Turns::new(MemoryStore::default());
-    /// let cx = ToolContext::builder().workspace("acme").conversation("main").user("ann").build();
-    /// assert_eq!(turns.say("How is the weather in Oslo?", &cx).await?, 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn say(&self, text: &str, cx: &ToolContext) -> Result<u64, TurnError> {
-        let content = serde_json::Value::from(text).to_string();
-        let message = NewMessage {
-            thread: thread(cx)?,
-            role: Role::User,
-            answers: None,
-            follows: None,
-            content,
-            at: Timestamp::now(),
-        };
-        let thread = message.thread.clone();
-        let seq = self.threads.append(message).await?;
-        if self.arrival == Arrival::Interrupt {
-            self.interrupt(&thread).await?;
-        }
-        Ok(seq)
     }
 
     /// Stores a message of a model in the conversation of a context. [`drive`](Self::drive) does so by itself; this is for hosts with a

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::value::RawValue;
 
 use super::WireError;
 use crate::call::CallResult;
-use crate::output::{ModelOutput, Part};
+use crate::output::{ModelOutput, Part, parts_as_text};
 use crate::turn::{ModelMessage, ToolMessage};
 
 /// The result of a call as the model reads it: from a [`CallResult`] or a turn's [`ToolMessage`].
@@ -32,7 +33,7 @@ impl View<'_> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
             Self::Json(json) => Cow::Borrowed(json.get()),
-            Self::Parts(parts) => Cow::Owned(ModelOutput::parts(parts.iter().cloned()).to_text()),
+            Self::Parts(parts) => Cow::Owned(parts_as_text(parts)),
         }
     }
 }
@@ -90,20 +91,22 @@ impl<'a> From<&'a ToolMessage> for Answered<'a> {
     }
 }
 
-/// Results as a provider takes them.
+/// Messages as a provider takes them: the results of calls, a user's message, or a whole thread.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     /// Messages (items, contents) of the next request, in their order.
     pub messages: Vec<Box<RawValue>>,
     /// Files that the provider does not take. The model reads a line in the place of each, which names it.
     pub left_out: Vec<LeftOut>,
+    /// How many documents the messages hold, for Bedrock: no two in a request may have the same name.
+    pub(super) documents: usize,
 }
 
 /// A file that a provider does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The call whose result has it.
-    pub call: String,
+    /// The id of the call whose result has it; `None` for a file in a user's message.
+    pub call: Option<String>,
     /// Its media type.
     pub media_type: String,
     /// Why.
@@ -111,10 +114,15 @@ pub struct LeftOut {
 }
 
 impl Results {
-    /// Notes a file that is left out, and gives the line that the model reads.
-    pub(super) fn leave_out(&mut self, call: &str, file: &File<'_>, why: &'static str) -> String {
+    /// Notes a file that is left out, and gives the line that the model reads. `call` is the call whose result has it.
+    pub(super) fn leave_out(
+        &mut self,
+        call: Option<&str>,
+        file: &File<'_>,
+        why: &'static str,
+    ) -> String {
         self.left_out.push(LeftOut {
-            call: call.to_owned(),
+            call: call.map(str::to_owned),
             media_type: file.media_type.to_owned(),
             why,
         });
@@ -134,9 +142,10 @@ impl Results {
     }
 }
 
-/// A file among the parts of a result.
+/// A file among the parts of a result or of a user's message.
 #[derive(Clone, Copy)]
 pub(super) struct File<'a> {
+    /// Type and subtype, without parameters.
     pub(super) media_type: &'a str,
     pub(super) bytes: Bytes<'a>,
     pub(super) name: Option<&'a str>,
@@ -163,12 +172,12 @@ pub(super) fn piece(part: &Part) -> Piece<'_> {
             source,
             name,
         } => Piece::File(File {
-            media_type,
+            media_type: media_type.split(';').next().unwrap_or_default().trim(),
             bytes: match source {
                 crate::output::Source::Base64(data) => Bytes::Base64(data),
                 crate::output::Source::Url(url) => Bytes::At(url),
             },
-            name: name.as_deref(),
+            name: name.as_deref().filter(|name| !name.is_empty()),
         }),
     }
 }
@@ -178,12 +187,26 @@ impl File<'_> {
         self.media_type.starts_with("image/")
     }
 
+    /// Whether it is at an address that a provider can fetch it from.
+    pub(super) fn is_web(&self) -> bool {
+        let web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
+        matches!(self.bytes, Bytes::At(url) if web(url))
+    }
+
     /// Where it is, as an address: its own, or one that holds its bytes.
     pub(super) fn url(&self) -> Cow<'_, str> {
         match self.bytes {
             Bytes::At(url) => Cow::Borrowed(url),
             Bytes::Base64(data) => Cow::Owned(format!("data:{};base64,{data}", self.media_type)),
         }
+    }
+
+    /// Its bytes as text, where they are here and UTF-8.
+    pub(super) fn text(&self) -> Option<String> {
+        let Bytes::Base64(data) = self.bytes else {
+            return None;
+        };
+        String::from_utf8(BASE64_STANDARD.decode(data).ok()?).ok()
     }
 
     /// A name: its own, or one by its type.

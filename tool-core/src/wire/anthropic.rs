@@ -352,8 +352,7 @@ enum Content<'a> {
 }
 
 /// All results go into one message, and nothing stands before them.
-pub(super) fn results(results: &[Answered<'_>]) -> Results {
-    let mut out = Results::default();
+pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     let mut content = Vec::new();
     for result in results {
         let text;
@@ -364,7 +363,7 @@ pub(super) fn results(results: &[Answered<'_>]) -> Results {
                     .map(|part| match piece(part) {
                         Piece::Text(text) => json!({"type": "text", "text": text}),
                         Piece::File(file) => block(&file).unwrap_or_else(|why| {
-                            let line = out.leave_out(result.id, &file, why);
+                            let line = out.leave_out(Some(result.id), &file, why);
                             json!({"type": "text", "text": line})
                         }),
                     })
@@ -383,10 +382,13 @@ pub(super) fn results(results: &[Answered<'_>]) -> Results {
         }));
     }
     out.messages.extend(as_message("user", content));
-    out
 }
 
-fn block(file: &File<'_>) -> Result<Value, &'static str> {
+/// A file as a block of a result or of a user's message.
+pub(super) fn block(file: &File<'_>) -> Result<Value, &'static str> {
+    if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
+        return Err("Anthropic fetches only http and https addresses");
+    }
     let source = match file.bytes {
         Bytes::At(url) => json!({"type": "url", "url": url}),
         Bytes::Base64(data) => {
@@ -397,13 +399,23 @@ fn block(file: &File<'_>) -> Result<Value, &'static str> {
         "image/jpeg" | "image/png" | "image/gif" | "image/webp" => {
             Ok(json!({"type": "image", "source": source}))
         }
-        "application/pdf" => {
-            let mut block = json!({"type": "document", "source": source});
-            if let Some(name) = file.name {
-                block["title"] = json!(name);
-            }
-            Ok(block)
+        "application/pdf" => Ok(document(file, &source)),
+        kind if kind.starts_with("text/") => {
+            // The API takes any text, but only under this type and not as base64.
+            let text = file
+                .text()
+                .ok_or("Anthropic takes texts only as UTF-8, not by address")?;
+            let source = json!({"type": "text", "media_type": "text/plain", "data": text});
+            Ok(document(file, &source))
         }
-        _ => Err("Anthropic takes JPEG, PNG, GIF, WebP and PDF"),
+        _ => Err("Anthropic takes JPEG, PNG, GIF, WebP, PDF and texts"),
     }
+}
+
+fn document(file: &File<'_>, source: &Value) -> Value {
+    let mut block = json!({"type": "document", "source": source});
+    if let Some(name) = file.name {
+        block["title"] = json!(name);
+    }
+    block
 }

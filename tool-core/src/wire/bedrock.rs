@@ -13,7 +13,7 @@ use crate::turn::ModelMessage;
 
 mod results;
 
-pub(super) use results::results;
+pub(super) use results::{block, results};
 
 const BEDROCK: Provider = Provider::Bedrock;
 

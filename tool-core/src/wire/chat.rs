@@ -277,8 +277,7 @@ struct Answer<'a> {
 }
 
 /// A tool's message holds only text here, so files go into a user's message behind all results.
-pub(super) fn results(results: &[Answered<'_>]) -> Results {
-    let mut out = Results::default();
+pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     let mut files = Vec::new();
     for result in results {
         let text = match &result.view {
@@ -296,7 +295,7 @@ pub(super) fn results(results: &[Answered<'_>]) -> Results {
                                 files.push(content);
                                 line
                             }
-                            Err(why) => out.leave_out(result.id, &file, why),
+                            Err(why) => out.leave_out(Some(result.id), &file, why),
                         },
                     })
                     .collect();
@@ -314,11 +313,13 @@ pub(super) fn results(results: &[Answered<'_>]) -> Results {
         let message = serde_json::json!({"role": "user", "content": files});
         out.messages.push(json(&message));
     }
-    out
 }
 
 /// A file as part of a user's message.
-fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
+pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
+    if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
+        return Err("Chat Completions fetches only http and https addresses");
+    }
     if file.is_image() {
         let url = file.url();
         return Ok(serde_json::json!({"type": "image_url", "image_url": {"url": url}}));

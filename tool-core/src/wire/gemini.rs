@@ -263,11 +263,10 @@ enum Output<'a> {
     Json(&'a RawValue),
 }
 
-pub(super) fn results(results: &[Answered<'_>]) -> Results {
-    let mut out = Results::default();
+pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     let mut content = Vec::new();
     for result in results {
-        let (text, mut parts) = (said(&mut out, result), Vec::new());
+        let (text, mut parts) = (said(out, result), Vec::new());
         if let View::Parts(all) = &result.view {
             let files = all.iter().filter_map(|part| match piece(part) {
                 Piece::File(file) => inline(&file).ok(),
@@ -298,7 +297,6 @@ pub(super) fn results(results: &[Answered<'_>]) -> Results {
             parts: content,
         }));
     }
-    out
 }
 
 /// The words of a result.
@@ -312,7 +310,7 @@ fn said(out: &mut Results, result: &Answered<'_>) -> String {
             Piece::Text(text) => text.to_owned(),
             Piece::File(file) => match inline(&file) {
                 Ok(_) => format!("[{}]", file.named()),
-                Err(why) => out.leave_out(result.id, &file, why),
+                Err(why) => out.leave_out(Some(result.id), &file, why),
             },
         })
         .collect();

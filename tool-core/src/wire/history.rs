@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use serde::de::DeserializeOwned;
 
 use super::answered::{Answered, Results, View};
-use super::{Provider, WireError};
+use super::{Provider, WireError, user};
 use crate::store::{CallPlace, Message, Role};
-use crate::turn::{ModelMessage, ToolMessage, in_reading_order};
+use crate::turn::{ModelMessage, ToolMessage, UserMessage, in_reading_order};
 
 /// What the model reads in the place of a result that is not there.
 const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";
@@ -48,13 +48,11 @@ pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results,
                         Answered::from,
                     )
                 });
-                let written = provider.written(&answered.collect::<Vec<_>>());
-                out.messages.extend(written.messages);
-                out.left_out.extend(written.left_out);
+                provider.write_results(&answered.collect::<Vec<_>>(), &mut out);
             }
             Role::User => {
-                let text: String = read(provider, message)?;
-                out.messages.push(provider.user(&text));
+                let said: UserMessage = read(provider, message)?;
+                user::write(provider, said.parts(), &mut out);
             }
         }
     }

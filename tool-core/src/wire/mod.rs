@@ -58,7 +58,7 @@ use serde_json::value::RawValue;
 
 use crate::schema::dialect::Dialect;
 use crate::store::Message;
-use crate::turn::ModelMessage;
+use crate::turn::{ModelMessage, UserMessage};
 
 mod answered;
 mod anthropic;
@@ -76,6 +76,7 @@ mod search;
 mod sse;
 mod stream;
 pub mod ui;
+mod user;
 
 pub use crate::turn::Stop;
 pub use answered::{Answered, LeftOut, Results};
@@ -176,41 +177,57 @@ impl Provider {
         results: impl IntoIterator<Item = R>,
     ) -> Result<Results, WireError> {
         let results = answered::in_order(message, results.into_iter().map(Into::into))?;
-        Ok(self.written(&results))
+        let mut out = Results::default();
+        self.write_results(&results, &mut out);
+        Ok(out)
     }
 
-    fn written(self, results: &[Answered<'_>]) -> Results {
+    fn write_results(self, results: &[Answered<'_>], out: &mut Results) {
         match self {
-            Self::Chat => chat::results(results),
-            Self::Responses => responses::results(results),
-            Self::Anthropic => anthropic::results(results),
-            Self::Gemini => gemini::results(results),
-            Self::Bedrock => bedrock::results(results),
+            Self::Chat => chat::results(results, out),
+            Self::Responses => responses::results(results, out),
+            Self::Anthropic => anthropic::results(results, out),
+            Self::Gemini => gemini::results(results, out),
+            Self::Bedrock => bedrock::results(results, out),
         }
     }
 
     /// A thread, as [`Turns`](crate::turn::Turns) keep it, as the messages (items, contents) of a request.
     ///
-    /// A user's message is a JSON text, as in `"Hello"`. Every call is followed by its result, wherever in the thread that was stored; a
-    /// call without a result gets a line that says so, and a result without its call is left out. With this and [`reply`](Self::reply) a
-    /// [`Model`](crate::turn::Model) is written once for all providers.
+    /// Every call is followed by its result, wherever in the thread that was stored; a call without a result gets a line that says so,
+    /// and a result without its call is left out. A file that the provider does not take is in [`Results::left_out`], and the model reads
+    /// a line in its place. With this and [`reply`](Self::reply) a [`Model`](crate::turn::Model) is written once for all providers.
     pub fn history(self, thread: &[Message]) -> Result<Results, WireError> {
         history::history(self, thread)
     }
 
-    /// What a user says.
+    /// A user's text, as a message (item, content) of the next request.
     pub fn user(self, text: &str) -> Box<RawValue> {
-        match self {
-            Self::Chat | Self::Responses | Self::Anthropic => {
-                json::json(&serde_json::json!({"role": "user", "content": text}))
-            }
-            Self::Gemini => {
-                json::json(&serde_json::json!({"role": "user", "parts": [{"text": text}]}))
-            }
-            Self::Bedrock => {
-                json::json(&serde_json::json!({"role": "user", "content": [{"text": text}]}))
-            }
-        }
+        user::text(self, text)
+    }
+
+    /// A user's message with images and files, for hosts with a loop of their own; [`history`](Self::history) does so by itself.
+    ///
+    /// ```
+    /// use tool_core::Part;
+    /// use tool_core::turn::UserMessage;
+    /// use tool_core::wire::Provider;
+    ///
+    /// let message = UserMessage::from([
+    ///     Part::text("What is on this picture?"),
+    ///     Part::url("image/png", "https://example.com/cat.png"),
+    /// ]);
+    /// let sent = Provider::Chat.user_message(&message);
+    /// assert!(sent.messages[0].get().contains(r#""image_url":{"url":"https://example.com/cat.png"}"#));
+    ///
+    /// // Bedrock fetches no addresses, so the model reads a line in the place of the picture.
+    /// let sent = Provider::Bedrock.user_message(&message);
+    /// assert_eq!(sent.left_out[0].media_type, "image/png");
+    /// ```
+    pub fn user_message(self, message: &UserMessage) -> Results {
+        let mut out = Results::default();
+        user::write(self, message.parts(), &mut out);
+        out
     }
 }
 

@@ -307,8 +307,7 @@ enum Content<'a> {
     Parts(Vec<serde_json::Value>),
 }
 
-pub(super) fn results(results: &[Answered<'_>]) -> Results {
-    let mut out = Results::default();
+pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     for result in results {
         let text;
         let output = match &result.view {
@@ -320,7 +319,7 @@ pub(super) fn results(results: &[Answered<'_>]) -> Results {
                             Piece::Text(text) => text.to_owned(),
                             Piece::File(file) => match content(&file) {
                                 Ok(content) => return content,
-                                Err(why) => out.leave_out(result.id, &file, why),
+                                Err(why) => out.leave_out(Some(result.id), &file, why),
                             },
                         };
                         serde_json::json!({"type": "input_text", "text": text})
@@ -338,10 +337,13 @@ pub(super) fn results(results: &[Answered<'_>]) -> Results {
             output,
         }));
     }
-    out
 }
 
-fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
+/// A file as part of a result or of a user's message.
+pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
+    if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
+        return Err("Responses fetches only http and https addresses");
+    }
     if file.is_image() {
         return Ok(serde_json::json!({"type": "input_image", "image_url": file.url()}));
     }

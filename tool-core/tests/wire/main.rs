@@ -11,6 +11,7 @@ mod calls;
 mod cut;
 mod malformed;
 mod offers;
+mod parts;
 mod results;
 mod searched;
 mod split;

@@ -224,7 +224,7 @@ async fn files_go_as_each_provider_takes_them() {
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0="}},
             {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}, "title": "a b/c.pdf"},
             {"type": "image", "source": {"type": "url", "url": "https://example.com/a.jpg"}},
-            {"type": "text", "text": "[audio/ogg left out: Anthropic takes JPEG, PNG, GIF, WebP and PDF]"},
+            {"type": "text", "text": "[audio/ogg left out: Anthropic takes JPEG, PNG, GIF, WebP, PDF and texts]"},
         ])
     );
     let (gemini, out) = written(Provider::Gemini);
@@ -249,7 +249,7 @@ async fn files_go_as_each_provider_takes_them() {
             {"image": {"format": "png", "source": {"bytes": "iVBORw0="}}},
             {"document": {"format": "pdf", "name": "a b c pdf (1)", "source": {"bytes": "JVBERi0="}}},
             {"text": "[image/jpeg left out, https://example.com/a.jpg: Bedrock takes the bytes of a file and no address]"},
-            {"text": "[audio/ogg left out: Bedrock takes images, PDF, office documents and texts]"},
+            {"text": "[audio/ogg left out: Bedrock takes images, videos, PDF, office documents and texts]"},
         ])
     );
 }

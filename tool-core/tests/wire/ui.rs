@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, ThreadId};
 use tool_core::turn::{ModelMessage, Outcome, StoredMessage, Turn, Turns};
-use tool_core::wire::ui::{Answers, Chunk, UiError, Writer};
+use tool_core::wire::ui::{Answers, Chunk, UiError, Writer, user_message};
 use tool_core::wire::{Delta, Provider};
-use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Route};
+use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Part, Route};
 
 use crate::support::recorded;
 
@@ -553,5 +553,77 @@ fn what_is_no_list_of_messages_is_told_with_its_place() {
     ];
     for (body, expected) in cases {
         assert_eq!(Answers::read(body).unwrap_err().to_string(), expected);
+    }
+}
+
+// A14: what a user writes in an interface, with its files, goes into the thread and to every provider
+#[tokio::test]
+async fn a_message_of_the_interface_reaches_every_provider_with_its_files() {
+    let body = json!({"id": "chat", "trigger": "submit-message", "messages": [
+        {"id": "a-1", "role": "assistant", "parts": []},
+        {"id": "u-1", "role": "user", "parts": [
+            {"type": "file", "mediaType": "image/png", "filename": "cat.png", "url": "data:image/png;base64,iVBORw0KGgo="},
+            {"type": "file", "mediaType": "image/jpeg", "url": "https://example.com/dog.jpg"},
+            {"type": "data-place", "data": {"at": "Oslo"}},
+            {"type": "text", "text": ""},
+            {"type": "text", "text": "Which is larger?", "state": "done"},
+        ]},
+    ]});
+    let message = user_message(&body.to_string()).unwrap().unwrap();
+    let parts = [
+        Part::base64("image/png", "iVBORw0KGgo=").named("cat.png"),
+        Part::url("image/jpeg", "https://example.com/dog.jpg"),
+        Part::text("Which is larger?"),
+    ];
+    assert_eq!(message.parts(), parts);
+    let store = MemoryStore::default();
+    let process = Process::start(&store);
+    process.turns.say(message, &process.cx).await.unwrap();
+    let thread_now = tool_core::store::ThreadStore::read(&store, &thread(), None)
+        .await
+        .unwrap();
+    for provider in Provider::ALL {
+        let history = provider.history(&thread_now).unwrap();
+        let text = history.messages[0].get();
+        assert!(
+            text.contains("iVBORw0KGgo=") && text.contains("dog.jpg"),
+            "{provider}: {text}"
+        );
+    }
+
+    // Answers to questions are no message of the user's, and a list of messages is read too.
+    let answered = json!([{"role": "assistant", "parts": []}]).to_string();
+    assert_eq!(user_message(&answered).unwrap(), None);
+    assert_eq!(user_message("[]").unwrap(), None);
+    let only_text = json!([{"role": "user", "parts": [{"type": "text", "text": "Hello"}]}]);
+    assert_eq!(
+        user_message(&only_text.to_string()).unwrap(),
+        Some("Hello".into())
+    );
+}
+
+// A14: what cannot be read is named with its place
+#[test]
+fn a_message_of_the_interface_that_cannot_be_read_is_named_with_its_place() {
+    for (message, error) in [
+        (
+            json!({"role": "user"}),
+            "wrong at `/0/parts`: expected a list of parts",
+        ),
+        (
+            json!({"role": "user", "parts": [{"type": "text"}]}),
+            "wrong at `/0/parts/0/text`: expected text",
+        ),
+        (
+            json!({"role": "user", "parts": [{"type": "file", "url": "x"}]}),
+            "wrong at `/0/parts/0/mediaType`: expected text",
+        ),
+        (
+            json!({"role": "user", "parts": [{"type": "file", "mediaType": "text/plain", "url": "data:text/plain,a%20b"}]}),
+            "wrong at `/0/parts/0/url`: expected an address, or a `data:` URL with `;base64`",
+        ),
+    ] {
+        let told = user_message(&json!([message]).to_string()).unwrap_err();
+        assert!(told.to_string().ends_with(error), "{told}");
     }
 }

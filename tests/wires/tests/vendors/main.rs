@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 use test_support::{Ran, suite};
 use tool_core::prelude::*;
-use tool_core::turn::ModelMessage;
+use tool_core::turn::{ModelMessage, UserMessage};
 use tool_core::wire::{Offer, Provider};
 use tool_core::{Part, Rules};
 
@@ -120,6 +120,8 @@ fn spelled(provider: Provider, body: Value) -> Value {
         ("parameters_json_schema", "parametersJsonSchema"),
         ("inline_data", "inlineData"),
         ("mime_type", "mimeType"),
+        ("file_data", "fileData"),
+        ("file_uri", "fileUri"),
     ] {
         text = text.replace(&format!("\"{theirs}\":"), &format!("\"{ours}\":"));
     }
@@ -222,6 +224,18 @@ async fn conversation(provider: Provider) -> Vec<Value> {
         results.push(ways.call(call.clone(), &cx).await);
     }
     messages.extend(said(&message, &results));
+
+    // A14: a user's message with files.
+    let files = UserMessage::from([
+        Part::text("And these?"),
+        Part::base64("image/png", "iVBORw0KGgo="),
+        Part::url("image/jpeg", "https://example.com/dog.jpg"),
+        Part::base64("application/pdf", "JVBERi0xLjQ=").named("report.pdf"),
+        Part::base64("text/plain", "SGVsbG8="),
+        Part::base64("audio/wav", "UklGRg=="),
+        Part::base64("video/mp4", "AAAAGA=="),
+    ]);
+    messages.extend(provider.user_message(&files).messages);
     values(&messages)
 }
 

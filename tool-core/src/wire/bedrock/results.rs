@@ -26,10 +26,8 @@ struct Json<'a> {
     json: &'a RawValue,
 }
 
-pub(in crate::wire) fn results(results: &[Answered<'_>]) -> Results {
-    let mut out = Results::default();
+pub(in crate::wire) fn results(results: &[Answered<'_>], out: &mut Results) {
     let mut content = Vec::new();
-    let mut documents = 0;
     for result in results {
         let blocks = match &result.view {
             // It takes an object and no other JSON.
@@ -39,9 +37,9 @@ pub(in crate::wire) fn results(results: &[Answered<'_>]) -> Results {
                 .map(|part| {
                     let text = match piece(part) {
                         Piece::Text(text) => text.to_owned(),
-                        Piece::File(file) => match block(&file, &mut documents) {
+                        Piece::File(file) => match block(&file, &mut out.documents) {
                             Ok(block) => return raw(&block),
-                            Err(why) => out.leave_out(result.id, &file, why),
+                            Err(why) => out.leave_out(Some(result.id), &file, why),
                         },
                     };
                     raw(&json!({"text": text}))
@@ -58,10 +56,13 @@ pub(in crate::wire) fn results(results: &[Answered<'_>]) -> Results {
         }));
     }
     out.messages.extend(as_message("user", content));
-    out
 }
 
-fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> {
+/// A file as a block of a result or of a user's message. `documents` is how many documents the request holds before it.
+pub(in crate::wire) fn block(
+    file: &File<'_>,
+    documents: &mut usize,
+) -> Result<Value, &'static str> {
     let Bytes::Base64(data) = file.bytes else {
         return Err("Bedrock takes the bytes of a file and no address");
     };
@@ -75,6 +76,20 @@ fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> 
     if let Some(format) = image {
         return Ok(json!({"image": {"format": format, "source": {"bytes": data}}}));
     }
+    let video = match file.media_type {
+        "video/mp4" => Some("mp4"),
+        "video/webm" => Some("webm"),
+        "video/quicktime" => Some("mov"),
+        "video/x-matroska" => Some("mkv"),
+        "video/mpeg" => Some("mpeg"),
+        "video/x-flv" => Some("flv"),
+        "video/x-ms-wmv" => Some("wmv"),
+        "video/3gpp" => Some("three_gp"),
+        _ => None,
+    };
+    if let Some(format) = video {
+        return Ok(json!({"video": {"format": format, "source": {"bytes": data}}}));
+    }
     let format = match file.media_type {
         "application/pdf" => "pdf",
         "text/csv" => "csv",
@@ -85,7 +100,7 @@ fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> 
         "text/html" => "html",
         "text/plain" => "txt",
         "text/markdown" => "md",
-        _ => return Err("Bedrock takes images, PDF, office documents and texts"),
+        _ => return Err("Bedrock takes images, videos, PDF, office documents and texts"),
     };
     *documents += 1;
     let name = document_name(file.name.unwrap_or_default(), *documents);

@@ -67,22 +67,12 @@ impl Answers {
     /// # Ok::<(), tool_core::wire::ui::UiError>(())
     /// ```
     pub fn read(body: &str) -> Result<Self, UiError> {
-        let body: Value =
-            serde_json::from_str(body).map_err(|error| wrong("", &format!("JSON ({error})")))?;
-        let (messages, place) = match &body {
-            Value::Array(messages) => (messages, String::new()),
-            body => match body.get("messages") {
-                Some(Value::Array(messages)) => (messages, "/messages".to_owned()),
-                _ => return Err(wrong("/messages", "a list of messages")),
-            },
-        };
-        let Some((last, before)) = messages.split_last() else {
+        let Some((last, place)) = last_message(body)? else {
             return Ok(Self::default());
         };
-        let place = format!("{place}/{}", before.len());
-        match text(last, "role", &place)?.as_str() {
-            "assistant" => Self::interface(last, &place),
-            "tool" => Self::model(last, &place),
+        match text(&last, "role", &place)?.as_str() {
+            "assistant" => Self::interface(&last, &place),
+            "tool" => Self::model(&last, &place),
             _ => Ok(Self::default()),
         }
     }
@@ -275,14 +265,29 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-fn wrong(pointer: &str, expected: &str) -> UiError {
+/// The last message that an interface has sent, and its place in the body.
+pub(super) fn last_message(body: &str) -> Result<Option<(Value, String)>, UiError> {
+    let mut body: Value =
+        serde_json::from_str(body).map_err(|error| wrong("", &format!("JSON ({error})")))?;
+    let (messages, place) = match &mut body {
+        Value::Array(messages) => (messages, ""),
+        body => match body.get_mut("messages") {
+            Some(Value::Array(messages)) => (messages, "/messages"),
+            _ => return Err(wrong("/messages", "a list of messages")),
+        },
+    };
+    let last = messages.pop();
+    Ok(last.map(|last| (last, format!("{place}/{}", messages.len()))))
+}
+
+pub(super) fn wrong(pointer: &str, expected: &str) -> UiError {
     UiError::Request {
         pointer: pointer.to_owned(),
         expected: expected.to_owned(),
     }
 }
 
-fn text(of: &Value, key: &str, place: &str) -> Result<String, UiError> {
+pub(super) fn text(of: &Value, key: &str, place: &str) -> Result<String, UiError> {
     let text = of.get(key).and_then(Value::as_str);
     let wrong = || wrong(&format!("{place}/{key}"), "text");
     text.map(str::to_owned).ok_or_else(wrong)

@@ -2,7 +2,7 @@
 //! come, progress, questions for approval, results, errors. And the way back: what people have answered there.
 //!
 //! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. The chunks are made by a [`Writer`] from what
-//! happens; what the interface sends back is read by [`Answers`]. The stream is that of versions 5 to 7 of the npm package `ai`;
+//! happens; what the interface sends is read by [`user_message`] and [`Answers`]. The stream is that of versions 5 to 7 of the npm package `ai`;
 //! version 5 knows no approvals.
 //!
 //! ```
@@ -43,10 +43,12 @@
 
 mod back;
 mod chunk;
+mod said;
 mod writer;
 
 pub use back::{Answers, ApprovalResponse};
 pub use chunk::{Chunk, FinishReason};
+pub use said::user_message;
 pub use writer::Writer;
 
 /// The headers of the HTTP response.

@@ -1,0 +1,287 @@
+//! What users and hosts say in a thread.
+
+use std::fmt;
+use std::io;
+
+use base64::prelude::BASE64_STANDARD;
+use base64::read::DecoderReader;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Arrival, TurnError, Turns, thread};
+use crate::context::ToolContext;
+use crate::output::{Part, Source, parts_as_text};
+use crate::store::{NewMessage, Role, StoreError, Timestamp};
+
+/// What a user says in one message: text, images and files.
+///
+/// [`Turns::say`] takes a text, a [`Part`] or a list of parts in its place. A thread stores a message of one text as a JSON string, and any
+/// other as an object with `parts`; both are read back as this type.
+///
+/// ```
+/// use tool_core::Part;
+/// use tool_core::turn::UserMessage;
+///
+/// let message = UserMessage::from([
+///     Part::text("What is on this picture?"),
+///     Part::base64("image/png", "iVBORw0KGgo=").named("cat.png"),
+/// ]);
+/// assert_eq!(message.to_text(), "What is on this picture?\n[image/png]");
+/// assert_eq!(message.check(), Ok(()));
+///
+/// assert_eq!(serde_json::to_string(&UserMessage::from("Hello"))?, r#""Hello""#);
+/// let stored: UserMessage = serde_json::from_str(r#"{"parts":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#)?;
+/// assert_eq!(stored.parts().len(), 2);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserMessage {
+    parts: Vec<Part>,
+}
+
+/// Why a message cannot be stored: providers would refuse every request with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MessageError {
+    /// There are no parts.
+    #[error("it has no parts: give at least one text, image or file")]
+    Empty,
+    /// A system message has no text.
+    #[error("its text is empty: write what the model has to know")]
+    Blank,
+    /// A part is wrong.
+    #[error("`parts[{at}]` {why}")]
+    Part {
+        /// Index of the part.
+        at: usize,
+        /// What is wrong, and what to write instead.
+        why: String,
+    },
+}
+
+impl UserMessage {
+    /// A message of these parts. Whether providers take them is asked by [`check`](Self::check).
+    pub fn new(parts: impl IntoIterator<Item = Part>) -> Self {
+        Self {
+            parts: parts.into_iter().collect(),
+        }
+    }
+
+    /// The parts, in their order.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// As text alone, a line for each part: a file is named by its media type, as in `[image/png]`.
+    pub fn to_text(&self) -> String {
+        parts_as_text(&self.parts)
+    }
+
+    /// Refuses what no provider takes: no parts, a text of white space alone, a media type, base64 data or an address that is not one.
+    /// [`Turns::say`] does so before it stores a message, because a message that is refused would break the thread for good.
+    pub fn check(&self) -> Result<(), MessageError> {
+        if self.parts.is_empty() {
+            return Err(MessageError::Empty);
+        }
+        for (at, part) in self.parts.iter().enumerate() {
+            check(part).map_err(|why| MessageError::Part { at, why })?;
+        }
+        Ok(())
+    }
+}
+
+fn check(part: &Part) -> Result<(), String> {
+    let (media_type, source) = match part {
+        Part::Text { text } if text.trim().is_empty() => {
+            return Err("is an empty text: leave it out".to_owned());
+        }
+        Part::Text { .. } => return Ok(()),
+        Part::File {
+            media_type, source, ..
+        } => (media_type, source),
+    };
+    if !is_media_type(media_type) {
+        return Err(format!(
+            "has the media type `{media_type}`: write type and subtype, such as `image/png`"
+        ));
+    }
+    match source {
+        Source::Base64(data) if data.is_empty() => Err("has no data: leave it out".to_owned()),
+        Source::Base64(data) => {
+            let mut bytes = DecoderReader::new(data.as_bytes(), &BASE64_STANDARD);
+            io::copy(&mut bytes, &mut io::sink()).map_err(|error| {
+                format!(
+                    "is not base64 ({error}): encode the bytes with the standard alphabet and padding, without `data:` in front"
+                )
+            })?;
+            Ok(())
+        }
+        Source::Url(url) if url.starts_with("data:") => {
+            Err("has a `data:` URL: give what follows its comma to `Part::base64`".to_owned())
+        }
+        Source::Url(url) if is_address(url) => Ok(()),
+        Source::Url(url) => Err(format!(
+            "has the address `{url}`: write an absolute one, such as `https://example.com/cat.png`"
+        )),
+    }
+}
+
+/// `type/subtype`, with parameters or without. Ranges such as `image/*` are not a type.
+fn is_media_type(text: &str) -> bool {
+    let essence = text.split(';').next().unwrap_or_default().trim_end();
+    let token = |text: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "!#$&^_.+-".contains(c);
+        !text.is_empty() && text.chars().all(plain)
+    };
+    let printable = |c: char| !c.is_control();
+    matches!(essence.split_once('/'), Some((kind, sub)) if token(kind) && token(sub))
+        && text.chars().all(printable)
+}
+
+/// `scheme://rest`, without white space.
+fn is_address(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return false;
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let odd = |c: char| c.is_whitespace() || c.is_control();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(plain)
+        && !rest.is_empty()
+        && !rest.contains(odd)
+}
+
+impl From<&str> for UserMessage {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl From<&String> for UserMessage {
+    fn from(text: &String) -> Self {
+        Self::from(text.clone())
+    }
+}
+
+impl From<String> for UserMessage {
+    fn from(text: String) -> Self {
+        Self::from(Part::text(text))
+    }
+}
+
+impl From<Part> for UserMessage {
+    fn from(part: Part) -> Self {
+        Self { parts: vec![part] }
+    }
+}
+
+impl From<Vec<Part>> for UserMessage {
+    fn from(parts: Vec<Part>) -> Self {
+        Self { parts }
+    }
+}
+
+impl<const N: usize> From<[Part; N]> for UserMessage {
+    fn from(parts: [Part; N]) -> Self {
+        Self::new(parts)
+    }
+}
+
+/// A message of more than one text.
+#[derive(Serialize, Deserialize)]
+struct Parts<P> {
+    parts: P,
+}
+
+impl Serialize for UserMessage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.parts[..] {
+            // As versions before 0.2 store every message.
+            [Part::Text { text }] => serializer.serialize_str(text),
+            parts => Parts { parts }.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for UserMessage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Stored;
+
+        impl<'de> Visitor<'de> for Stored {
+            type Value = UserMessage;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or an object with `parts`")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<UserMessage, E> {
+                Ok(UserMessage::from(text))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<UserMessage, A::Error> {
+                let Parts { parts } = Parts::deserialize(MapAccessDeserializer::new(map))?;
+                let message = UserMessage { parts };
+                if message.parts.is_empty() {
+                    return Err(de::Error::custom(MessageError::Empty));
+                }
+                Ok(message)
+            }
+        }
+
+        deserializer.deserialize_any(Stored)
+    }
+}
+
+impl Turns {
+    /// Stores a user's message in the conversation of a context, and returns its sequence number in the thread.
+    ///
+    /// The message is a text, a [`Part`], or a list of parts: text, images and files, as base64 text or at an address. What no provider
+    /// takes is [`TurnError::Message`], and is not stored.
+    ///
+    /// A message that arrives while a run is under way waits or interrupts it, as [`Arrival`] says.
+    ///
+    /// ```
+    /// use tool_core::store::MemoryStore;
+    /// use tool_core::turn::Turns;
+    /// use tool_core::{Part, ToolContext};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tool_core::turn::TurnError> {
+    /// let turns = Turns::new(MemoryStore::default());
+    /// let cx = ToolContext::builder().workspace("acme").conversation("main").user("ann").build();
+    /// assert_eq!(turns.say("How is the weather in Oslo?", &cx).await?, 1);
+    ///
+    /// let picture = Part::base64("image/png", "iVBORw0KGgo=").named("clouds.png");
+    /// assert_eq!(turns.say([Part::text("And where is this?"), picture], &cx).await?, 2);
+    ///
+    /// let error = turns.say(Part::base64("png", "iVBORw0KGgo="), &cx).await.unwrap_err();
+    /// assert!(error.to_string().contains("write type and subtype, such as `image/png`"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn say(
+        &self,
+        message: impl Into<UserMessage>,
+        cx: &ToolContext,
+    ) -> Result<u64, TurnError> {
+        let message = message.into();
+        message.check()?;
+        let content = serde_json::to_string(&message)
+            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        let message = NewMessage {
+            thread: thread(cx)?,
+            role: Role::User,
+            answers: None,
+            follows: None,
+            content,
+            at: Timestamp::now(),
+        };
+        let thread = message.thread.clone();
+        let seq = self.threads.append(message).await?;
+        if self.arrival == Arrival::Interrupt {
+            self.interrupt(&thread).await?;
+        }
+        Ok(seq)
+    }
+}
