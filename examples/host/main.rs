@@ -25,6 +25,9 @@ mod tools;
 use model::HttpModel;
 use tools::Mailer;
 
+/// What the model has to know in every conversation.
+const INSTRUCTIONS: &str = "You keep the books of Acme. Answer in one sentence.";
+
 type Error = Box<dyn std::error::Error>;
 
 /// What a process makes when it starts.
@@ -98,6 +101,13 @@ impl Host {
         self.registry.toolset(cx, &self.rules).through(&self.gate)
     }
 
+    /// Begins a conversation: the model's instructions are its first message.
+    async fn begin(&self, user: &str, conversation: &str) -> Result<ToolContext, Error> {
+        let cx = self.context(user, conversation);
+        self.turns.instruct(INSTRUCTIONS, &cx).await?;
+        Ok(cx)
+    }
+
     /// Answers the last message of the conversation, or goes on where an earlier run has stopped.
     async fn drive(&self, cx: &ToolContext) -> Result<Outcome, Error> {
         let tools = |cx: &ToolContext| self.tools(cx);
@@ -135,7 +145,7 @@ async fn main() -> Result<(), Error> {
         SecretString::from("sk-model-0815"),
     );
     let host = Host::start(&file, model.clone(), key.clone()).await?;
-    let ann = host.context("ann", "thread-1");
+    let ann = host.begin("ann", "thread-1").await?;
     println!("{}", host.tools(&ann).explain("change_account"));
     let ask = "Send invoice 7 and import the payments.";
     host.turns.say(ask, &ann).await?;
@@ -146,7 +156,7 @@ async fn main() -> Result<(), Error> {
         }
     }
     // Another user's conversation goes on meanwhile. The model gives its calls the same ids.
-    let cy = host.context("cy", "thread-2");
+    let cy = host.begin("cy", "thread-2").await?;
     host.turns.say("How many invoices are unpaid?", &cy).await?;
     if let Outcome::Said(text) = host.drive(&cy).await? {
         println!("model: {text}");

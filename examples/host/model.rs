@@ -3,7 +3,7 @@
 use futures::future::{BoxFuture, FutureExt as _};
 use serde_json::value::RawValue;
 use tool_core::turn::{Model, ModelMessage, Request};
-use tool_core::wire::{Delta, Offer, Provider};
+use tool_core::wire::{Delta, Offer, Provider, SystemPrompt};
 use tool_core::{ExposeSecret as _, prelude::*};
 
 /// The format that the server speaks. Another [`Provider`] needs another URL and another shape of [`Body`], and nothing else.
@@ -15,6 +15,9 @@ struct Body<'a> {
     model: &'a str,
     stream: bool,
     messages: &'a [Box<RawValue>],
+    /// Empty for Chat Completions, which takes system messages among the messages.
+    #[serde(flatten)]
+    system: &'a SystemPrompt,
     #[serde(flatten)]
     offer: &'a Offer,
 }
@@ -47,6 +50,7 @@ impl HttpModel {
             model: "a-model",
             stream: true,
             messages: &history.messages,
+            system: &history.system,
             offer: &offer,
         };
         let body = serde_json::to_string(&body).map_err(ToolError::foreign)?;

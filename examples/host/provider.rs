@@ -71,6 +71,9 @@ async fn complete(body: Bytes) -> Response {
     let Ok(Request { messages }) = serde_json::from_slice(&body) else {
         return (StatusCode::BAD_REQUEST, "the body is not a request").into_response();
     };
+    if messages.first().is_none_or(|first| first.role != "system") {
+        return (StatusCode::BAD_REQUEST, "the model has no instructions").into_response();
+    }
     let said = messages
         .iter()
         .rev()

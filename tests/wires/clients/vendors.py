@@ -94,9 +94,8 @@ def gemini():
 
     client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=address))
     # The types refuse what they do not know.
-    config = types.GenerateContentConfig.model_validate(
-        {"tools": request["tools"], "toolConfig": request["toolConfig"]}
-    )
+    known = ("tools", "toolConfig", "systemInstruction")
+    config = types.GenerateContentConfig.model_validate({key: request[key] for key in known if key in request})
     contents = [types.Content.model_validate(content) for content in request["contents"]]
 
     def read(pieces):

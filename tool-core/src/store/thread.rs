@@ -10,6 +10,8 @@ use super::{CallPlace, StoreError, StoreFuture, ThreadId, Timestamp, words};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// The host, with instructions for the model.
+    System,
     /// The user.
     User,
     /// The model.
@@ -18,7 +20,7 @@ pub enum Role {
     Tool,
 }
 
-words!(Role { User = "user", Assistant = "assistant", Tool = "tool", });
+words!(Role { System = "system", User = "user", Assistant = "assistant", Tool = "tool", });
 
 /// A message to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub struct NewMessage {
     /// none. The message is refused where the thread has a newer one, so that of two runs in one thread only one goes on. `None` stores
     /// it in any case.
     pub follows: Option<u64>,
-    /// What is said, as JSON. [`Turns`](crate::turn::Turns) store a [`UserMessage`](crate::turn::UserMessage), a
+    /// What is said, as JSON. [`Turns`](crate::turn::Turns) store a string for the system, a [`UserMessage`](crate::turn::UserMessage), a
     /// [`ModelMessage`](crate::turn::ModelMessage) or a [`ToolMessage`](crate::turn::ToolMessage), by the role.
     pub content: String,
     /// When.
@@ -67,10 +69,12 @@ impl NewMessage {
             (Role::Tool, None) => Err(StoreError::Conflict(
                 "a tool's message answers a call, give its place in the thread".to_owned(),
             )),
-            (Role::User | Role::Assistant, Some(_)) => Err(StoreError::Conflict(format!(
-                "a message of role `{}` answers no call, only a tool's message does",
-                self.role
-            ))),
+            (Role::System | Role::User | Role::Assistant, Some(_)) => {
+                Err(StoreError::Conflict(format!(
+                    "a message of role `{}` answers no call, only a tool's message does",
+                    self.role
+                )))
+            }
             _ => Ok(()),
         }
     }

@@ -28,8 +28,8 @@ pub trait Model: Send {
 /// What a model is asked with.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The thread, in the order in which the model reads it: what a user wrote while the model was writing comes after the model's
-    /// message.
+    /// The thread, in the order in which the model reads it: what a user or the host wrote while the model was writing comes after the
+    /// model's message.
     pub messages: &'a [Message],
     /// What it may call.
     pub tools: &'a Toolset,

@@ -205,8 +205,8 @@ impl<'s> Thread<'s> {
     }
 }
 
-/// The messages in the order in which the model has read and written them: what a user wrote while the model was writing comes after
-/// the model's message. Takes messages by their sequence numbers.
+/// The messages in the order in which the model has read and written them: what a user or the host wrote while the model was writing
+/// comes after the model's message. Takes messages by their sequence numbers.
 pub(crate) fn in_reading_order<M: Borrow<Message>>(messages: Vec<M>) -> Vec<M> {
     #[derive(Deserialize)]
     struct Said {
@@ -218,7 +218,7 @@ pub(crate) fn in_reading_order<M: Borrow<Message>>(messages: Vec<M>) -> Vec<M> {
     for message in messages {
         let stored: &Message = message.borrow();
         match stored.role {
-            Role::User => unread.push(message),
+            Role::System | Role::User => unread.push(message),
             Role::Assistant if !unread.is_empty() => {
                 let said = serde_json::from_str::<Said>(&stored.content);
                 let read = said.ok().and_then(|said| said.read);

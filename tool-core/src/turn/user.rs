@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Arrival, TurnError, Turns, thread};
 use crate::context::ToolContext;
 use crate::output::{Part, Source, parts_as_text};
-use crate::store::{NewMessage, Role, StoreError, Timestamp};
+use crate::store::{NewMessage, Role, StoreError, ThreadId, Timestamp};
 
 /// What a user says in one message: text, images and files.
 ///
@@ -269,19 +269,59 @@ impl Turns {
         message.check()?;
         let content = serde_json::to_string(&message)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        let thread = thread(cx)?;
+        let seq = self.append(Role::User, &thread, content).await?;
+        if self.arrival == Arrival::Interrupt {
+            self.interrupt(&thread).await?;
+        }
+        Ok(seq)
+    }
+
+    /// Stores a system message in the conversation of a context: instructions that the model follows from here on. Returns its
+    /// sequence number in the thread.
+    ///
+    /// Store the instructions once, when a conversation begins, and again only where they change: every message is sent with each
+    /// request. [`Provider::history`](crate::wire::Provider::history) puts them where the provider takes them. A system message is no
+    /// question to the model: [`drive`](Self::drive) begins no run for it, and a run that is under way reads it with its next request.
+    ///
+    /// A text of white space alone is [`TurnError::Message`].
+    ///
+    /// ```
+    /// use tool_core::ToolContext;
+    /// use tool_core::store::MemoryStore;
+    /// use tool_core::turn::Turns;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tool_core::turn::TurnError> {
+    /// let turns = Turns::new(MemoryStore::default());
+    /// let cx = ToolContext::builder().workspace("acme").conversation("main").user("ann").build();
+    /// assert_eq!(turns.instruct("You answer in one sentence.", &cx).await?, 1);
+    /// assert_eq!(turns.say("How is the weather in Oslo?", &cx).await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn instruct(&self, text: &str, cx: &ToolContext) -> Result<u64, TurnError> {
+        if text.trim().is_empty() {
+            return Err(MessageError::Blank.into());
+        }
+        let content = serde_json::Value::from(text).to_string();
+        self.append(Role::System, &thread(cx)?, content).await
+    }
+
+    async fn append(
+        &self,
+        role: Role,
+        thread: &ThreadId,
+        content: String,
+    ) -> Result<u64, TurnError> {
         let message = NewMessage {
-            thread: thread(cx)?,
-            role: Role::User,
+            thread: thread.clone(),
+            role,
             answers: None,
             follows: None,
             content,
             at: Timestamp::now(),
         };
-        let thread = message.thread.clone();
-        let seq = self.threads.append(message).await?;
-        if self.arrival == Arrival::Interrupt {
-            self.interrupt(&thread).await?;
-        }
-        Ok(seq)
+        Ok(self.threads.append(message).await?)
     }
 }

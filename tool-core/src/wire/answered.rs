@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::value::RawValue;
 
-use super::WireError;
+use super::{SystemPrompt, WireError};
 use crate::call::CallResult;
 use crate::output::{ModelOutput, Part, parts_as_text};
 use crate::turn::{ModelMessage, ToolMessage};
@@ -98,6 +98,8 @@ pub struct Results {
     pub messages: Vec<Box<RawValue>>,
     /// Files that the provider does not take. The model reads a line in the place of each, which names it.
     pub left_out: Vec<LeftOut>,
+    /// The system messages, where the provider takes them beside the messages. Flatten it into the request.
+    pub system: SystemPrompt,
     /// How many documents the messages hold, for Bedrock: no two in a request may have the same name.
     pub(super) documents: usize,
 }

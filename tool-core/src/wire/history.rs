@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::de::DeserializeOwned;
 
 use super::answered::{Answered, Results, View};
-use super::{Provider, WireError, user};
+use super::{Provider, WireError, system, user};
 use crate::store::{CallPlace, Message, Role};
 use crate::turn::{ModelMessage, ToolMessage, UserMessage, in_reading_order};
 
@@ -49,6 +49,10 @@ pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results,
                     )
                 });
                 provider.write_results(&answered.collect::<Vec<_>>(), &mut out);
+            }
+            Role::System => {
+                let text: String = read(provider, message)?;
+                system::write(provider, text, &mut out);
             }
             Role::User => {
                 let said: UserMessage = read(provider, message)?;

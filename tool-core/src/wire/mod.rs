@@ -75,6 +75,7 @@ mod responses;
 mod search;
 mod sse;
 mod stream;
+mod system;
 pub mod ui;
 mod user;
 
@@ -84,6 +85,7 @@ pub use error::{OfferError, WireError};
 pub use offer::Offer;
 pub use reply::Reply;
 pub use stream::{Delta, ReplyStream};
+pub use system::SystemPrompt;
 
 /// A provider's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -195,10 +197,19 @@ impl Provider {
     /// A thread, as [`Turns`](crate::turn::Turns) keep it, as the messages (items, contents) of a request.
     ///
     /// Every call is followed by its result, wherever in the thread that was stored; a call without a result gets a line that says so,
-    /// and a result without its call is left out. A file that the provider does not take is in [`Results::left_out`], and the model reads
+    /// and a result without its call is left out. System messages stand among the messages where the provider takes them there (Chat,
+    /// Responses); for the others they are in [`Results::system`], which belongs into the same request. A file that the provider does not take is in [`Results::left_out`], and the model reads
     /// a line in its place. With this and [`reply`](Self::reply) a [`Model`](crate::turn::Model) is written once for all providers.
     pub fn history(self, thread: &[Message]) -> Result<Results, WireError> {
         history::history(self, thread)
+    }
+
+    /// A system message, for hosts with a loop of their own; [`history`](Self::history) does so by itself. It is a message, or a field
+    /// of the request: [`Results::system`].
+    pub fn system_message(self, text: &str) -> Results {
+        let mut out = Results::default();
+        system::write(self, text.to_owned(), &mut out);
+        out
     }
 
     /// A user's text, as a message (item, content) of the next request.

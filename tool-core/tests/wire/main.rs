@@ -17,5 +17,6 @@ mod searched;
 mod split;
 mod stops;
 mod support;
+mod system;
 mod turns;
 mod ui;

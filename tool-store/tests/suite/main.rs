@@ -19,6 +19,7 @@ mod identity;
 mod journal;
 mod ledger;
 mod maintenance;
+mod messages;
 mod property;
 mod records;
 mod run;

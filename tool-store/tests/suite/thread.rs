@@ -14,6 +14,7 @@ both! {
     #[test]
     async fn messages_come_back_whole_and_in_order(store: impl ThreadStore) {
         let said = [
+            message("t", Role::System, None),
             message("t", Role::User, None),
             message("t", Role::Assistant, None),
             message("t", Role::Tool, Some(1)),
@@ -27,7 +28,7 @@ both! {
         assert_eq!(store.read(&thread("t"), None).await.unwrap(), expected);
         assert_eq!(store.read(&thread("t"), Some(0)).await.unwrap(), expected);
         assert_eq!(store.read(&thread("t"), Some(3)).await.unwrap(), expected[3..]);
-        assert_eq!(store.read(&thread("t"), Some(4)).await.unwrap(), []);
+        assert_eq!(store.read(&thread("t"), Some(5)).await.unwrap(), []);
         assert_eq!(store.read(&thread("t"), Some(u64::MAX)).await.unwrap(), []);
         assert_eq!(store.read(&thread("nobody's"), None).await.unwrap(), []);
     }
@@ -44,7 +45,7 @@ both! {
         store.append(NewMessage { thread: ThreadId::new("umbrella", "t").unwrap(), ..result.clone() }).await.unwrap();
         store.append(NewMessage { answers: place(1, 2), ..result }).await.unwrap();
         conflict(store.append(message("t", Role::Tool, None)).await, "call");
-        for role in [Role::User, Role::Assistant] {
+        for role in [Role::System, Role::User, Role::Assistant] {
             conflict(store.append(message("t", role, Some(7))).await, "answers no call");
         }
         assert_eq!(sequence(&store, "t").await, [1, 2, 3]);

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use test_support::{Ran, suite};
 use tool_core::prelude::*;
 use tool_core::turn::{ModelMessage, UserMessage};
-use tool_core::wire::{Offer, Provider};
+use tool_core::wire::{Offer, Provider, SystemPrompt};
 use tool_core::{Part, Rules};
 
 use stand_in::{StandIn, recorded};
@@ -50,10 +50,17 @@ struct Body<'a> {
     #[serde(flatten)]
     offer: &'a Offer,
     #[serde(flatten)]
+    system: &'a SystemPrompt,
+    #[serde(flatten)]
     own: Map<String, Value>,
 }
 
-fn request(provider: Provider, offer: &Offer, messages: Vec<Value>) -> Request {
+fn request(
+    provider: Provider,
+    offer: &Offer,
+    system: &SystemPrompt,
+    messages: Vec<Value>,
+) -> Request {
     let (key, own) = match provider {
         Provider::Chat => ("messages", json!({"model": "gpt-5.6"})),
         Provider::Responses => ("input", json!({"model": "gpt-5.6", "store": false})),
@@ -71,7 +78,7 @@ fn request(provider: Provider, offer: &Offer, messages: Vec<Value>) -> Request {
     if !offer.betas().is_empty() {
         own.insert("betas".to_owned(), json!(offer.betas()));
     }
-    let text = serde_json::to_string(&Body { offer, own }).unwrap();
+    let text = serde_json::to_string(&Body { offer, system, own }).unwrap();
     Request {
         body: serde_json::from_str(&text).unwrap(),
         text,
@@ -120,6 +127,7 @@ fn spelled(provider: Provider, body: Value) -> Value {
         ("parameters_json_schema", "parametersJsonSchema"),
         ("inline_data", "inlineData"),
         ("mime_type", "mimeType"),
+        ("system_instruction", "systemInstruction"),
         ("file_data", "fileData"),
         ("file_uri", "fileUri"),
     ] {
@@ -298,8 +306,12 @@ async fn bedrock_case() -> Ran {
 }
 
 async fn whole_conversation(provider: Provider) -> Ran {
-    let messages = conversation(provider).await;
-    through(provider, &request(provider, &offer(provider), messages)).await
+    // A14: a system message before the others.
+    let system = provider.system_message("Answer in one sentence.");
+    let mut messages = values(&system.messages);
+    messages.extend(conversation(provider).await);
+    let request = request(provider, &offer(provider), &system.system, messages);
+    through(provider, &request).await
 }
 
 // M11: a request after a tool was switched off and another on is what the vendor's client takes, and begins as the first did
@@ -319,7 +331,8 @@ async fn a_changed_offer_goes_through_case() -> Ran {
         let mut messages = vec![provider.user("Hello")];
         messages.extend(second.change().map(ToOwned::to_owned));
         messages.push(provider.user("And now?"));
-        let request = request(provider, &second, values(&messages));
+        let none = SystemPrompt::default();
+        let request = request(provider, &second, &none, values(&messages));
         through(provider, &request).await?;
     }
     Ok(())

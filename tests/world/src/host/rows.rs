@@ -161,11 +161,11 @@ fn seen_approval(world: &World, row: &ApprovalRow) -> ApprovalSeen {
 fn seen_message(world: &World, who: &Who, message: &Message) -> MessageSeen {
     let told: Option<ToolMessage> = match message.role {
         Role::Tool => serde_json::from_str(&message.content).ok(),
-        Role::User | Role::Assistant => None,
+        Role::System | Role::User | Role::Assistant => None,
     };
     let tool = told.as_ref().map_or("", |told| told.name.as_str());
     let of_model = match message.role {
-        Role::User => None,
+        Role::System | Role::User => None,
         Role::Assistant => Some(message.seq),
         Role::Tool => message.answers.map(|at| at.message),
     };
