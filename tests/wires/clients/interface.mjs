@@ -51,7 +51,8 @@ const until = async happened => {
   }
 };
 
-await chat.sendMessage({ text: 'Do what is to be done.' });
+const picture = { type: 'file', mediaType: 'image/png', filename: 'cat.png', url: 'data:image/png;base64,iVBORw0KGgo=' };
+await chat.sendMessage({ text: 'Do what is to be done.', files: [picture] });
 await until(() => chat.status === 'ready');
 const asked = chat.messages.at(-1).parts.filter(part => part.state === 'approval-requested');
 const before = finished;

@@ -28,8 +28,9 @@ def typed(kind, value):
     assert known == value, f"the vendor's types lose something:\n{json.dumps(known)}\n{json.dumps(value)}"
 
 
-def answer(text, calls):
-    return {"text": text, "calls": [{"id": id, "name": name, "arguments": arguments} for id, name, arguments in calls]}
+def answer(text, calls, reasoning=""):
+    calls = [{"id": id, "name": name, "arguments": arguments} for id, name, arguments in calls]
+    return {"text": text, "calls": calls, "reasoning": reasoning}
 
 
 def chat():
@@ -60,8 +61,11 @@ def responses():
 
     def read(response):
         calls = [item for item in response.output if item.type == "function_call"]
+        thoughts = [part.text for item in response.output if item.type == "reasoning" for part in item.summary]
         return answer(
-            response.output_text, [(call.call_id, call.name, json.loads(call.arguments)) for call in calls]
+            response.output_text,
+            [(call.call_id, call.name, json.loads(call.arguments)) for call in calls],
+            "\n\n".join(thoughts),
         )
 
     yield read(client.responses.create(**request))
@@ -81,7 +85,8 @@ def anthropic():
     def read(message):
         text = "".join(block.text for block in message.content if block.type == "text")
         calls = [block for block in message.content if block.type == "tool_use"]
-        return answer(text, [(call.id, call.name, call.input) for call in calls])
+        thoughts = [block.thinking for block in message.content if block.type == "thinking"]
+        return answer(text, [(call.id, call.name, call.input) for call in calls], "\n\n".join(thoughts))
 
     yield read(messages.create(**request))
     with messages.stream(**request) as stream:
@@ -99,15 +104,17 @@ def gemini():
     contents = [types.Content.model_validate(content) for content in request["contents"]]
 
     def read(pieces):
-        text, calls = "", []
+        text, calls, thoughts = "", [], ""
         for piece in pieces:
             for part in piece.candidates[0].content.parts or []:
                 if part.function_call:
                     call = part.function_call
                     calls.append((call.id, call.name, call.args))
-                elif part.text and not part.thought:
+                elif part.thought:
+                    thoughts += part.text
+                elif part.text:
                     text += part.text
-        return answer(text, calls)
+        return answer(text, calls, thoughts)
 
     sent = dict(model="gemini-3-pro", contents=contents, config=config)
     yield read([client.models.generate_content(**sent)])
@@ -137,9 +144,11 @@ def bedrock():
     content = client.converse(**sent)["output"]["message"]["content"]
     uses = [block["toolUse"] for block in content if "toolUse" in block]
     text = "".join(block.get("text", "") for block in content)
-    yield answer(text, [(use["toolUseId"], use["name"], use["input"]) for use in uses])
+    thoughts = [block["reasoningContent"]["reasoningText"]["text"] for block in content if "reasoningContent" in block]
+    calls = [(use["toolUseId"], use["name"], use["input"]) for use in uses]
+    yield answer(text, calls, "\n\n".join(thoughts))
 
-    text, uses = "", {}
+    text, uses, thoughts = "", {}, ""
     for event in client.converse_stream(**sent)["stream"]:
         start, delta = event.get("contentBlockStart"), event.get("contentBlockDelta")
         if start:
@@ -147,9 +156,12 @@ def bedrock():
             uses[start["contentBlockIndex"]] = [use["toolUseId"], use["name"], ""]
         elif delta and "text" in delta["delta"]:
             text += delta["delta"]["text"]
+        elif delta and "reasoningContent" in delta["delta"]:
+            thoughts += delta["delta"]["reasoningContent"].get("text", "")
         elif delta and "toolUse" in delta["delta"]:
             uses[delta["contentBlockIndex"]][2] += delta["delta"]["toolUse"]["input"]
-    yield answer(text, [(id, name, json.loads(arguments)) for id, name, arguments in uses.values()])
+    calls = [(id, name, json.loads(arguments)) for id, name, arguments in uses.values()]
+    yield answer(text, calls, thoughts)
 
 
 whole, streamed = locals()[api]()

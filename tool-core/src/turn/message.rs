@@ -19,6 +19,10 @@ pub struct ModelMessage {
     /// The text; empty where it only calls.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
+    /// The model's reasoning, where the provider returns it as text. It is for display and is not part of a request: a provider gets its own
+    /// reasoning back within [`written`](Self::written), with its signatures, and other providers get none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
     /// The calls, in the order in which they stand in the message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,

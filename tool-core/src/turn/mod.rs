@@ -137,7 +137,7 @@ pub enum TurnError {
         "thread {0} has a newer message of the model, so this one was not stored: read the thread again before you record it"
     )]
     Busy(ThreadId),
-    /// The message of a user or a host is one that providers refuse. It was not stored.
+    /// Providers would refuse the message of the user or of the host. It was not stored.
     #[error("the message was not stored: {0}")]
     Message(#[from] MessageError),
     /// The message belongs to another thread than the context.

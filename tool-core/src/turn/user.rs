@@ -1,4 +1,4 @@
-//! What users and hosts say in a thread.
+//! Messages of users and of the host.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use crate::context::ToolContext;
 use crate::output::{Part, Source, parts_as_text};
 use crate::store::{NewMessage, Role, StoreError, ThreadId, Timestamp};
 
-/// What a user says in one message: text, images and files.
+/// A user's message: text, images and files.
 ///
 /// [`Turns::say`] takes a text, a [`Part`] or a list of parts in its place. A thread stores a message of one text as a JSON string, and any
 /// other as an object with `parts`; both are read back as this type.
@@ -40,7 +40,7 @@ pub struct UserMessage {
     parts: Vec<Part>,
 }
 
-/// Why a message cannot be stored: providers would refuse every request with it.
+/// A message that is not stored, because providers would refuse every request with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
@@ -79,7 +79,7 @@ impl UserMessage {
     }
 
     /// Refuses what no provider takes: no parts, a text of white space alone, a media type, base64 data or an address that is not one.
-    /// [`Turns::say`] does so before it stores a message, because a message that is refused would break the thread for good.
+    /// [`Turns::say`] calls this before it stores a message, because a stored message is sent with every later request.
     pub fn check(&self) -> Result<(), MessageError> {
         if self.parts.is_empty() {
             return Err(MessageError::Empty);
@@ -236,8 +236,8 @@ impl<'de> Deserialize<'de> for UserMessage {
 impl Turns {
     /// Stores a user's message in the conversation of a context, and returns its sequence number in the thread.
     ///
-    /// The message is a text, a [`Part`], or a list of parts: text, images and files, as base64 text or at an address. What no provider
-    /// takes is [`TurnError::Message`], and is not stored.
+    /// The message is a text, a [`Part`], or a list of parts: text, images and files, as base64 text or at an address. A message
+    /// that no provider takes is not stored: [`TurnError::Message`].
     ///
     /// A message that arrives while a run is under way waits or interrupts it, as [`Arrival`] says.
     ///

@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
-use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
-use super::reply::Draft;
+use super::reply::{Draft, Reasoning};
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
 use crate::store::Usage;
 use crate::turn::ModelMessage;
+
+mod results;
+
+pub(super) use results::{block, results};
 
 const ANTHROPIC: Provider = Provider::Anthropic;
 
@@ -63,6 +66,7 @@ enum Kind {
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     blocks: Vec<Block>,
+    reasoning: Reasoning,
     stop: Option<String>,
     usage: Option<Usage>,
 }
@@ -121,10 +125,15 @@ impl Streamed {
                     input: input.map_or_else(String::new, |input| input.raw().get().to_owned()),
                 }
             }
-            "thinking" => Kind::Thinking {
-                thinking: block.text_if_any("thinking")?.unwrap_or_default(),
-                signature: block.text_if_any("signature")?.unwrap_or_default(),
-            },
+            "thinking" => {
+                let thinking = block.text_if_any("thinking")?.unwrap_or_default();
+                self.reasoning.end();
+                self.reasoning.more(&thinking, news);
+                Kind::Thinking {
+                    thinking,
+                    signature: block.text_if_any("signature")?.unwrap_or_default(),
+                }
+            }
             _ => Kind::Other(String::new()),
         };
         self.blocks.push(Block {
@@ -177,7 +186,9 @@ impl Streamed {
                 input.push_str(&delta.text("partial_json")?);
             }
             ("thinking_delta", Kind::Thinking { thinking, .. }) => {
-                thinking.push_str(&delta.text("thinking")?);
+                let piece = delta.text("thinking")?;
+                thinking.push_str(&piece);
+                self.reasoning.more(&piece, news);
             }
             ("signature_delta", Kind::Thinking { signature, .. }) => {
                 *signature = delta.text("signature")?;
@@ -211,6 +222,7 @@ impl Streamed {
         if let Some(message) = as_message("assistant", content) {
             draft.written(&[message]);
         }
+        draft.reasoning(self.reasoning);
         draft.used(self.usage);
         draft.close(match self.stop.as_deref() {
             None => Stop::Cut,
@@ -333,89 +345,4 @@ pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
         })
     }));
     Vec::from_iter(as_message("assistant", content))
-}
-
-#[derive(Serialize)]
-struct ToolResult<'a> {
-    r#type: &'static str,
-    tool_use_id: &'a str,
-    content: Content<'a>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_error: bool,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Content<'a> {
-    Text(&'a str),
-    Parts(Vec<Value>),
-}
-
-/// All results go into one message, and nothing stands before them.
-pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
-    let mut content = Vec::new();
-    for result in results {
-        let text;
-        let parts = match &result.view {
-            View::Parts(parts) => Content::Parts(
-                parts
-                    .iter()
-                    .map(|part| match piece(part) {
-                        Piece::Text(text) => json!({"type": "text", "text": text}),
-                        Piece::File(file) => block(&file).unwrap_or_else(|why| {
-                            let line = out.leave_out(Some(result.id), &file, why);
-                            json!({"type": "text", "text": line})
-                        }),
-                    })
-                    .collect(),
-            ),
-            view => {
-                text = view.text();
-                Content::Text(&text)
-            }
-        };
-        content.push(raw(&ToolResult {
-            r#type: "tool_result",
-            tool_use_id: result.id,
-            content: parts,
-            is_error: result.is_error,
-        }));
-    }
-    out.messages.extend(as_message("user", content));
-}
-
-/// A file as a block of a result or of a user's message.
-pub(super) fn block(file: &File<'_>) -> Result<Value, &'static str> {
-    if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
-        return Err("Anthropic fetches only http and https addresses");
-    }
-    let source = match file.bytes {
-        Bytes::At(url) => json!({"type": "url", "url": url}),
-        Bytes::Base64(data) => {
-            json!({"type": "base64", "media_type": file.media_type, "data": data})
-        }
-    };
-    match file.media_type {
-        "image/jpeg" | "image/png" | "image/gif" | "image/webp" => {
-            Ok(json!({"type": "image", "source": source}))
-        }
-        "application/pdf" => Ok(document(file, &source)),
-        kind if kind.starts_with("text/") => {
-            // The API takes any text, but only under this type and not as base64.
-            let text = file
-                .text()
-                .ok_or("Anthropic takes texts only as UTF-8, not by address")?;
-            let source = json!({"type": "text", "media_type": "text/plain", "data": text});
-            Ok(document(file, &source))
-        }
-        _ => Err("Anthropic takes JPEG, PNG, GIF, WebP, PDF and texts"),
-    }
-}
-
-fn document(file: &File<'_>, source: &Value) -> Value {
-    let mut block = json!({"type": "document", "source": source});
-    if let Some(name) = file.name {
-        block["title"] = json!(name);
-    }
-    block
 }

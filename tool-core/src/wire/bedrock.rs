@@ -5,7 +5,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
-use super::reply::Draft;
+use super::reply::{Draft, Reasoning};
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
 use crate::store::Usage;
@@ -33,6 +33,10 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
     let message = body.need("output")?.object()?.need("message")?.object()?;
     for (index, block) in message.need("content")?.array()?.iter().enumerate() {
         let kind = Kind::whole(&block.object()?)?;
+        if let Kind::Thinking { text, .. } = &kind {
+            streamed.reasoning.end();
+            streamed.reasoning.more(text, &mut Vec::new());
+        }
         streamed.blocks.push(Block {
             index: index as u64,
             whole: true,
@@ -90,10 +94,19 @@ impl Kind {
         if let Some(text) = block.text_if_any("text")? {
             return Ok(Self::Text(text));
         }
-        let Some(call) = block.get("toolUse") else {
+        if let Some(call) = block.get("toolUse") {
+            return Self::call(&call.object()?);
+        }
+        let Some(thought) = block.inner("reasoningContent") else {
             return Ok(Self::Other);
         };
-        Self::call(&call.object()?)
+        let Some(said) = thought.inner("reasoningText") else {
+            return Ok(Self::Other);
+        };
+        Ok(Self::Thinking {
+            text: said.text_if_any("text")?.unwrap_or_default(),
+            signature: said.text_if_any("signature")?,
+        })
     }
 
     fn call(call: &Object<'_>) -> Result<Self, WireError> {
@@ -113,6 +126,7 @@ impl Kind {
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     blocks: Vec<Block>,
+    reasoning: Reasoning,
     stop: Option<String>,
     usage: Option<Usage>,
 }
@@ -182,7 +196,10 @@ impl Streamed {
                 _ => return Err(node.wrong("a piece of the kind of its block")),
             }
         } else if let Some(thought) = delta.get("reasoningContent") {
-            think(kind, &thought.object()?)?;
+            let thought = thought.object()?;
+            think(kind, &thought)?;
+            let piece = thought.text_if_any("text")?;
+            self.reasoning.more(&piece.unwrap_or_default(), news);
         }
         Ok(())
     }
@@ -205,6 +222,7 @@ impl Streamed {
         if let Some(message) = as_message("assistant", content) {
             draft.written(&[message]);
         }
+        draft.reasoning(self.reasoning);
         draft.used(self.usage);
         draft.close(match self.stop.as_deref() {
             None => Stop::Cut,
@@ -284,6 +302,7 @@ impl Reading for Streamed {
         }
         if let Some(stop) = event.get("contentBlockStop") {
             self.open(&stop.object()?)?.whole = true;
+            self.reasoning.end();
             return Ok(());
         }
         if let Some(metadata) = event.inner("metadata") {

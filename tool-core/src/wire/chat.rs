@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::json::{Node, Object, json};
-use super::reply::Draft;
+use super::reply::{Draft, Reasoning};
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
 use crate::store::Usage;
@@ -91,6 +91,7 @@ struct Call {
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     text: String,
+    reasoning: Reasoning,
     calls: Vec<Call>,
     finish: Option<String>,
     usage: Option<Usage>,
@@ -100,11 +101,18 @@ pub(super) struct Streamed {
 impl Streamed {
     /// A message, or a piece of one.
     fn said(&mut self, said: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        // The API has no such key; servers that have copied it use one of these two, and some use both for the same text.
+        let thought = ["reasoning_content", "reasoning"].into_iter();
+        let thought = thought.filter_map(|key| said.get(key)?.text().ok());
+        if let Some(piece) = thought.into_iter().find(|piece| !piece.is_empty()) {
+            self.reasoning.more(&piece, news);
+        }
         for key in ["content", "refusal"] {
             if let Some(text) = said.text_if_any(key)?
                 && !text.is_empty()
             {
                 self.refused |= key == "refusal";
+                self.reasoning.end();
                 self.text.push_str(&text);
                 news.push(Delta::Text(text));
             }
@@ -190,6 +198,7 @@ impl Streamed {
     fn close(self) -> Reply {
         let mut draft = Draft::new(CHAT);
         draft.text(&self.text);
+        draft.reasoning(self.reasoning);
         for call in self.calls {
             draft.call(call.id, call.name, call.arguments);
         }

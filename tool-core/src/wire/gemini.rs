@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
 use super::json::{NO_ARGUMENTS, Node, Object, arguments_object, json as raw};
-use super::reply::Draft;
+use super::reply::{Draft, Reasoning};
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
 use crate::store::Usage;
@@ -30,6 +30,7 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
 #[derive(Debug)]
 pub(super) struct Streamed {
     draft: Draft,
+    reasoning: Reasoning,
     /// What the provider calls this answer.
     response: Option<String>,
     parts: Vec<Box<RawValue>>,
@@ -40,6 +41,7 @@ impl Default for Streamed {
     fn default() -> Self {
         Self {
             draft: Draft::new(GEMINI),
+            reasoning: Reasoning::default(),
             response: None,
             parts: Vec::new(),
             finish: None,
@@ -99,15 +101,17 @@ impl Streamed {
         let part = node.object()?;
         self.parts.push(node.raw().to_owned());
         if let Some(call) = part.get("functionCall") {
+            self.reasoning.end();
             return self.call(&call.object()?, news);
         }
         let thought = part.get("thought").map(|thought| thought.truth());
+        let text = part.text_if_any("text")?;
         if thought.transpose()? == Some(true) {
-            return Ok(());
-        }
-        if let Some(text) = part.text_if_any("text")?
+            self.reasoning.more(&text.unwrap_or_default(), news);
+        } else if let Some(text) = text
             && !text.is_empty()
         {
+            self.reasoning.end();
             self.draft.text(&text);
             news.push(Delta::Text(text));
         }
@@ -161,6 +165,7 @@ impl Streamed {
                 parts: self.parts,
             })]);
         }
+        self.draft.reasoning(self.reasoning);
         self.draft.close(match self.finish.as_deref() {
             None => Stop::Cut,
             Some("STOP") => Stop::End,

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::Provider;
+use super::{Delta, Provider};
 use crate::call::ToolCall;
 use crate::store::Usage;
 use crate::turn::{ModelMessage, Stop, Written};
@@ -30,6 +30,11 @@ impl Reply {
         &self.message.text
     }
 
+    /// The model's reasoning; empty where the provider returns none as text.
+    pub fn reasoning(&self) -> &str {
+        &self.message.reasoning
+    }
+
     /// The calls that may run, in order: none where the reply was cut off, because its last call may be half of what was meant and
     /// the calls before it half of a plan. What was cut off stands in [`message`](Self::message).
     pub fn calls(&self) -> &[ToolCall] {
@@ -50,11 +55,43 @@ impl Reply {
     }
 }
 
+/// The reasoning of a reply while it is read: blocks, with an empty line between two of them.
+#[derive(Debug, Default)]
+pub(super) struct Reasoning {
+    text: String,
+    /// Whether the last block goes on.
+    open: bool,
+}
+
+impl Reasoning {
+    /// More of the open block, else the beginning of one.
+    pub(super) fn more(&mut self, piece: &str, news: &mut Vec<Delta>) {
+        if piece.is_empty() {
+            return;
+        }
+        let apart = if self.open || self.text.is_empty() {
+            ""
+        } else {
+            "\n\n"
+        };
+        let piece = format!("{apart}{piece}");
+        self.open = true;
+        self.text.push_str(&piece);
+        news.push(Delta::Reasoning(piece));
+    }
+
+    /// The block is over.
+    pub(super) fn end(&mut self) {
+        self.open = false;
+    }
+}
+
 /// A reply while it is read.
 #[derive(Debug)]
 pub(super) struct Draft {
     provider: Provider,
     text: String,
+    reasoning: String,
     calls: Vec<ToolCall>,
     /// Whether every part is known to be whole.
     whole: bool,
@@ -67,6 +104,7 @@ impl Draft {
         Self {
             provider,
             text: String::new(),
+            reasoning: String::new(),
             calls: Vec::new(),
             whole: true,
             written: None,
@@ -76,6 +114,10 @@ impl Draft {
 
     pub(super) fn text(&mut self, text: &str) {
         self.text.push_str(text);
+    }
+
+    pub(super) fn reasoning(&mut self, reasoning: Reasoning) {
+        self.reasoning = reasoning.text;
     }
 
     /// A call. Where the model wrote nothing as arguments, they are an empty object.
@@ -121,6 +163,7 @@ impl Draft {
         Reply {
             message: ModelMessage {
                 text: self.text,
+                reasoning: self.reasoning,
                 calls: self.calls,
                 truncated: !stop.is_whole(),
                 provider_tools: Vec::new(),

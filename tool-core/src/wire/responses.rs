@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
 use super::json::{Node, Object, json};
-use super::reply::Draft;
+use super::reply::{Draft, Reasoning};
 use super::stream::{Delta, Reading};
 use super::{Provider, Reply, Stop, WireError};
 use crate::store::Usage;
@@ -29,6 +29,8 @@ struct Item {
     whole: bool,
     call: Option<Called>,
     text: String,
+    /// Whether its reasoning has streamed, so that the whole item brings nothing new.
+    reasoned: bool,
 }
 
 /// A call among the items.
@@ -43,6 +45,9 @@ struct Called {
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     items: Vec<Item>,
+    reasoning: Reasoning,
+    /// The part of an item whose reasoning came last: number of the item, key and number of the part.
+    thinking: Option<(u64, &'static str, u64)>,
     stop: Option<Stop>,
     usage: Option<Usage>,
     refused: bool,
@@ -102,7 +107,10 @@ impl Streamed {
             whole: done && object.text_if_any("status")?.as_deref() != Some("incomplete"),
             call: None,
             text: String::new(),
+            reasoned: false,
         };
+        let known = self.items.iter().find(|known| known.index == index);
+        let reasoned = known.is_some_and(|known| known.reasoned);
         match &*object.text("type")? {
             "function_call" => {
                 item.call = Some(Called {
@@ -118,11 +126,22 @@ impl Streamed {
                     self.refused |= refused;
                 }
             }
+            "reasoning" if done && !reasoned => {
+                item.reasoned = true;
+                for key in ["summary", "content"] {
+                    let parts = object.get(key).map(|parts| parts.array()).transpose()?;
+                    for (at, part) in (0..).zip(parts.unwrap_or_default()) {
+                        let piece = part.object()?.text_if_any("text")?;
+                        self.think((index, key, at), &piece.unwrap_or_default(), news);
+                    }
+                }
+            }
+            "reasoning" => item.reasoned = reasoned,
             "custom_tool_call" => {
                 let kind = object.need("type")?;
                 return Err(kind.wrong("`function_call`, as no other kind of tool was offered"));
             }
-            // Reasoning, and what the provider runs itself: it goes back as it came.
+            // What the provider runs itself: it goes back as it came, as reasoning does.
             _ => {}
         }
         let known = self.items.iter_mut().find(|known| known.index == index);
@@ -139,6 +158,14 @@ impl Streamed {
             None => self.items.push(item),
         }
         Ok(())
+    }
+
+    /// A piece of reasoning in a part of an item. Each part is a block.
+    fn think(&mut self, part: (u64, &'static str, u64), piece: &str, news: &mut Vec<Delta>) {
+        if self.thinking.replace(part) != Some(part) {
+            self.reasoning.end();
+        }
+        self.reasoning.more(piece, news);
     }
 
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Item, WireError> {
@@ -178,6 +205,7 @@ impl Streamed {
             }
         }
         draft.written(&written);
+        draft.reasoning(self.reasoning);
         draft.used(self.usage);
         draft.close(match self.stop {
             None => Stop::Cut,
@@ -221,6 +249,19 @@ impl Reading for Streamed {
                 self.open(&event)?.text.push_str(&piece);
                 news.push(Delta::Text(piece));
             }
+            kind @ ("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
+                let (key, number) = match kind {
+                    "response.reasoning_text.delta" => ("content", "content_index"),
+                    _ => ("summary", "summary_index"),
+                };
+                let part = (
+                    event.need("output_index")?.number()?,
+                    key,
+                    event.need(number)?.number()?,
+                );
+                self.open(&event)?.reasoned = true;
+                self.think(part, &event.text("delta")?, news);
+            }
             "response.function_call_arguments.delta" => {
                 let text = event.text("delta")?;
                 let index = event.need("output_index")?;
@@ -252,7 +293,7 @@ impl Reading for Streamed {
                     message: event.text_if_any("message")?.unwrap_or_default(),
                 });
             }
-            // Progress of what the provider runs itself, reasoning, annotations: all of it is in the items.
+            // Progress of what the provider runs itself, annotations: all of it is in the items.
             _ => {}
         }
         Ok(())

@@ -8,6 +8,8 @@ use super::{Provider, Reply, WireError, anthropic, bedrock, chat, gemini, respon
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delta {
+    /// More of the model's reasoning. The pieces together are [`Reply::reasoning`].
+    Reasoning(String),
     /// More text.
     Text(String),
     /// A call has begun.

@@ -18,6 +18,7 @@ use super::json::json as raw;
 ///
 /// ```
 /// use serde::Serialize;
+/// use serde_json::json;
 /// use serde_json::value::RawValue;
 /// use tool_core::wire::{Provider, SystemPrompt};
 ///
@@ -33,15 +34,15 @@ use super::json::json as raw;
 /// let history = Provider::Anthropic.system_message("Be brief.");
 /// let body = Body { model: "a-model", system: &history.system, messages: &history.messages };
 /// assert_eq!(
-///     serde_json::to_string(&body)?,
-///     r#"{"model":"a-model","system":[{"type":"text","text":"Be brief."}],"messages":[]}"#
+///     serde_json::to_value(&body)?,
+///     json!({"model": "a-model", "system": [{"type": "text", "text": "Be brief."}], "messages": []})
 /// );
 ///
 /// let history = Provider::Chat.system_message("Be brief.");
 /// let body = Body { model: "a-model", system: &history.system, messages: &history.messages };
 /// assert_eq!(
-///     serde_json::to_string(&body)?,
-///     r#"{"model":"a-model","messages":[{"role":"system","content":"Be brief."}]}"#
+///     serde_json::to_value(&body)?,
+///     json!({"model": "a-model", "messages": [{"role": "system", "content": "Be brief."}]})
 /// );
 /// # Ok(())
 /// # }

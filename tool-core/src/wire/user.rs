@@ -43,7 +43,7 @@ pub(super) fn write(provider: Provider, parts: &[Part], out: &mut Results) {
     }
     // Bedrock refuses a message that has documents and no text.
     if out.documents > documents && !has_text {
-        content.push(text_part(provider, "The user sent no text with it."));
+        content.push(text_part(provider, "The user sent only files."));
     }
     let key = match provider {
         Provider::Gemini => "parts",

@@ -55,9 +55,11 @@ fn the_news_of_a_stream_make_the_answer() {
             news.extend(stream.feed(body.as_bytes()).unwrap());
         }
         let reply = stream.finish().unwrap();
-        let (mut text, mut calls) = (String::new(), Vec::<ToolCall>::new());
+        let (mut text, mut reasoning) = (String::new(), String::new());
+        let mut calls = Vec::<ToolCall>::new();
         for delta in news {
             match delta {
+                Delta::Reasoning(piece) => reasoning.push_str(&piece),
                 Delta::Text(piece) => text.push_str(&piece),
                 Delta::Call { id, name } => calls.push(ToolCall::new(id, name, "")),
                 Delta::Arguments { id, text } => {
@@ -68,6 +70,7 @@ fn the_news_of_a_stream_make_the_answer() {
             }
         }
         assert_eq!(text, reply.text(), "{provider}");
+        assert_eq!(reasoning, reply.reasoning(), "{provider}");
         assert_eq!(calls, reply.calls(), "{provider}");
     }
 }

@@ -12,6 +12,7 @@ mod cut;
 mod malformed;
 mod offers;
 mod parts;
+mod reasoning;
 mod results;
 mod searched;
 mod split;

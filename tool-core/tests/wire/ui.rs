@@ -176,7 +176,8 @@ fn answers_of_every_provider_are_shown() {
             .collect();
         assert_eq!(calls.len(), 2, "{provider}");
         assert_eq!(calls[0]["input"], json!({"city": "Zürich", "days": 3}));
-        assert_eq!(chunks[2]["delta"], "Ich sehe nach: ☕");
+        let text = chunks.iter().find(|chunk| chunk["type"] == "text-delta");
+        assert_eq!(text.unwrap()["delta"], "Ich sehe nach: ☕");
     }
     let body = recorded(Provider::Bedrock).0.replace(
         "\"stopReason\":\"tool_use\"",

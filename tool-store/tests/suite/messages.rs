@@ -41,9 +41,9 @@ async fn contents(store: &impl Both, conversation: &str) -> Vec<(Role, String)> 
 }
 
 both! {
-    // A14: system messages, parts of users and of results survive, each in its own conversation
+    // A14: system messages, parts of users and of results, and reasoning survive, each in its own conversation
     #[test]
-    async fn system_messages_and_parts_come_back_as_they_were_said(store: impl Both) {
+    async fn system_messages_parts_and_reasoning_come_back_as_they_were_said(store: impl Both) {
         let turns = Turns::new(store.clone());
         let question = UserMessage::from([
             Part::text("What is \"this\"?\n"),
@@ -55,7 +55,10 @@ both! {
             assert_eq!(turns.instruct(system, &cx).await.unwrap(), 1);
             assert_eq!(turns.say(question.clone(), &cx).await.unwrap(), 2);
             assert_eq!(turns.say("Only text", &cx).await.unwrap(), 3);
-            let message = ModelMessage::calls([ToolCall::new("c0", "draw", "{}")]);
+            let message = ModelMessage {
+                reasoning: format!("I am told: {system}"),
+                ..ModelMessage::calls([ToolCall::new("c0", "draw", "{}")])
+            };
             let message = turns.record(message, &cx).await.unwrap();
             let turn = turns.run(&tool_core::toolset![draw], &message, &cx).await.unwrap();
             assert!(matches!(turn, Turn::Complete(_)));
@@ -67,6 +70,10 @@ both! {
             assert_eq!(serde_json::from_str::<String>(&messages[0].1).unwrap(), system);
             assert_eq!(serde_json::from_str::<UserMessage>(&messages[1].1).unwrap(), question);
             assert_eq!(messages[2].1, r#""Only text""#);
+            let thought: ModelMessage = serde_json::from_str(&messages[3].1).unwrap();
+            assert_eq!(thought.reasoning, format!("I am told: {system}"));
+            let last = turns.last(&cx(name)).await.unwrap().unwrap();
+            assert_eq!(*last.message(), thought);
             let result: tool_core::turn::ToolMessage = serde_json::from_str(&messages[4].1).unwrap();
             assert_eq!(&*result.model.unwrap().to_parts(), [Part::text("a chart"), picture()]);
         }

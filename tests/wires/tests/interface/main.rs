@@ -114,11 +114,19 @@ async fn drive(package: &str) -> Ran {
     // A tool that does not exist is a part too.
     assert_eq!(part("call_5")["type"], "dynamic-tool");
     assert_eq!(part("call_5")["state"], "output-error");
-    let texts: Vec<&str> = parts
+    // A14: what the model thinks is a part of its own, before its answer.
+    let texts: Vec<[&str; 2]> = parts
         .iter()
-        .filter_map(|part| part["text"].as_str())
+        .filter_map(|part| Some([part["type"].as_str()?, part["text"].as_str()?]))
         .collect();
-    assert_eq!(texts, ["I will.", "All is done."]);
+    assert_eq!(
+        texts,
+        [
+            ["reasoning", "Five calls."],
+            ["text", "I will."],
+            ["text", "All is done."]
+        ]
+    );
 
     // And the tools have run once each.
     assert_eq!(server.mails(), ["bob"]);

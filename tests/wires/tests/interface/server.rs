@@ -15,7 +15,7 @@ use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, ToolMessage, Turns};
-use tool_core::wire::ui::{Answers, Chunk, DONE, HEADERS, Writer};
+use tool_core::wire::ui::{Answers, Chunk, DONE, HEADERS, Writer, user_message};
 use tool_core::wire::{Delta, Provider, Reply};
 use tool_core::{Approvals, Effect, Gate, KeyRing, Rules};
 
@@ -119,9 +119,16 @@ impl Model for Scripted {
         let chunk = |delta: serde_json::Value| {
             json!({"choices": [{"index": 0, "delta": delta}]}).to_string()
         };
+        let history = Provider::Chat.history(request.messages).unwrap();
+        let picture = history.messages[0].get();
+        assert!(
+            picture.contains("data:image/png;base64,iVBORw0KGgo="),
+            "{picture}"
+        );
         let mut events = Vec::new();
         let mut finish = "stop";
         if request.step == 1 {
+            events.push(chunk(json!({"reasoning_content": "Five calls."})));
             events.extend(["I ", "will."].map(|text| chunk(json!({"content": text}))));
             for (at, (name, arguments)) in [
                 ("import", vec!["{}"]),
@@ -204,6 +211,9 @@ async fn chat(State(durable): State<Durable>, body: String) -> Response {
 
     let (sender, news) = unbounded();
     let turns = Turns::new(durable.store);
+    if let Some(message) = user_message(&body).unwrap() {
+        turns.say(message, &cx).await.unwrap();
+    }
     let turns = turns.progress({
         let sender = sender.clone();
         move |call, step| {

@@ -184,6 +184,8 @@ async fn through(provider: Provider, request: &Request) -> Ran {
         ("streamed", streamed.finish().unwrap()),
     ] {
         assert_eq!(said[key]["text"], reply.text(), "{provider} {key}");
+        let reasoning = &said[key]["reasoning"];
+        assert_eq!(reasoning, reply.reasoning(), "{provider} {key}");
         let read = said[key]["calls"].as_array().unwrap();
         assert_eq!(read.len(), reply.calls().len(), "{provider} {key}");
         for (read, call) in read.iter().zip(reply.calls()) {

@@ -51,6 +51,12 @@ pub enum Chunk {
     TextDelta { id: String, delta: String },
     /// It ends.
     TextEnd { id: String },
+    /// A part with reasoning begins.
+    ReasoningStart { id: String },
+    /// More of the reasoning.
+    ReasoningDelta { id: String, delta: String },
+    /// The part with reasoning ends.
+    ReasoningEnd { id: String },
     /// A call begins.
     ToolInputStart {
         tool_call_id: String,

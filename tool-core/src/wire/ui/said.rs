@@ -1,4 +1,4 @@
-//! What a user has written in an interface.
+//! Users' messages from an interface.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::back::{last_message, text, wrong};
 use crate::output::Part;
 use crate::turn::UserMessage;
 
-/// Reads what the user has said from what an interface has sent: the texts and files of the last message, for
+/// Reads the user's message from the request of an interface: the texts and files of the last message, for
 /// [`Turns::say`](crate::turn::Turns::say).
 ///
 /// The body is what `useChat` posts (an object with `messages`) or the list of messages itself. `None` where the last message is not a

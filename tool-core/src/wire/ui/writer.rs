@@ -27,13 +27,28 @@ pub struct Writer {
     calls: Vec<Call>,
     /// Ids that the interface has seen.
     shown: HashSet<String>,
-    /// The text that is open.
-    text: Option<String>,
+    /// The text or the reasoning that is open.
+    open: Option<Open>,
     texts: u32,
-    /// Whether this step's text was shown as it came.
-    streamed: bool,
+    reasonings: u32,
+    /// What of this step was shown as it came.
+    streamed: Streamed,
+    shows_reasoning: bool,
     in_step: bool,
     finish: FinishReason,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Streamed {
+    text: bool,
+    reasoning: bool,
+}
+
+/// What is being written, with its id.
+#[derive(Clone, Debug)]
+enum Open {
+    Text(String),
+    Reasoning(String),
 }
 
 /// A call, as far as it was shown.
@@ -75,12 +90,21 @@ impl Writer {
             tools: tools.clone(),
             calls: Vec::new(),
             shown: HashSet::new(),
-            text: None,
+            open: None,
             texts: 0,
-            streamed: false,
+            reasonings: 0,
+            streamed: Streamed::default(),
+            shows_reasoning: true,
             in_step: false,
             finish: FinishReason::Stop,
         }
+    }
+
+    /// Leaves out the model's reasoning, which the interface gets as parts of the type `reasoning` by default.
+    #[must_use]
+    pub fn without_reasoning(mut self) -> Self {
+        self.shows_reasoning = false;
+        self
     }
 
     /// Goes on with the message that the answers are about: its open calls get their results in it.
@@ -116,12 +140,12 @@ impl Writer {
     pub fn step(&mut self) -> Vec<Chunk> {
         let mut chunks = self.end_step();
         chunks.push(Chunk::StartStep);
-        (self.in_step, self.streamed) = (true, false);
+        (self.in_step, self.streamed) = (true, Streamed::default());
         chunks
     }
 
     fn end_step(&mut self) -> Vec<Chunk> {
-        let mut chunks = self.end_text();
+        let mut chunks = self.end_open();
         if std::mem::take(&mut self.in_step) {
             chunks.push(Chunk::FinishStep);
         }
@@ -136,23 +160,56 @@ impl Writer {
         }
     }
 
-    fn end_text(&mut self) -> Vec<Chunk> {
-        let ended = self.text.take().map(|id| Chunk::TextEnd { id });
+    fn end_open(&mut self) -> Vec<Chunk> {
+        let ended = self.open.take().map(|open| match open {
+            Open::Text(id) => Chunk::TextEnd { id },
+            Open::Reasoning(id) => Chunk::ReasoningEnd { id },
+        });
         ended.into_iter().collect()
     }
 
     fn write(&mut self, text: &str) -> Vec<Chunk> {
         let mut chunks = Vec::new();
-        let id = self.text.clone().unwrap_or_else(|| {
+        let id = if let Some(Open::Text(id)) = &self.open {
+            id.clone()
+        } else {
+            chunks.extend(self.end_open());
             self.texts += 1;
             let id = format!("text-{}", self.texts);
             chunks.push(Chunk::TextStart { id: id.clone() });
             id
-        });
-        self.text = Some(id.clone());
+        };
+        self.open = Some(Open::Text(id.clone()));
         chunks.push(Chunk::TextDelta {
             id,
             delta: text.to_owned(),
+        });
+        chunks
+    }
+
+    fn think(&mut self, piece: &str) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        if !self.shows_reasoning {
+            return chunks;
+        }
+        let (id, piece) = if let Some(Open::Reasoning(id)) = &self.open {
+            (id.clone(), piece)
+        } else {
+            // The empty line before a block belongs between two blocks of one part.
+            let piece = piece.trim_start();
+            if piece.is_empty() {
+                return chunks;
+            }
+            chunks.extend(self.end_open());
+            self.reasonings += 1;
+            let id = format!("reasoning-{}", self.reasonings);
+            chunks.push(Chunk::ReasoningStart { id: id.clone() });
+            (id, piece)
+        };
+        self.open = Some(Open::Reasoning(id.clone()));
+        chunks.push(Chunk::ReasoningDelta {
+            id,
+            delta: piece.to_owned(),
         });
         chunks
     }
@@ -161,12 +218,16 @@ impl Writer {
     pub fn news(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
         match delta {
+            Delta::Reasoning(piece) => {
+                self.streamed.reasoning = true;
+                chunks.extend(self.think(piece));
+            }
             Delta::Text(text) => {
-                self.streamed = true;
+                self.streamed.text = true;
                 chunks.extend(self.write(text));
             }
             Delta::Call { id, name } => {
-                chunks.extend(self.end_text());
+                chunks.extend(self.end_open());
                 let shown = self.begin(id, name, State::Streaming);
                 let (dynamic, title) = self.look(name);
                 chunks.push(Chunk::ToolInputStart {
@@ -199,14 +260,18 @@ impl Writer {
         self.said(reply.message())
     }
 
-    /// What the model has said: the end of a text that streamed, or all of it, and its calls. The calls of a message that was cut off
-    /// are shown as failed.
+    /// What the model has said: the end of a text that streamed, or all of it with the model's reasoning, and its calls. The calls of
+    /// a message that was cut off are shown as failed.
     pub fn said(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
-        if !self.streamed && !message.text.is_empty() {
+        let Streamed { text, reasoning } = self.streamed;
+        if !text && !reasoning && !message.reasoning.is_empty() {
+            chunks.extend(self.think(&message.reasoning));
+        }
+        if !text && !message.text.is_empty() {
             chunks.extend(self.write(&message.text));
         }
-        chunks.extend(self.end_text());
+        chunks.extend(self.end_open());
         // Ids may come twice in a message: each streamed call is taken once.
         let mut taken = Vec::new();
         for call in &message.calls {

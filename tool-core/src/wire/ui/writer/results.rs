@@ -243,10 +243,10 @@ impl Writer {
                     _ => {}
                 }
                 let mut chunks = Vec::new();
-                if !self.streamed && !text.is_empty() {
+                if !self.streamed.text && !text.is_empty() {
                     chunks.extend(self.begin_step());
                     chunks.extend(self.write(text));
-                    self.streamed = true;
+                    self.streamed.text = true;
                 }
                 Ok(chunks)
             }

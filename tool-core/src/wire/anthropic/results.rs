@@ -1,0 +1,92 @@
+//! Results and files, as Anthropic takes them.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::wire::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use crate::wire::json::{as_message, json as raw};
+
+#[derive(Serialize)]
+struct ToolResult<'a> {
+    r#type: &'static str,
+    tool_use_id: &'a str,
+    content: Content<'a>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<Value>),
+}
+
+/// All results go into one message, and nothing stands before them.
+pub(in crate::wire) fn results(results: &[Answered<'_>], out: &mut Results) {
+    let mut content = Vec::new();
+    for result in results {
+        let text;
+        let parts = match &result.view {
+            View::Parts(parts) => Content::Parts(
+                parts
+                    .iter()
+                    .map(|part| match piece(part) {
+                        Piece::Text(text) => json!({"type": "text", "text": text}),
+                        Piece::File(file) => block(&file).unwrap_or_else(|why| {
+                            let line = out.leave_out(Some(result.id), &file, why);
+                            json!({"type": "text", "text": line})
+                        }),
+                    })
+                    .collect(),
+            ),
+            view => {
+                text = view.text();
+                Content::Text(&text)
+            }
+        };
+        content.push(raw(&ToolResult {
+            r#type: "tool_result",
+            tool_use_id: result.id,
+            content: parts,
+            is_error: result.is_error,
+        }));
+    }
+    out.messages.extend(as_message("user", content));
+}
+
+/// A file as a block of a result or of a user's message.
+pub(in crate::wire) fn block(file: &File<'_>) -> Result<Value, &'static str> {
+    if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
+        return Err("Anthropic fetches only http and https addresses");
+    }
+    let source = match file.bytes {
+        Bytes::At(url) => json!({"type": "url", "url": url}),
+        Bytes::Base64(data) => {
+            json!({"type": "base64", "media_type": file.media_type, "data": data})
+        }
+    };
+    match file.media_type {
+        "image/jpeg" | "image/png" | "image/gif" | "image/webp" => {
+            Ok(json!({"type": "image", "source": source}))
+        }
+        "application/pdf" => Ok(document(file, &source)),
+        kind if kind.starts_with("text/") => {
+            // The API takes any text, but only under this type and not as base64.
+            let text = file
+                .text()
+                .ok_or("Anthropic takes texts only as UTF-8, not by address")?;
+            let source = json!({"type": "text", "media_type": "text/plain", "data": text});
+            Ok(document(file, &source))
+        }
+        _ => Err("Anthropic takes JPEG, PNG, GIF, WebP, PDF and texts"),
+    }
+}
+
+fn document(file: &File<'_>, source: &Value) -> Value {
+    let mut block = json!({"type": "document", "source": source});
+    if let Some(name) = file.name {
+        block["title"] = json!(name);
+    }
+    block
+}
