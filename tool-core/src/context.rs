@@ -46,7 +46,7 @@ pub use extract::{FromContext, FromSecret, FromVariable};
 #[cfg(feature = "host")]
 pub(crate) use filing::Filing;
 #[cfg(feature = "host")]
-pub(crate) use gated::Gated;
+pub(crate) use gated::{Gated, TypedOutput};
 pub use services::{
     ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, History,
     OAuth, OAuthToken, Said, Speaker, StatePlace, StateStore, TokenSource,

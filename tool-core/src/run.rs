@@ -49,6 +49,8 @@ mod typed;
 #[cfg(feature = "host")]
 pub use blocking::BlockingPool;
 pub use blocking::blocking;
+#[cfg(feature = "host")]
+pub(crate) use claim::{Before, begun};
 pub(crate) use drive::finish;
 pub(crate) use guard::panic_text;
 pub(crate) use prepared::{Prepared, check, check_variables, decode};

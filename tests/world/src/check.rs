@@ -328,8 +328,9 @@ impl At<'_> {
                 (&run.who.tenant, &run.who.conversation) == (&place.tenant, &place.conversation)
             })
         });
-        let switched = |tool: &str| self.facts.switched.contains(tool);
-        // A nested call does not run either where the tool that makes it, or one that it calls before, was switched off.
+        let switched =
+            |tool: &str| self.facts.switched.contains(tool) || self.facts.hooked.contains(tool);
+        // A nested call does not run either where the tool that makes it, or one that it calls before, was switched off or ended by a hook.
         let mut outer = NAMES
             .iter()
             .filter(|outer| relayed_by(outer).contains(&self.tool()));
@@ -343,8 +344,13 @@ impl At<'_> {
         }
         let rows = self.rows.approvals.iter();
         let granted = rows.filter(|row| row.place == *place && row.granted.is_some());
-        // A call is asked about again where the policy has changed since, so it may have several approvals.
-        let granted: BTreeSet<&str> = granted.map(|row| row.call.as_str()).collect();
+        // A call is asked about again where the policy has changed since, so it may have several approvals. The answer under the policy
+        // that holds at the end counts, which may be a denial.
+        let rows = self.rows.approvals.iter();
+        let denied = rows.filter(|row| row.place == *place && row.denied);
+        let denied: BTreeSet<&str> = denied.map(|row| row.call.as_str()).collect();
+        let granted = granted.map(|row| row.call.as_str());
+        let granted: BTreeSet<&str> = granted.filter(|call| !denied.contains(call)).collect();
         let (granted, begun) = (granted.len(), self.begins().count());
         if granted > begun {
             let what = format!("{place}: {granted} calls were approved and {begun} ran");

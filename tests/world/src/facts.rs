@@ -106,6 +106,8 @@ pub struct Facts {
     pub told: BTreeSet<(Place, String)>,
     /// Tools that somebody has switched off or denied.
     pub switched: BTreeSet<String>,
+    /// Tools of calls that a hook has ended before their bodies began, or while they waited for a nested call.
+    pub hooked: BTreeSet<String>,
     /// Kill switches that were stored: the tool, the place in the order of stored changes, and the time in milliseconds.
     pub stored_kills: Vec<(String, u64, u128)>,
     /// Places of claims in the order of stored changes, by workspace and key.

@@ -371,8 +371,10 @@ fn count_up(
     /// Its text.
     note: String,
 ) -> ToolStream<String, String> {
+    // The call of the fn is the beginning, whether or not its stream is polled.
+    let at = phone.begin(&cx, &mark, &note).at;
     tool_stream! {
-        let running = phone.begin(&cx, &mark, &note);
+        let running = Running { phone: &phone, at };
         for step in 1..=3 {
             yield format!("{step} {}", own_sentinel(&cx));
             pause(5).await;

@@ -1,7 +1,8 @@
 //! What a gate adds to a call.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +16,18 @@ use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall};
 
 /// Most notes that one call may leave.
 const NOTES: usize = 100;
+
+/// Where a typed call keeps its output as a value, beside the JSON text that is stored.
+#[derive(Clone, Default)]
+pub(crate) struct TypedOutput(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
+
+impl TypedOutput {
+    /// The value, if a body has returned one of this type.
+    pub(crate) fn take<T: 'static>(&self) -> Option<T> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        kept?.downcast().ok().map(|value| *value)
+    }
+}
 
 /// What a gate adds to a call.
 pub(crate) struct Gated {
@@ -34,6 +47,8 @@ pub(crate) struct Gated {
     notes: Mutex<Vec<AuditNote>>,
     /// Approvals that calls of this call wait for.
     asked: Mutex<Vec<Ticket>>,
+    /// `None` where only the JSON text of the output is wanted.
+    output: Option<TypedOutput>,
 }
 
 impl Gated {
@@ -85,6 +100,7 @@ impl Gated {
             children: AtomicU32::new(0),
             notes: Mutex::default(),
             asked: Mutex::default(),
+            output: None,
         })
     }
 
@@ -92,6 +108,16 @@ impl Gated {
     pub(crate) fn at(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self
+    }
+
+    /// Keeps the output as a value as well.
+    pub(crate) fn keep_in(&mut self, output: TypedOutput) {
+        self.output = Some(output);
+    }
+
+    /// Where the output is kept as a value.
+    pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
+        self.output.as_ref()
     }
 
     /// The identity of the call.
@@ -226,6 +252,13 @@ impl ToolContext {
     pub(crate) fn set_returned(&self) {
         if let Some(gated) = self.gated() {
             gated.returned.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps the output of the body as a value, if the caller wants one.
+    pub(crate) fn keep_output<T: Send + 'static>(&self, output: T) {
+        if let Some(TypedOutput(slot)) = self.gated().and_then(Gated::typed_output) {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(output));
         }
     }
 

@@ -5,10 +5,10 @@ use super::hash::contract;
 use super::{Gate, Judgement, canonical};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
-use crate::run::Prepared;
+use crate::run::{self, Before, Prepared};
 use crate::store::{
     ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus, Scope, StoreError,
-    Timestamp,
+    Timestamp, Verdict,
 };
 
 /// Evidence that a person has said yes, and that this is used up: for this call now, or by a run of which only the ledger knows whether
@@ -32,6 +32,8 @@ pub(crate) enum Asked {
     Approved(Approved),
     /// A person has said yes, and nothing may begin on it any more: what the ledger has stored is all there is.
     Used { id: String },
+    /// The call has begun before, so nobody is asked.
+    Before(Before),
     /// A person has said yes to other arguments: the call is to be made with those.
     Edited(Box<Grant>),
     /// A person has to say something.
@@ -122,16 +124,16 @@ pub(crate) async fn pass(
                 let workspace = prepared.context().own_workspace();
                 let expired = approvals.store().expire((&workspace).into(), now).await;
                 expired.map_err(|error| failed(&error))?;
-                ask(approvals, prepared, judged, now).await
+                ask(gate, approvals, prepared, judged, now).await
             }
-            None => ask(approvals, prepared, judged, now).await,
+            None => ask(gate, approvals, prepared, judged, now).await,
         };
     };
     let requires_more = judged.four_eyes() && !grant.request().four_eyes;
     if *grant.request().policy != *judged.version() || requires_more {
         // What was approved was approved under other rules.
         withdraw(approvals, &grant).await?;
-        return ask(approvals, prepared, judged, now).await;
+        return ask(gate, approvals, prepared, judged, now).await;
     }
     match *grant {
         Grant::Open(grant) => spend(gate, approvals, grant, now).await,
@@ -190,16 +192,13 @@ fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
         .ok_or_else(|| ToolError::new("the arguments are nested too deep to be approved"))
 }
 
-/// The approval of an earlier dispatch of the very same call: the same identity, caller, agent, arguments, contract and policy.
-async fn earlier(
+/// Every approval that was asked for a call of this identity, caller and tool, oldest first.
+async fn asked_before(
     approvals: &Approvals,
     prepared: &Prepared,
-    judged: &Judgement,
-    now: Timestamp,
-) -> Result<Option<Loaded>, ToolError> {
+) -> Result<Vec<ApprovalRow>, ToolError> {
     let cx = prepared.context();
     let workspace = cx.own_workspace();
-    let (contract, arguments) = (contract(prepared.tool()), arguments(prepared)?);
     let keys = [cx.idempotency_key(), cx.earlier_key()];
     let mut rows = Vec::new();
     for key in keys.into_iter().flatten() {
@@ -219,6 +218,39 @@ async fn earlier(
             break;
         }
     }
+    Ok(rows)
+}
+
+/// The arguments that approvers have written in place of the call's own, or in place of others that they had written before.
+pub(crate) async fn edits(
+    approvals: &Approvals,
+    prepared: &Prepared,
+) -> Result<Vec<String>, ToolError> {
+    let rows = asked_before(approvals, prepared).await?;
+    let mut known = vec![arguments(prepared)?];
+    for row in rows {
+        let asked = row.request;
+        if asked.agent.as_deref() == prepared.context().agent()
+            && known.contains(&asked.arguments)
+            && let Some(Verdict::Edit(edited)) = row.answer.map(|answer| answer.verdict)
+        {
+            known.push(edited);
+        }
+    }
+    known.remove(0);
+    Ok(known)
+}
+
+/// The approval of an earlier dispatch of the very same call: the same identity, caller, agent, arguments, contract and policy.
+async fn earlier(
+    approvals: &Approvals,
+    prepared: &Prepared,
+    judged: &Judgement,
+    now: Timestamp,
+) -> Result<Option<Loaded>, ToolError> {
+    let cx = prepared.context();
+    let (contract, arguments) = (contract(prepared.tool()), arguments(prepared)?);
+    let rows = asked_before(approvals, prepared).await?;
     let mut own = rows.into_iter().rev().filter(|row| {
         let request = &row.request;
         request.agent.as_deref() == cx.agent()
@@ -244,8 +276,9 @@ async fn earlier(
         .map_err(|error| failed(&error))
 }
 
-/// Asks a person.
+/// Asks a person about a call that has not begun. One that has begun may have had an effect, under whatever policy that was.
 async fn ask(
+    gate: &Gate,
     approvals: &Approvals,
     prepared: &Prepared,
     judged: &Judgement,
@@ -256,6 +289,9 @@ async fn ask(
         .identity()
         .cloned()
         .ok_or_else(|| ToolError::new("the call has no identity, so nobody can approve it"))?;
+    if let Some(before) = run::begun(gate, prepared).await? {
+        return Ok(Asked::Before(before));
+    }
     let room = approvals.has_room(cx, now).await;
     if !room.map_err(|error| failed(&error))? {
         return Err(ToolError::of(

@@ -9,7 +9,6 @@ use futures::FutureExt as _;
 use futures::future::{Either, select};
 use tower::ServiceExt as _;
 
-use super::gated::Repeat;
 use super::guard;
 use super::prepared::begin;
 use super::steps::{Body, Claimed, Flight, Left, Permitted, Ran, Running};
@@ -35,7 +34,6 @@ pub(super) async fn runs<P: Pause>(
     toolset: &Toolset,
     claimed: Claimed<Flight>,
     body: Body<Job>,
-    repeat: Repeat,
     caller: &mut P,
 ) -> Result<(Running<Flight>, Ran), Left<Flight>> {
     let (permit, mut running) = claimed.permit();
@@ -64,7 +62,7 @@ pub(super) async fn runs<P: Pause>(
             return Err(running.dropped());
         };
         let retry = running.held().gate().retry();
-        if repeat == Repeat::Once || tries >= retry.attempts || !running.may_repeat(&ran) {
+        if tries >= retry.attempts || !running.may_repeat(&ran) {
             return Ok((running, ran));
         }
         let doubled = retry.wait.saturating_mul(1 << (tries - 1).min(16));
@@ -87,7 +85,8 @@ pub(super) async fn runs<P: Pause>(
         }
         let body = match begin(prepared.tool(), prepared.arguments(), cx.clone()) {
             Ok(job) => Body::new(job),
-            Err(error) => return Ok((running, Ran::failed(error))),
+            // A typed call may hold arguments that its JSON text does not give back.
+            Err(_) => return Ok((running, ran)),
         };
         let permit;
         (permit, running) = match running.again(ran) {

@@ -9,7 +9,7 @@ use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
-use crate::gate::{Gate, canonical, hash};
+use crate::gate::{Gate, ask, canonical, hash};
 use crate::store::{
     self, AuditRow, CallId, CallKey, EffectEnd, EffectRow, EffectState, Ended, EndedEffect, Intent,
     Resolution, StoreError, Timestamp,
@@ -34,7 +34,7 @@ pub(super) enum Begun {
 }
 
 /// What an earlier run of a call has left.
-pub(super) enum Before {
+pub(crate) enum Before {
     /// Its stored result.
     Stored(String),
     /// A row whose outcome is not known, or not yet.
@@ -94,17 +94,53 @@ pub(super) async fn earlier(
     };
     let row = ledger.store.get(&identity.key()).await;
     let row = row.map_err(|error| unavailable(&error))?;
-    let is_own = |row: &EffectRow| {
-        let intent = &row.intent;
-        intent.call == call.id
-            && intent.principal == cx.principal()
-            && intent.agent.as_deref() == cx.agent()
+    Ok(row.filter(|row| is_own(row, call, cx)).map(before))
+}
+
+fn is_own(row: &EffectRow, call: &ToolCall, cx: &ToolContext) -> bool {
+    let intent = &row.intent;
+    intent.call == call.id
+        && intent.principal == cx.principal()
+        && intent.agent.as_deref() == cx.agent()
+}
+
+/// What an earlier run of a call has left, with the call's own arguments or with those that an approver has written in their place.
+///
+/// `None` where the call has not run, or where its identity belongs to a call that differs from it.
+pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Before>, ToolError> {
+    let cx = &prepared.cx;
+    let in_thread = |identity: &&CallId| identity.conversation().is_some();
+    let (Some(ledger), Some(identity)) = (gate.ledger(), cx.identity().filter(in_thread)) else {
+        return Ok(None);
     };
-    Ok(row.filter(is_own).map(before))
+    let row = ledger.store.get(&identity.key()).await;
+    let Some(row) = row.map_err(|error| unavailable(&error))? else {
+        return Ok(None);
+    };
+    let intent = &row.intent;
+    if !is_own(&row, &prepared.scope.call, cx) || *intent.tool != *prepared.scope.def.name() {
+        return Ok(None);
+    }
+    let ran_with = &intent.arguments_hash;
+    let is_same = *ran_with == arguments_hash(prepared)
+        || match gate.approvals() {
+            None => false,
+            Some(approvals) => ask::edits(approvals, prepared)
+                .await?
+                .iter()
+                .any(|edited| *ran_with == hash::sha256(&[edited])),
+        };
+    Ok(is_same.then(|| before(row)))
+}
+
+fn arguments_hash(prepared: &Prepared) -> String {
+    let arguments = canonical::canonical(prepared.arguments());
+    hash::sha256(&[arguments.as_deref().unwrap_or_else(|| prepared.arguments())])
 }
 
 /// Writes the intent, with the audit's row where that is required.
 pub(super) async fn claim(
+    gate: &Gate,
     ledger: &Ledger,
     prepared: &Prepared,
     audit: Option<AuditRow>,
@@ -117,7 +153,6 @@ pub(super) async fn claim(
     let key = identity.key();
     let now = Timestamp::now();
     let owner = ledger.run();
-    let arguments = canonical::canonical(prepared.arguments());
     let intent = Intent {
         identity,
         earlier: cx.earlier_key(),
@@ -127,9 +162,7 @@ pub(super) async fn claim(
         tool: scope.def.name().to_owned(),
         contract: hash::contract(&scope.def).to_string(),
         principal: cx.principal().to_owned(),
-        arguments_hash: hash::sha256(&[arguments
-            .as_deref()
-            .unwrap_or_else(|| prepared.arguments())]),
+        arguments_hash: arguments_hash(prepared),
         owner: owner.clone(),
         at: now,
         lease_until: now.plus(ledger.lease),
@@ -142,6 +175,9 @@ pub(super) async fn claim(
         })),
         Ok(store::Begun::Replay(row)) => Ok(Begun::Before(before(row))),
         Err(StoreError::Conflict(why)) => {
+            if let Some(before) = begun(gate, prepared).await? {
+                return Ok(Begun::Before(before));
+            }
             let text = "the call was begun before with another tool, other arguments or another caller, so it was not run";
             Ok(Begun::Foreign(
                 ToolError::of(ErrorKind::Denied, text).operator(why),

@@ -16,17 +16,20 @@ use crate::output::{self, ModelOutput, Output, Returned, Step};
 use crate::tool::Finished;
 
 /// Reads what was returned to its end, and writes the output.
-pub(crate) async fn finish<T: Serialize + Send>(
+pub(crate) async fn finish<T: Serialize + Send + 'static>(
     returned: Returned<T>,
     view: impl FnOnce(&T) -> Option<ModelOutput> + Send,
     cx: &ToolContext,
 ) -> Result<Finished, ToolError> {
     let output = settle(returned, cx).await?;
-    finished(&output, view, cx)
+    let finished = finished(&output, view, cx)?;
+    #[cfg(feature = "host")]
+    cx.keep_output(output);
+    Ok(finished)
 }
 
 /// Writes the output.
-pub(super) fn finished<T: Serialize>(
+fn finished<T: Serialize>(
     output: &T,
     view: impl FnOnce(&T) -> Option<ModelOutput>,
     cx: &ToolContext,

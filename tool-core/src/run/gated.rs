@@ -13,15 +13,15 @@ use tracing::instrument::WithSubscriber as _;
 use super::Progress;
 use super::attempts::{Pause, runs};
 use super::steps::{
-    Asks, AtGate, Body, Clearing, Flight, Found, Landed, Left, Record, Running, Unwritten,
+    Answered, Asks, AtGate, Body, Clearing, Flight, Found, Landed, Left, Record, Running, Unwritten,
 };
 use crate::call::{CallResult, ToolCall};
-use crate::context::ToolContext;
+use crate::context::{Gated, ToolContext, TypedOutput};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::gate::approval::Grant;
-use crate::tool::Job;
+use crate::tool::{self, Job};
 use crate::toolset::Toolset;
 
 /// How long hooks may work on the result of a body after their caller went away.
@@ -33,20 +33,19 @@ pub(super) enum Origin {
     Model,
     /// A person has approved it.
     Approval(Box<Grant>),
+    /// A person has approved a typed call with other arguments.
+    EditedTyped(Box<Grant>, Typed),
     /// A host that holds typed arguments.
-    Host(MakeJob),
+    Host(MakeJob, Typed),
 }
 
-/// Makes the run of a typed call, given its context.
+/// Makes the first run of a typed call, given its context. Any later run is made from the JSON arguments.
 pub(super) type MakeJob = Box<dyn FnOnce(ToolContext) -> Job + Send>;
 
-/// Whether a body can be made again.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeat {
-    /// From the arguments, as often as the gate retries.
-    Retries,
-    /// Typed arguments are used up by the first run.
-    Once,
+/// What a typed call adds to a call.
+pub(super) struct Typed {
+    pub(super) tool: Option<tool::Origin>,
+    pub(super) output: TypedOutput,
 }
 
 /// Runs a call, or refuses it.
@@ -58,26 +57,31 @@ pub(super) async fn call(
     progress: Progress,
     origin: Origin,
 ) -> CallResult {
-    let repeat = match &origin {
-        Origin::Model | Origin::Approval(_) => Repeat::Retries,
-        Origin::Host(_) => Repeat::Once,
-    };
-    let result = match clear(gate, toolset, call, cx, progress, origin) {
+    let result = through(gate, toolset, call, cx, progress, origin).await;
+    cx.wait_for(&result.tickets);
+    result
+}
+
+async fn through(
+    gate: &Gate,
+    toolset: &Toolset,
+    call: ToolCall,
+    cx: &ToolContext,
+    progress: Progress,
+    origin: Origin,
+) -> CallResult {
+    match clear(gate, toolset, call, cx, progress, origin) {
         Ok((Clearing::Cleared(cleared), body)) => match cleared.claim() {
-            Ok(claimed) => match runs(toolset, claimed, body, repeat, &mut Here).await {
+            Ok(claimed) => match runs(toolset, claimed, body, &mut Here).await {
                 Ok((running, ran)) => running.land(toolset, ran).await.into_result(),
                 Err(left) => Box::pin(left.land(cx)).await.into_result(),
             },
-            Err(unwritten) => Box::pin(apart(toolset, unwritten, body, repeat, cx)).await,
+            Err(unwritten) => Box::pin(apart(toolset, unwritten, body, cx)).await,
         },
         // Boxed, so that a call that needs no question does not carry the room for one.
-        Ok((Clearing::Asks(asks), body)) => {
-            Box::pin(asked(gate, toolset, asks, body, repeat, cx)).await
-        }
+        Ok((Clearing::Asks(asks), body)) => Box::pin(asked(gate, toolset, asks, body, cx)).await,
         Err(left) => Box::pin(left.land(cx)).await.into_result(),
-    };
-    cx.wait_for(&result.tickets);
-    result
+    }
 }
 
 /// Every step that does not wait.
@@ -90,27 +94,23 @@ fn clear<'t>(
     progress: Progress,
     origin: Origin,
 ) -> Result<(Clearing<'t>, Body<Job>), Left<Flight>> {
-    let (grant, made) = match origin {
-        Origin::Model => (None, None),
-        Origin::Approval(grant) => (Some(grant), None),
-        Origin::Host(job) => (None, Some(job)),
+    let (grant, made, typed) = match origin {
+        Origin::Model => (None, None, None),
+        Origin::Approval(grant) => (Some(grant), None, None),
+        Origin::EditedTyped(grant, typed) => (Some(grant), None, Some(typed)),
+        Origin::Host(job, typed) => (None, Some(job), Some(typed)),
     };
     let resumed = grant.as_deref().map(Grant::request);
-    let arrived = AtGate::new(gate, call, cx, progress, resumed)?;
+    let mut arrived = AtGate::new(gate, call, cx, progress, resumed)?;
+    if let Some(Typed { tool, output }) = typed {
+        arrived = arrived.typed(tool, output);
+    }
     let (admitted, body) = Found::gated(toolset, arrived, cx)?.admit(cx, made)?;
     Ok((admitted.judge().clear(grant)?, body))
 }
 
-/// The call with the arguments that were approved: it passes the gate like any other.
-fn edited(
-    left: Left<Flight>,
-    repeat: Repeat,
-) -> Result<(ToolCall, Progress, Origin), Left<Flight>> {
-    // A typed call keeps its arguments.
-    if repeat == Repeat::Once {
-        return Err(left);
-    }
-    let (flight, grant) = left.edited()?;
+/// The call with the arguments that were approved: it passes the gate like any other, and what was asked about does not begin.
+fn edited(flight: Flight, grant: Box<Grant>) -> (ToolCall, Progress, Origin) {
     let scope = &flight.prepared().scope;
     let call = ToolCall::new(
         scope.call.id.clone(),
@@ -118,8 +118,16 @@ fn edited(
         grant.arguments(),
     );
     let progress = scope.progress.clone();
+    let output = scope.gated.as_deref().and_then(Gated::typed_output);
+    let origin = match output.cloned() {
+        Some(output) => {
+            let tool = scope.def.origin();
+            Origin::EditedTyped(grant, Typed { tool, output })
+        }
+        None => Origin::Approval(grant),
+    };
     flight.forget();
-    Ok((call, progress, Origin::Approval(grant)))
+    (call, progress, origin)
 }
 
 /// A call about which a person is asked.
@@ -128,22 +136,19 @@ async fn asked(
     toolset: &Toolset,
     asks: Box<Asks<'_>>,
     body: Body<Job>,
-    repeat: Repeat,
     cx: &ToolContext,
 ) -> CallResult {
-    let left = match asks.ask().await {
-        Ok(cleared) => match cleared.claim() {
-            Ok(claimed) => match runs(toolset, claimed, body, repeat, &mut Here).await {
-                Ok((running, ran)) => return running.land(toolset, ran).await.into_result(),
-                Err(left) => left,
+    match asks.ask().await {
+        Ok(Answered::Cleared(cleared)) => match cleared.claim() {
+            Ok(claimed) => match runs(toolset, claimed, body, &mut Here).await {
+                Ok((running, ran)) => running.land(toolset, ran).await.into_result(),
+                Err(left) => left.land(cx).await.into_result(),
             },
-            Err(unwritten) => return apart(toolset, unwritten, body, repeat, cx).await,
+            Err(unwritten) => apart(toolset, unwritten, body, cx).await,
         },
-        Err(left) => left,
-    };
-    match edited(left, repeat) {
-        Ok((edited, progress, origin)) => {
-            Box::pin(call(gate, toolset, edited, cx, progress, origin)).await
+        Ok(Answered::Edited(flight, grant)) => {
+            let (call, progress, origin) = edited(flight, grant);
+            Box::pin(through(gate, toolset, call, cx, progress, origin)).await
         }
         Err(left) => left.land(cx).await.into_result(),
     }
@@ -158,7 +163,6 @@ async fn apart(
     toolset: &Toolset,
     unwritten: Box<Unwritten>,
     body: Body<Job>,
-    repeat: Repeat,
     cx: &ToolContext,
 ) -> CallResult {
     let call = unwritten.flight().prepared().call().clone();
@@ -166,7 +170,7 @@ async fn apart(
     let (tools, own) = (toolset.clone(), cx.clone());
     let task = async move {
         let mut caller = Caller(sender);
-        let landed = written(&tools, unwritten, body, repeat, &own, &mut caller).await;
+        let landed = written(&tools, unwritten, body, &own, &mut caller).await;
         // Fails where the caller went away; the result is stored.
         let _ = caller.0.send(landed.into_result());
     };
@@ -192,12 +196,11 @@ async fn written(
     toolset: &Toolset,
     unwritten: Box<Unwritten>,
     body: Body<Job>,
-    repeat: Repeat,
     cx: &ToolContext,
     caller: &mut Caller,
 ) -> Landed {
     let ended = match unwritten.claim().await {
-        Ok(claimed) => runs(toolset, claimed, body, repeat, caller).await,
+        Ok(claimed) => runs(toolset, claimed, body, caller).await,
         Err(left) => Err(left),
     };
     match ended {

@@ -1,15 +1,14 @@
 //! Calls with typed arguments.
 
 #[cfg(feature = "host")]
-use std::sync::{Arc, Mutex, PoisonError};
-
-#[cfg(feature = "host")]
 use super::gated;
 use super::steps::{Body, Found, Left, Permit, Running};
 use super::{Pass, Prepared, drive};
 #[cfg(feature = "host")]
 use crate::call::ToolCall;
 use crate::context::ToolContext;
+#[cfg(feature = "host")]
+use crate::context::TypedOutput;
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
 use crate::error::ToolError;
@@ -28,9 +27,6 @@ pub(crate) async fn invoke<T: Tool>(
     let text = input.to_arguments();
     #[cfg(feature = "host")]
     if let Some(gate) = super::gate_of(toolset, cx) {
-        if toolset.find_typed::<T>().is_none() {
-            return Err(toolset.unknown(T::NAME));
-        }
         return through(gate, toolset, input, text, cx).await;
     }
     let (permit, running) = match permitted::<T>(toolset, text, cx) {
@@ -73,15 +69,10 @@ async fn through<T: Tool>(
             T::NAME
         )));
     };
-    let kept = Arc::new(Mutex::new(None));
-    let slot = Arc::clone(&kept);
     let make: gated::MakeJob = Box::new(move |cx| {
         Box::pin(async move {
             let returned = input.run(cx.clone(), Pass(())).await?;
-            let value = drive::settle(returned, &cx).await?;
-            let finished = drive::finished(&value, T::model_view, &cx)?;
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
-            Ok(finished)
+            drive::finish(returned, T::model_view, &cx).await
         })
     });
     // A typed call has no id of a provider's. Within a call it is counted, and a call whose identity the host has set has the same id
@@ -91,18 +82,21 @@ async fn through<T: Tool>(
         Some(identity) => identity.key().as_str().to_owned(),
         None => crate::gate::hash::random_id()?,
     };
-    let result = gated::call(
-        gate,
-        toolset,
-        ToolCall::new(id, T::NAME, text),
-        cx,
-        None,
-        gated::Origin::Host(make),
-    )
-    .await;
+    // A tool that is hidden by now is refused by the gate, which returns the stored result of a call that has run before.
+    let name = match toolset.find_typed::<T>() {
+        Some((_, def)) => def.wire_name(),
+        None => T::NAME,
+    };
+    let call = ToolCall::new(id, name, text);
+    let kept = TypedOutput::default();
+    let typed = gated::Typed {
+        tool: T::DEF.origin(),
+        output: kept.clone(),
+    };
+    let origin = gated::Origin::Host(make, typed);
+    let result = gated::call(gate, toolset, call, cx, None, origin).await;
     let output = result.outcome.into_inner()?;
-    let value = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match value {
+    match kept.take() {
         Some(value) => Ok(value),
         // It has run before, and the ledger has stored its result.
         None => stored::<T>(output.payload.get()),

@@ -39,3 +39,4 @@ mod storm;
 mod support;
 mod switches;
 mod turns;
+mod typed;

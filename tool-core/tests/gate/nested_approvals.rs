@@ -128,17 +128,21 @@ impl World {
     }
 
     async fn approve(&self, tools: &Toolset, ticket: &Ticket) {
+        self.answer(tools, ticket, Reply::Approve).await;
+    }
+
+    async fn answer(&self, tools: &Toolset, ticket: &Ticket, reply: Reply) {
         let approvals = tools.gate().unwrap().approvals().unwrap();
         let acme = Workspace::new("acme");
         approvals
-            .answer(&acme, tools, &ticket.token, Reply::Approve, "boss", None)
+            .answer(&acme, tools, &ticket.token, reply, "boss", None)
             .await
             .unwrap();
     }
 
-    /// Runs a call in a thread, each time in a new process, and approves what it waits for. Returns the result's text, and how often it
+    /// Runs a call in a thread, each time in a new process, and answers what it waits for. Returns the result's text, and how often it
     /// waited.
-    async fn until_done(&self, name: &str, by_token: bool) -> (String, usize) {
+    async fn until_done(&self, name: &str, by_token: bool, reply: &Reply) -> (String, usize) {
         let (_, turns, cx) = self.start();
         let calls = ModelMessage::calls([ToolCall::new("call_0", name, "{}")]);
         turns.record(calls, &cx).await.unwrap();
@@ -150,7 +154,7 @@ impl World {
                 Turn::Waiting(tickets) => {
                     let (tools, _, cx) = self.start();
                     for ticket in &tickets {
-                        self.approve(&tools, ticket).await;
+                        self.answer(&tools, ticket, reply.clone()).await;
                         if by_token {
                             let result = tools.resume(&ticket.token, &cx).await;
                             assert!(!result.is_error(), "{result:?}");
@@ -178,7 +182,7 @@ async fn an_outer_call_goes_on_after_each_nested_approval() {
             ("post_deep", "2", 2),
         ] {
             let world = World::new();
-            let (text, waited) = world.until_done(name, by_token).await;
+            let (text, waited) = world.until_done(name, by_token, &Reply::Approve).await;
             assert_eq!(text, said, "{name}, by token: {by_token}");
             assert_eq!((world.mailbox.sent(), waited), (letters, letters), "{name}");
             // No call is in doubt, and each has succeeded.
@@ -189,6 +193,28 @@ async fn an_outer_call_goes_on_after_each_nested_approval() {
             for row in rows {
                 assert_eq!(row.state, EffectState::Succeeded, "{row:?}");
             }
+        }
+    }
+}
+
+// A4: a nested call that a person edits runs with those arguments, and the outer call goes on with what it returns
+#[tokio::test]
+async fn outer_call_goes_on_after_an_edited_nested_call() {
+    for by_token in [false, true] {
+        for (name, said, letters) in [
+            (
+                "post_both",
+                r#"[{"to":"zoe","number":1},{"to":"zoe","number":2}]"#,
+                2,
+            ),
+            ("post_once", r#"{"to":"zoe","number":1}"#, 1),
+            ("post_deep", "2", 2),
+        ] {
+            let world = World::new();
+            let edit = Reply::Edit(r#"{"to":"zoe"}"#.to_owned());
+            let (text, waited) = world.until_done(name, by_token, &edit).await;
+            assert_eq!(text, said, "{name}, by token: {by_token}");
+            assert_eq!((world.mailbox.sent(), waited), (letters, letters), "{name}");
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::*;
 use tool_core::turn::{ModelMessage, StoredMessage, Turn, Turns};
-use tool_core::{ErrorKind, Gate, Reply, Ticket};
+use tool_core::{ErrorKind, Gate, Reply, Rules, Ticket};
 
-use crate::support::{Host, Mailbox, kind, mail, placed, thread};
+use crate::support::{Host, Mailbox, kind, mail, placed, thread, ticket};
 
 /// Sends a parcel, and never hears of it again when it is lost.
 #[tool(approval, timeout = "200ms")]
@@ -86,6 +87,100 @@ async fn a_turn_goes_on_with_edited_arguments() {
         ["sent to eve"]
     );
     assert_eq!(host.mailbox.sent(), 2);
+}
+
+/// Sends a note, which only a policy asks about.
+#[tool]
+async fn send_note(
+    mailbox: &Mailbox,
+    /// To whom.
+    to: String,
+) -> String {
+    mailbox.send();
+    format!("sent to {to}")
+}
+
+fn note(to: &str) -> ToolCall {
+    ToolCall::new("c-1", "send_note", format!(r#"{{"to":"{to}"}}"#))
+}
+
+/// The tools under a policy of one rule.
+fn under(host: &Host, rule: Rule) -> Toolset {
+    let policy = Policy::builder().rule(rule).build().unwrap();
+    let rules = Rules::default().policy(&SharedPolicy::new(policy));
+    let registry = Registry::builder().tool::<send_note>().build().unwrap();
+    registry.toolset(&host.ann(), &rules).through(&host.gate)
+}
+
+fn edit(to: &str) -> Reply {
+    Reply::Edit(format!(r#"{{"to":"{to}"}}"#))
+}
+
+// N3: a call that has run with the arguments of its approver is not asked about again under another policy
+#[tokio::test]
+async fn edited_call_that_has_run_is_replayed_under_another_policy() {
+    let host = Host::new();
+    let cx = placed(&host.ann(), 0);
+    let before = under(&host, Rule::ask("mails").tools(["send_*"]));
+    let asked = ticket(&before.call(note("bob"), &cx).await);
+    answer(&host, &before, &asked, edit("eve")).await;
+    let result = before.call(note("bob"), &cx).await;
+    assert_eq!(result.model_text(), "sent to eve");
+    for rule in [
+        Rule::ask("all").tools(["*"]),
+        Rule::allow("all").tools(["*"]),
+        Rule::deny("all").tools(["*"]),
+    ] {
+        let again = under(&host, rule).call(note("bob"), &cx).await;
+        assert_eq!(again.model_text(), "sent to eve", "{again:?}");
+    }
+    assert_eq!(host.mailbox.sent(), 1);
+    let waiting = host.approvals().waiting(&thread("th-1")).await.unwrap();
+    assert!(waiting.is_empty(), "{waiting:?}");
+    // A call with other arguments than those that were asked about is not this call.
+    let allowed = under(&host, Rule::allow("all").tools(["*"]));
+    let refused = allowed.call(note("joe"), &cx).await;
+    assert_eq!(kind(&refused), Some(ErrorKind::Denied), "{refused:?}");
+    assert_eq!(host.mailbox.sent(), 1);
+}
+
+// N3: an approver edits what another approver has edited, after the policy has changed
+#[tokio::test]
+async fn call_that_was_edited_twice_is_replayed() {
+    let host = Host::new();
+    let cx = placed(&host.ann(), 0);
+    let before = under(&host, Rule::ask("mails").tools(["send_*"]));
+    let after = under(&host, Rule::ask("all").tools(["*"]));
+    let first = ticket(&before.call(note("bob"), &cx).await);
+    answer(&host, &before, &first, edit("eve")).await;
+    let second = ticket(&after.resume(&first.token, &cx).await);
+    answer(&host, &after, &second, edit("zoe")).await;
+    let result = after.resume(&second.token, &cx).await;
+    assert_eq!(result.model_text(), "sent to zoe");
+    let again = after.call(note("bob"), &cx).await;
+    assert_eq!(again.model_text(), "sent to zoe", "{again:?}");
+    assert_eq!(host.mailbox.sent(), 1);
+}
+
+// N3: a call in doubt is not asked about again under another policy
+#[tokio::test]
+async fn call_in_doubt_is_unsettled_under_another_policy() {
+    let host = Host::new();
+    let tools = toolset![parcel].through(&host.gate);
+    let call = || ToolCall::new("c-1", "parcel", r#"{"lost":false}"#);
+    let cx = placed(&host.ann(), 0);
+    let asked = ticket(&tools.call(call(), &cx).await);
+    let lost = Reply::Edit(r#"{"lost":true}"#.to_owned());
+    answer(&host, &tools, &asked, lost).await;
+    assert!(tools.call(call(), &cx).await.is_error());
+    assert_eq!(only(&host).await.state, EffectState::Ambiguous);
+    let policy = Policy::builder().rule(Rule::ask("all").tools(["*"]));
+    let rules = Rules::default().policy(&SharedPolicy::new(policy.build().unwrap()));
+    let registry = Registry::builder().tool::<parcel>().build().unwrap();
+    let tools = registry.toolset(&cx, &rules).through(&host.gate);
+    let again = tools.call(call(), &cx).await;
+    assert_eq!(kind(&again), Some(ErrorKind::Interrupted), "{again:?}");
+    assert_eq!(host.mailbox.sent(), 1);
 }
 
 // M5, M6: the process died between the use of an approval and the intent.

@@ -55,6 +55,8 @@ pub(crate) struct ApprovalSeen {
     pub(crate) user: String,
     /// What was granted; none where nothing was.
     pub(crate) granted: Option<String>,
+    /// A person has said no.
+    pub(crate) denied: bool,
 }
 
 /// A message of a thread.
@@ -151,6 +153,7 @@ fn seen_approval(world: &World, row: &ApprovalRow) -> ApprovalSeen {
         ),
         call: request.identity.key().as_str().to_owned(),
         user: request.principal.clone(),
+        denied: row.status == ApprovalStatus::Denied,
         granted: granted.map(|answer| match &answer.verdict {
             Verdict::Edit(arguments) => arguments.clone(),
             Verdict::Approve | Verdict::Deny => request.arguments.clone(),

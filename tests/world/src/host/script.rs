@@ -14,6 +14,7 @@ use tool_core::{CancellationToken, Hooks, Permitted, Ran, ToolCall, ToolError};
 use crate::facts::{Written, greeted, sentinel};
 use crate::plan::{Call, HookFault, Run};
 use crate::process::Process;
+use crate::tools::is_relay;
 
 /// A model that answers the users' messages of a thread in their order, with what their runs say.
 pub(super) struct Script {
@@ -140,6 +141,11 @@ impl tower::Service<Permitted> for Hook {
         let fault = self.process.hook();
         if let Some(fault) = fault {
             self.process.note(&format!("hook {fault:?}"));
+            let tool = permitted.tool().name().to_owned();
+            let before = matches!(fault, HookFault::FailsBefore | HookFault::PanicsBefore);
+            if before || is_relay(&tool) {
+                self.process.world.facts().hooked.insert(tool);
+            }
         }
         let run = match fault {
             Some(HookFault::FailsBefore) => {

@@ -106,7 +106,7 @@ impl Unwritten {
             Writing::Ledger(ledger) => (ledger, None),
             Writing::Both(ledger) => (ledger, held.open_row()),
         };
-        let why = match claim::claim(&ledger, held.prepared(), audit).await {
+        let why = match claim::claim(held.gate(), &ledger, held.prepared(), audit).await {
             Ok(Begun::New(claim)) => {
                 return Ok(Claimed {
                     held,

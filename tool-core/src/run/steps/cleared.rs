@@ -143,6 +143,14 @@ pub(in crate::run) struct Asks<'t> {
     grant: Option<Box<Grant>>,
 }
 
+/// What a person has said about a call that may go on.
+#[cfg(feature = "host")]
+pub(in crate::run) enum Answered {
+    Cleared(Cleared<Flight>),
+    /// The call is to be made with other arguments. Its approval has not been used.
+    Edited(Flight, Box<Grant>),
+}
+
 #[cfg(feature = "host")]
 impl<'t> Judged<'t, Flight> {
     /// Lets the call pass where it needs no question. `grant` is the approval that it comes with.
@@ -212,7 +220,7 @@ impl<'t> Judged<'t, Flight> {
 #[cfg(feature = "host")]
 impl Asks<'_> {
     /// Asks, or uses the approval.
-    pub(in crate::run) async fn ask(self) -> Result<Cleared<Flight>, Left<Flight>> {
+    pub(in crate::run) async fn ask(self) -> Result<Answered, Left<Flight>> {
         let Self {
             mut held,
             guards,
@@ -235,8 +243,10 @@ impl Asks<'_> {
         let why = match asked {
             Ok(Asked::Approved(approved)) => {
                 let grounds = Grounds::Approved(approved);
-                return Ok(Cleared::at_gate(held, guards, &parts, grounds));
+                let cleared = Cleared::at_gate(held, guards, &parts, grounds);
+                return Ok(Answered::Cleared(cleared));
             }
+            Ok(Asked::Edited(grant)) => return Ok(Answered::Edited(held, grant)),
             Ok(Asked::Used { id }) => {
                 held.approved(id, None);
                 match held.context().idempotency_key() {
@@ -247,8 +257,8 @@ impl Asks<'_> {
                     None => Why::Refused(ToolError::new("the call has no identity")),
                 }
             }
+            Ok(Asked::Before(before)) => Why::Before(before),
             Ok(Asked::Waits(ticket)) => Why::Waits(ticket),
-            Ok(Asked::Edited(grant)) => Why::Edited(grant),
             Err(error) => return Err(Left::undecided(held, guards, error)),
         };
         Err(Left::why(held, guards, why))

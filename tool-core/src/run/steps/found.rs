@@ -11,15 +11,17 @@ use super::{Held, Left};
 #[cfg(feature = "host")]
 use crate::audit::Audit;
 use crate::call::ToolCall;
-#[cfg(feature = "host")]
-use crate::context::Gated;
 use crate::context::ToolContext;
+#[cfg(feature = "host")]
+use crate::context::{Gated, TypedOutput};
 use crate::env;
 #[cfg(feature = "host")]
 use crate::gate::{Gate, approval::Approvals, host::Ledger};
 use crate::run::{Prepared, Progress};
 #[cfg(feature = "host")]
 use crate::store::{ApprovalRequest, AuditSink, Timestamp};
+#[cfg(feature = "host")]
+use crate::tool::Origin;
 use crate::tool::{Tool, ToolDef};
 use crate::toolset::Toolset;
 
@@ -39,6 +41,8 @@ pub(in crate::run) struct AtGate<'t> {
     pub(super) gated: Box<Gated>,
     pub(super) since: Instant,
     pub(super) started: Timestamp,
+    /// The tool of a typed call.
+    typed: Option<Origin>,
 }
 
 #[cfg(feature = "host")]
@@ -61,9 +65,21 @@ impl<'t> AtGate<'t> {
                 gated: Box::new(gated.at(gate)),
                 since,
                 started,
+                typed: None,
             }),
             Err(error) => Err(Left::unidentified(gate, call, started, error)),
         }
+    }
+}
+
+#[cfg(feature = "host")]
+impl AtGate<'_> {
+    /// The same for a typed call: no other tool of its name is called, and the output is kept as a value.
+    #[inline]
+    pub(in crate::run) fn typed(mut self, tool: Option<Origin>, output: TypedOutput) -> Self {
+        self.typed = tool;
+        self.gated.keep_in(output);
+        self
     }
 }
 
@@ -181,15 +197,22 @@ impl<'t> Found<'t, Flight> {
         arrived: AtGate<'t>,
         cx: &ToolContext,
     ) -> Result<Self, Left<Flight>> {
+        // Another tool of the name would be judged in place of the one that runs.
+        let is_meant = |def: &ToolDef| {
+            arrived
+                .typed
+                .is_none_or(|typed| def.origin() == Some(typed))
+        };
         match toolset.dispatch(&arrived.call.name) {
-            Ok((at, def)) => Ok(Self {
+            Ok((at, def)) if is_meant(def) => Ok(Self {
                 toolset,
                 at,
                 def,
                 parts: Parts::of(arrived.gate),
                 arrived,
             }),
-            Err(layer) => {
+            other => {
+                let layer = other.err().flatten();
                 let error = toolset.unknown(&cx.redactor().redact(&arrived.call.name));
                 Err(Left::at_gate(arrived, error, layer))
             }

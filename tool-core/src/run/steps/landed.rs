@@ -124,12 +124,6 @@ impl Why {
             #[cfg(feature = "host")]
             Self::Before(Before::Stored(_)) => ToolError::new("the call has run before"),
             #[cfg(feature = "host")]
-            Self::Edited(_) => ToolError::of(
-                ErrorKind::Denied,
-                "the call was approved with other arguments",
-            )
-            .operator("a typed call keeps its arguments: run the approval with `Toolset::resume`"),
-            #[cfg(feature = "host")]
             Self::Dropped => flight::dropped(),
         }
     }

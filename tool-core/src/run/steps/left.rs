@@ -16,7 +16,7 @@ use crate::context::Gated;
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
 #[cfg(feature = "host")]
-use crate::gate::approval::{Grant, Ticket};
+use crate::gate::approval::Ticket;
 #[cfg(feature = "host")]
 use crate::gate::{Gate, Layer};
 #[cfg(feature = "host")]
@@ -80,9 +80,6 @@ pub(in crate::run) enum Why {
     /// It ran before.
     #[cfg(feature = "host")]
     Before(Before),
-    /// A person has approved it with other arguments.
-    #[cfg(feature = "host")]
-    Edited(Box<Grant>),
     /// Its caller went away after it was written down.
     #[cfg(feature = "host")]
     Dropped,
@@ -162,18 +159,6 @@ impl Left<Flight> {
             _ => Why::Refused(error),
         };
         Self::why(held, guards, why)
-    }
-
-    /// The call with the arguments that were approved, where it is not the very one that was asked about.
-    pub(in crate::run) fn edited(self) -> Result<(Flight, Box<Grant>), Self> {
-        match *self.0 {
-            Stopped::Held(HeldStop {
-                held,
-                why: Why::Edited(grant),
-                ..
-            }) => Ok((held, grant)),
-            stopped => Err(Self(Box::new(stopped))),
-        }
     }
 }
 
