@@ -1,7 +1,10 @@
-//! Patches that skip a step of a call do not compile.
+//! Patches that skip a step of a call do not compile, and patches that bring a fault back still apply.
 //!
 //! Each file in `tests/patches` says what it skips and which error of the compiler it expects, then comes the patch. The compiler sees a
 //! copy of `tool-core` and `tool-macros` below the target folder.
+//!
+//! Each file in `tests/world/patches` says which finding it brings back, and which plan, invariant and seed of the simulator find it.
+//! `.ci/slow patches` builds the simulator with each of them; here they are only applied.
 
 #![allow(
     clippy::unwrap_used,
@@ -104,43 +107,53 @@ fn errors(copy: &Path) -> Vec<(String, String)> {
     found
 }
 
-/// Code and name that the head of a patch expects.
-fn expected(patch: &str) -> (&str, &str) {
-    let line = patch
-        .lines()
-        .find_map(|line| line.strip_prefix("expects: "))
-        .expect("a line `expects: CODE NAME`");
-    line.split_once(' ').expect("a code and a name")
+/// A line of the head of a patch.
+fn field<'p>(patch: &'p str, name: &str) -> &'p str {
+    let mut head = patch.lines().take_while(|line| !line.starts_with("diff"));
+    head.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+        .unwrap_or_else(|| panic!("the head has no line `{name}: …`:\n{patch}"))
+}
+
+/// The patches in a folder of the repository, by name.
+fn patches_of(folder: &str) -> Vec<PathBuf> {
+    let mut patches: Vec<PathBuf> = fs::read_dir(repository().join(folder))
+        .expect("the patches")
+        .map(|entry| fs::canonicalize(entry.expect("an entry").path()).expect("a path"))
+        .collect();
+    patches.sort();
+    patches
+}
+
+/// Applies a patch to a folder, or only tries with `--check`.
+fn apply(patch: &Path, to: &Path, options: &[&str]) -> Result<(), String> {
+    let to = fs::canonicalize(to).expect("a path");
+    let applied = Command::new("git")
+        .args(["apply", "--whitespace=nowarn"])
+        .args(options)
+        .arg(patch)
+        .current_dir(&to)
+        // The folder may lie in a repository, whose root is not the root of the patch.
+        .env("GIT_CEILING_DIRECTORIES", to.parent().expect("a parent"))
+        .output()
+        .expect("git");
+    let why = String::from_utf8_lossy(&applied.stderr).into_owned();
+    applied.status.success().then_some(()).ok_or(why)
 }
 
 #[test]
 fn patches_that_skip_a_step_do_not_compile() {
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("patches");
-    let folder = repository().join("tests/patches");
-    let mut patches: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the patches")
-        .map(|entry| fs::canonicalize(entry.expect("an entry").path()).expect("a path"))
-        .collect();
-    patches.sort();
+    let patches = patches_of("tests/patches");
     assert!(patches.len() >= 5, "{patches:?}");
     for path in patches {
         let name = path.file_name().expect("a name").to_string_lossy();
         let patch = fs::read_to_string(&path).expect("a patch");
-        let (code, subject) = expected(&patch);
+        let expected = field(&patch, "expects");
+        let (code, subject) = expected.split_once(' ').expect("a code and a name");
         restored(&copy);
-        let applied = Command::new("git")
-            .args(["apply", "--whitespace=nowarn"])
-            .arg(&path)
-            .current_dir(&copy)
-            // The copy may lie in a repository, whose root is not the root of the patch.
-            .env("GIT_CEILING_DIRECTORIES", copy.parent().expect("a parent"))
-            .output()
-            .expect("git");
-        let why = String::from_utf8_lossy(&applied.stderr);
-        assert!(
-            applied.status.success(),
-            "{name} no longer applies, adapt it: {why}"
-        );
+        if let Err(why) = apply(&path, &copy, &[]) {
+            panic!("{name} no longer applies, adapt it: {why}");
+        }
         let errors = errors(&copy);
         let is_found = errors
             .iter()
@@ -151,4 +164,58 @@ fn patches_that_skip_a_step_do_not_compile() {
         );
     }
     restored(&copy);
+}
+
+/// What does not hold of a patch that brings a fault back.
+fn stale(path: &Path, page: &str) -> Result<(), String> {
+    let name = path.file_stem().expect("a name").to_string_lossy();
+    let patch = fs::read_to_string(path).expect("a patch");
+    apply(path, &repository(), &["--check"])
+        .map_err(|why| format!("{name} no longer applies, adapt it: {why}"))?;
+    let is_change = |line: &&str| {
+        (line.starts_with('+') && !line.starts_with("+++"))
+            || (line.starts_with('-') && !line.starts_with("---"))
+    };
+    let changed = patch.lines().filter(is_change).count();
+    if !(1..=40).contains(&changed) {
+        return Err(format!("{name} changes {changed} lines, change at most 40"));
+    }
+    let [finding, plan, invariant, seed] =
+        ["finding", "plan", "invariant", "seed"].map(|of| field(&patch, of));
+    let file = format!("tests/world/plans/{plan}.json");
+    let text = fs::read_to_string(repository().join(&file))
+        .map_err(|error| format!("{name} names the plan `{file}`: {error}"))?;
+    let plan_now: Value = serde_json::from_str(&text).expect("a plan");
+    let expect = &plan_now["expect"];
+    if (&expect["finding"], &expect["state"]) != (&finding.into(), &"fixed".into()) {
+        return Err(format!("`{file}` is no fixed plan of {finding}: {expect}"));
+    }
+    let row = format!(
+        "| [`{name}`](../tests/world/patches/{name}.patch) | {finding} | `{plan}` | `{invariant}` | {seed} |"
+    );
+    if !page.contains(&row) {
+        return Err(format!("docs/world.md has no row `{row}`"));
+    }
+    Ok(())
+}
+
+// A1 to C1: a fault that was fixed can be brought back by hand, and the simulator finds it
+#[test]
+fn patches_that_bring_a_fault_back_apply() {
+    let patches = patches_of("tests/world/patches");
+    let page = fs::read_to_string(repository().join("docs/world.md")).expect("the page");
+    let has = |finding: &str| {
+        let of = |path: &PathBuf| fs::read_to_string(path).expect("a patch");
+        patches
+            .iter()
+            .any(|path| field(&of(path), "finding") == finding)
+    };
+    for finding in ["A1", "A2", "A3", "A4", "A5", "A6", "B2", "B3", "B6", "C1"] {
+        assert!(has(finding), "no patch of {finding}");
+    }
+    let stale: Vec<String> = patches
+        .iter()
+        .filter_map(|path| stale(path, &page).err())
+        .collect();
+    assert!(stale.is_empty(), "{stale:#?}");
 }
