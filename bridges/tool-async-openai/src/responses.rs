@@ -2,7 +2,7 @@
 
 use async_openai::types::responses::{
     FunctionCallOutput, FunctionCallOutputItemParam, FunctionTool, InputItem, Item, OutputItem,
-    OutputMessageContent, Response, Status, Tool,
+    OutputMessageContent, ReasoningItemContent, Response, Status, SummaryPart, Tool,
 };
 use serde::Deserialize;
 use tool_core::turn::{ModelMessage, Stop};
@@ -24,7 +24,7 @@ pub fn tools(tools: &Toolset) -> Result<Vec<Tool>, serde_json::Error> {
     definitions.collect()
 }
 
-/// What the model said: all its text, and its calls of functions.
+/// What the model said: all its text, its reasoning as text, and its calls of functions.
 ///
 /// A response that is not complete counts as cut off.
 pub fn message(response: &Response) -> ModelMessage {
@@ -33,8 +33,17 @@ pub fn message(response: &Response) -> ModelMessage {
         stop: stop(response),
         ..ModelMessage::default()
     };
+    let mut reasoning = Vec::new();
     for item in &response.output {
         match item {
+            OutputItem::Reasoning(item) => {
+                for SummaryPart::SummaryText(part) in &item.summary {
+                    reasoning.push(&*part.text);
+                }
+                for ReasoningItemContent::ReasoningText(part) in item.content.iter().flatten() {
+                    reasoning.push(&*part.text);
+                }
+            }
             OutputItem::FunctionCall(call) => {
                 message
                     .calls
@@ -50,6 +59,7 @@ pub fn message(response: &Response) -> ModelMessage {
             _ => {}
         }
     }
+    message.reasoning = reasoning.join("\n\n");
     message
 }
 

@@ -131,6 +131,7 @@ fn response(status: &str) -> Value {
     json!({
         "id": "r-1", "object": "response", "created_at": 0, "model": "m", "status": status,
         "output": [
+            {"type": "reasoning", "id": "rs-1", "summary": [{"type": "summary_text", "text": "A city."}, {"type": "summary_text", "text": "Look it up."}]},
             {"type": "message", "id": "m-1", "role": "assistant", "status": "completed",
              "content": [{"type": "output_text", "text": "Let me look.", "annotations": []}]},
             {"type": "function_call", "id": "f-1", "call_id": "c-1", "name": "temperature", "arguments": "{\"city\":\"Rome\",\"days\":2}"}
@@ -156,6 +157,7 @@ async fn a_response_goes_out_and_comes_back() {
         .await
         .unwrap();
     let message = responses::message(&first);
+    assert_eq!(message.reasoning, "A city.\n\nLook it up."); // A14
     assert_eq!(
         (message.text.as_str(), message.truncated),
         ("Let me look.", false)

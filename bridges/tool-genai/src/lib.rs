@@ -66,7 +66,7 @@ pub fn tools(tools: &Toolset, dialect: Dialect) -> Result<Vec<Tool>, serde_json:
     tools.collect()
 }
 
-/// What the model said: all its text, and its calls.
+/// What the model said: all its text, its reasoning as text, and its calls.
 ///
 /// A response that ended for its length, by a filter, or for a reason that genai does not know counts as cut off.
 pub fn message(response: &ChatResponse) -> ModelMessage {
@@ -80,6 +80,7 @@ pub fn message(response: &ChatResponse) -> ModelMessage {
     });
     ModelMessage {
         text: response.texts().concat(),
+        reasoning: response.reasoning_content.clone().unwrap_or_default(),
         calls: calls.collect(),
         truncated: matches!(
             response.stop_reason,

@@ -62,6 +62,13 @@ async fn talk(model: &str, path: &str, dialect: Dialect, answer: Value) -> (Vec<
         .unwrap();
     let message = tool_genai::message(&response);
     assert_eq!(message.calls.len(), 2, "{message:?}");
+    // A14: the model's reasoning, which only one of these providers returns here.
+    let reasoning = if dialect == Dialect::OpenAi {
+        "Two cities."
+    } else {
+        ""
+    };
+    assert_eq!(message.reasoning, reasoning);
     let mut results = Vec::new();
     for call in message.calls {
         results.push(tools.call(call, &ToolContext::anonymous()).await);
@@ -91,7 +98,7 @@ async fn openai_is_asked_and_answered() {
     let function = |id: &str, arguments: Value| json!({"id": id, "type": "function", "function": {"name": "temperature", "arguments": arguments.to_string()}});
     let answer = |finish: &str| {
         json!({"id": "1", "object": "chat.completion", "created": 0, "model": "gpt-4o", "choices": [{"index": 0, "finish_reason": finish, "message":
-            {"role": "assistant", "content": null, "tool_calls": [function("c-1", rome()), function("c-2", atlantis())]}}]})
+            {"role": "assistant", "content": null, "reasoning_content": "Two cities.", "tool_calls": [function("c-1", rome()), function("c-2", atlantis())]}}]})
     };
     let (asked, truncated) = talk("gpt-4o", "v1/", Dialect::OpenAi, answer("tool_calls")).await;
     assert!(!truncated);

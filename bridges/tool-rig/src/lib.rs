@@ -125,7 +125,7 @@ pub fn outcome(result: &CallResult) -> Result<ToolOutput, ToolExecutionError> {
     Err(told.with_model_feedback(result.model_text()))
 }
 
-/// What the model said: all its text, and its calls.
+/// What the model said: all its text, its reasoning as text, and its calls.
 ///
 /// A response that ended for its length, by a filter, by an error, or for a reason that rig does not know counts as cut off.
 pub fn message(response: &CompletionResponse) -> ModelMessage {
@@ -146,8 +146,10 @@ pub fn message(response: &CompletionResponse) -> ModelMessage {
         }),
         ..ModelMessage::default()
     };
+    let mut reasoning = Vec::new();
     for part in &response.choice {
         match part {
+            AssistantContent::Reasoning(part) if !part.redacted => reasoning.push(&*part.text),
             AssistantContent::Text(text) => message.text.push_str(&text.text),
             AssistantContent::ToolCall(call) => {
                 // What is no object is refused as what it is.
@@ -163,6 +165,7 @@ pub fn message(response: &CompletionResponse) -> ModelMessage {
             _ => {}
         }
     }
+    message.reasoning = reasoning.join("\n\n");
     message
 }
 

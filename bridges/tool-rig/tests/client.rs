@@ -28,7 +28,7 @@ fn temperature(
 fn completion(finish: &str) -> Value {
     let function = |id: &str, arguments: Value| json!({"id": id, "type": "function", "function": {"name": "temperature", "arguments": arguments.to_string()}});
     json!({"id": "1", "object": "chat.completion", "created": 0, "model": "m", "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": "Let me look.", "tool_calls": [
+        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "reasoning_content": "Two cities.", "content": "Let me look.", "tool_calls": [
             function("c-1", json!({"city": "Rome", "days": 2})), function("c-2", json!({"city": "Atlantis", "days": 1}))]}}]})
 }
 
@@ -47,6 +47,7 @@ async fn a_completion_goes_out_and_comes_back() {
     let request = || CompletionRequest::new("How warm is it?").tools(definitions.clone());
     let response = model.call(request()).await.unwrap();
     let message = tool_rig::message(&response);
+    assert_eq!(message.reasoning, "Two cities."); // A14
     assert_eq!(
         (message.text.as_str(), message.truncated),
         ("Let me look.", false)

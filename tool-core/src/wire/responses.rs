@@ -129,7 +129,7 @@ impl Streamed {
             "reasoning" if done && !reasoned => {
                 item.reasoned = true;
                 for key in ["summary", "content"] {
-                    let parts = object.get(key).map(|parts| parts.array()).transpose()?;
+                    let parts = object.get(key).and_then(|parts| parts.array().ok());
                     for (at, part) in (0..).zip(parts.unwrap_or_default()) {
                         let piece = part.object()?.text_if_any("text")?;
                         self.think((index, key, at), &piece.unwrap_or_default(), news);
@@ -254,13 +254,13 @@ impl Reading for Streamed {
                     "response.reasoning_text.delta" => ("content", "content_index"),
                     _ => ("summary", "summary_index"),
                 };
-                let part = (
-                    event.need("output_index")?.number()?,
-                    key,
-                    event.need(number)?.number()?,
-                );
-                self.open(&event)?.reasoned = true;
-                self.think(part, &event.text("delta")?, news);
+                // It is only shown, so an event that says less than the API's own is no reason to refuse the answer.
+                let index = event.count("output_index");
+                let piece = event.text_if_any("delta")?.unwrap_or_default();
+                if let Ok(item) = self.open(&event) {
+                    item.reasoned = true;
+                }
+                self.think((index, key, event.count(number)), &piece, news);
             }
             "response.function_call_arguments.delta" => {
                 let text = event.text("delta")?;

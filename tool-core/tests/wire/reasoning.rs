@@ -268,6 +268,12 @@ fn responses_gives_reasoning_as_text_too() {
     }
     assert_eq!(pieces(&news), FIRST);
     assert_eq!(stream.finish().unwrap().reasoning(), FIRST);
+
+    // An event without its numbers, as copies of the API send it, is read too.
+    let mut stream = Provider::Responses.stream();
+    let bare = json!({"type": "response.reasoning_summary_text.delta", "delta": FIRST});
+    let news = stream.event(&bare.to_string()).unwrap();
+    assert_eq!(pieces(&news), FIRST);
 }
 
 fn cx(conversation: &str) -> ToolContext {
