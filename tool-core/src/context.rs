@@ -144,6 +144,13 @@ impl CallScope {
     pub(crate) fn arguments(&self) -> &str {
         self.corrected.as_deref().unwrap_or(&self.call.arguments)
     }
+
+    /// Whether a body that has ended with an error may run again later: its tool says that it is idempotent, or that it does nothing but
+    /// by calls, which have rows of their own.
+    #[cfg(feature = "host")]
+    pub(crate) fn may_run_again(&self) -> bool {
+        self.def.hints().idempotent || self.def.only_calls()
+    }
 }
 
 impl Host {

@@ -12,7 +12,7 @@ use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::gate::approval::Ticket;
-use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall};
+use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall, EffectRow};
 
 /// Most notes that one call may leave.
 const NOTES: usize = 100;
@@ -47,6 +47,8 @@ pub(crate) struct Gated {
     notes: Mutex<Vec<AuditNote>>,
     /// Approvals that calls of this call wait for.
     asked: Mutex<Vec<Ticket>>,
+    /// A call of this call that was begun before and whose end is not known.
+    doubt: Mutex<Option<Box<EffectRow>>>,
     /// `None` where only the JSON text of the output is wanted.
     output: Option<TypedOutput>,
 }
@@ -100,6 +102,7 @@ impl Gated {
             children: AtomicU32::new(0),
             notes: Mutex::default(),
             asked: Mutex::default(),
+            doubt: Mutex::default(),
             output: None,
         })
     }
@@ -274,6 +277,23 @@ impl ToolContext {
                 .unwrap_or_else(PoisonError::into_inner)
                 .extend_from_slice(tickets);
         }
+    }
+
+    /// Notes that a call of this call was begun before and that its end is not known.
+    pub(crate) fn doubt(&self, row: &EffectRow) {
+        if let Some(gated) = self.gated() {
+            let mut doubt = gated.doubt.lock().unwrap_or_else(PoisonError::into_inner);
+            *doubt = Some(Box::new(row.clone()));
+        }
+    }
+
+    /// The call of this call whose end is not known, if the body has ended with an error and can run again when the end is known.
+    pub(crate) fn take_doubt(&self) -> Option<Box<EffectRow>> {
+        if !self.scope()?.may_run_again() || self.is_inside() || self.has_returned() {
+            return None;
+        }
+        let doubt = self.gated()?.doubt.lock();
+        doubt.unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub(crate) fn take_asked(&self) -> Vec<Ticket> {

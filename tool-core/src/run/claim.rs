@@ -224,8 +224,8 @@ impl Claim {
     /// What the ledger is told about the end of the run.
     ///
     /// A body that has returned an output has taken effect, whatever failed after it. A body that was cut after it began may have taken
-    /// effect: that is ambiguous, never failed. One that only waits for a nested
-    /// call's approval may run again if it says that it is idempotent, or that it does nothing but by calls.
+    /// effect: that is ambiguous, never failed. One that only waits, for the approval of a nested call or for an operator to settle one,
+    /// may run again if it says that it is idempotent, or that it does nothing but by calls.
     pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
         let kind = result.error().map(ToolError::kind);
         let state = match kind {
@@ -234,12 +234,11 @@ impl Claim {
             Some(_) if cx.is_inside() => EffectState::Ambiguous,
             // What it did before it asked for the nested call is done.
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
+            Some(_) if result.unsettled.is_some() => EffectState::Ambiguous,
             Some(_) => EffectState::Failed,
         };
-        let runs_again = kind == Some(ErrorKind::Pending)
-            && cx
-                .scope()
-                .is_some_and(|scope| scope.def.hints().idempotent || scope.def.only_calls());
+        let waits = kind == Some(ErrorKind::Pending) || result.unsettled.is_some();
+        let runs_again = waits && cx.scope().is_some_and(|scope| scope.may_run_again());
         Ending {
             end: EffectEnd {
                 state,
@@ -256,7 +255,7 @@ impl Claim {
 pub(super) struct Ending {
     claim: Claim,
     end: EffectEnd,
-    /// The call waits for a nested approval, and may run again.
+    /// The call waits for a nested one, and may run again.
     runs_again: bool,
 }
 
@@ -293,7 +292,7 @@ impl Ending {
         }
     }
 
-    /// Lets a call run again that waits for a nested approval.
+    /// Lets a call run again that waits for a nested one.
     pub(super) async fn free(self) {
         let Claim { ledger, key, .. } = &self.claim;
         if !self.runs_again {
@@ -303,7 +302,7 @@ impl Ending {
             .store
             .resolve(key, Resolution::Rerun, "gate", Timestamp::now());
         if let Err(error) = rerun.await {
-            tracing::error!(%error, key = key.as_str(), "a call that waits for a nested approval could not be freed to run again");
+            tracing::error!(%error, key = key.as_str(), "a call that waits for a nested one could not be freed to run again");
         }
     }
 }

@@ -59,6 +59,9 @@ pub(super) async fn call(
 ) -> CallResult {
     let result = through(gate, toolset, call, cx, progress, origin).await;
     cx.wait_for(&result.tickets);
+    if let Some(row) = &result.unsettled {
+        cx.doubt(row);
+    }
     result
 }
 

@@ -268,6 +268,66 @@ async fn a_stored_result_is_given_back_as_its_type() {
     assert_eq!(world.mailbox.sent(), 1);
 }
 
+/// Posts a parcel; the first is lost on the way.
+#[tool(timeout = "50ms")]
+async fn post_parcel(mailbox: &Mailbox) -> usize {
+    mailbox.send();
+    if mailbox.sent() == 1 {
+        std::future::pending::<()>().await;
+    }
+    mailbox.sent()
+}
+
+/// Posts a parcel, and a letter if a person agrees.
+#[tool]
+async fn post_all(
+    #[context] uses: Uses<(post_parcel, post_letter)>,
+    runs: &Runs,
+) -> Result<usize, ToolError> {
+    runs.count();
+    let parcel = uses.invoke(post_parcel {}).await;
+    uses.invoke(post_letter { to: "bob".into() }).await?;
+    parcel
+}
+
+// A4: a nested row in doubt stops the turn once its outer call runs again, and its settled result reaches the outer call
+#[tokio::test]
+async fn nested_call_in_doubt_stops_the_turn() {
+    let world = World::new();
+    let (tools, turns, _) = world.start();
+    let tools = toolset![post_parcel, post_letter, post_all].through(tools.gate().unwrap());
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("th-1")
+        .with(world.mailbox.clone())
+        .with(world.runs.clone())
+        .tools(&tools)
+        .build();
+    let calls = ModelMessage::calls([ToolCall::new("call_0", "post_all", "{}")]);
+    let message = turns.record(calls, &cx).await.unwrap();
+    let Turn::Waiting(tickets) = turns.run(&tools, &message, &cx).await.unwrap() else {
+        panic!("it waits")
+    };
+    world.approve(&tools, &tickets[0]).await;
+    let turn = turns.run(&tools, &message, &cx).await.unwrap();
+    let Turn::Unsettled(row) = turn else {
+        panic!("{turn:?}")
+    };
+    assert_eq!(row.intent.tool, "post_parcel");
+    let settled = Resolution::Succeeded("7".to_owned());
+    let gate = tools.gate().unwrap();
+    gate.resolve(&row.intent.identity.key(), settled, "olga")
+        .await
+        .unwrap();
+    let turn = turns.run(&tools, &message, &cx).await.unwrap();
+    let Turn::Complete(results) = turn else {
+        panic!("{turn:?}")
+    };
+    // One parcel and one letter.
+    assert_eq!((results[0].text.as_str(), world.mailbox.sent()), ("7", 2));
+}
+
 /// Says a word, and keeps a row.
 #[tool(approval)]
 async fn say_word(mailbox: &Mailbox) -> &'static str {

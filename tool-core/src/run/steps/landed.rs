@@ -298,6 +298,14 @@ async fn finish(
         telemetry::result(&flight.prepared().span, output.get());
     }
     result.tickets.extend(cx.take_asked());
+    // A body that fails because the end of one of its calls is not known runs again when an operator has settled that.
+    if result.unsettled.is_none()
+        && result
+            .error()
+            .is_some_and(|error| error.kind() != ErrorKind::Pending)
+    {
+        result.unsettled = cx.take_doubt();
+    }
     let ending = match record {
         Some(Record::Row(claim)) => Some(claim.ending(&result, cx)),
         Some(Record::Nothing(_) | Record::Audited(_)) | None => None,
