@@ -152,10 +152,10 @@ struct Refused {
 
 impl Refused {
     fn read(path: PathBuf) -> Self {
-        let patch = fs::read_to_string(&path).expect("a patch");
-        let expected = field(&patch, "expects");
+        let text = fs::read_to_string(&path).expect("a patch");
+        let expected = field(&text, "expects");
         let (code, subject) = expected.split_once(' ').expect("a code and a name");
-        let file = patch.lines().find_map(|line| line.strip_prefix("+++ b/"));
+        let file = text.lines().find_map(|line| line.strip_prefix("+++ b/"));
         Self {
             name: path.file_name().expect("a name").to_string_lossy().into(),
             code: code.to_owned(),
@@ -217,19 +217,19 @@ fn patches_that_skip_a_step_do_not_compile() {
 /// What does not hold of a patch that brings a fault back.
 fn stale(path: &Path, page: &str) -> Result<(), String> {
     let name = path.file_stem().expect("a name").to_string_lossy();
-    let patch = fs::read_to_string(path).expect("a patch");
+    let change = fs::read_to_string(path).expect("a patch");
     apply(path, &repository(), &["--check"])
         .map_err(|why| format!("{name} no longer applies, adapt it: {why}"))?;
     let is_change = |line: &&str| {
         (line.starts_with('+') && !line.starts_with("+++"))
             || (line.starts_with('-') && !line.starts_with("---"))
     };
-    let changed = patch.lines().filter(is_change).count();
+    let changed = change.lines().filter(is_change).count();
     if !(1..=40).contains(&changed) {
         return Err(format!("{name} changes {changed} lines, change at most 40"));
     }
     let [finding, plan, invariant, seed] =
-        ["finding", "plan", "invariant", "seed"].map(|of| field(&patch, of));
+        ["finding", "plan", "invariant", "seed"].map(|of| field(&change, of));
     let file = format!("tests/world/plans/{plan}.json");
     let text = fs::read_to_string(repository().join(&file))
         .map_err(|error| format!("{name} names the plan `{file}`: {error}"))?;
