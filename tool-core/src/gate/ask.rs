@@ -7,8 +7,8 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::run::{self, Before, Prepared};
 use crate::store::{
-    ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus, Scope, StoreError,
-    Timestamp, Verdict,
+    ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus, CallId, CallKey,
+    Scope, StoreError, Timestamp, Verdict,
 };
 
 /// Evidence that a person has said yes, and that this is used up: for this call now, or by a run of which only the ledger knows whether
@@ -85,6 +85,31 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
         .store()
         .withdraw(request.identity.workspace(), &request.id);
     withdrawn.await.map(drop).map_err(|error| failed(&error))
+}
+
+/// Takes back every approval of a call whose result says that it was not run, so that nobody can run it later. Fails where an approval is
+/// used at this moment.
+pub(crate) async fn withdraw_all(
+    approvals: &Approvals,
+    identity: &CallId,
+    cx: &ToolContext,
+) -> Result<(), ToolError> {
+    for row in asked_about(approvals, &identity.key(), cx, None).await? {
+        if !matches!(
+            row.status,
+            ApprovalStatus::Pending | ApprovalStatus::Approved
+        ) {
+            continue;
+        }
+        let store = approvals.store();
+        let withdrawn = store.withdraw(row.request.identity.workspace(), &row.request.id);
+        if !withdrawn.await.map_err(|error| failed(&error))? {
+            return Err(failed(&StoreError::Conflict(
+                "an approval of the call was used meanwhile".to_owned(),
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Asks about a call that is not denied, or uses the approval that it comes with.
@@ -198,27 +223,37 @@ async fn asked_before(
     prepared: &Prepared,
 ) -> Result<Vec<ApprovalRow>, ToolError> {
     let cx = prepared.context();
-    let workspace = cx.own_workspace();
     let keys = [cx.idempotency_key(), cx.earlier_key()];
     let mut rows = Vec::new();
     for key in keys.into_iter().flatten() {
-        let filter = ApprovalFilter {
-            principal: Some(cx.principal().to_owned()),
-            tool: Some(prepared.tool().name().to_owned()),
-            kind: Some(ApprovalKind::Call),
-            key: Some(key.as_str().to_owned()),
-            // Versions before 0.2 gave calls of two conversations one key.
-            thread: cx.conversation().map(str::to_owned),
-            ..ApprovalFilter::default()
-        };
-        let scope = Scope::Workspace(&workspace);
-        let found = approvals.store().list(scope, &filter).await;
-        rows = found.map_err(|error| failed(&error))?;
+        rows = asked_about(approvals, &key, cx, Some(prepared.tool().name())).await?;
         if !rows.is_empty() {
             break;
         }
     }
     Ok(rows)
+}
+
+/// Every approval that was asked for a call of this key and caller, of one tool where one is named, oldest first.
+async fn asked_about(
+    approvals: &Approvals,
+    key: &CallKey,
+    cx: &ToolContext,
+    tool: Option<&str>,
+) -> Result<Vec<ApprovalRow>, ToolError> {
+    let workspace = cx.own_workspace();
+    let filter = ApprovalFilter {
+        principal: Some(cx.principal().to_owned()),
+        tool: tool.map(str::to_owned),
+        kind: Some(ApprovalKind::Call),
+        key: Some(key.as_str().to_owned()),
+        // Versions before 0.2 gave calls of two conversations one key.
+        thread: cx.conversation().map(str::to_owned),
+        ..ApprovalFilter::default()
+    };
+    let scope = Scope::Workspace(&workspace);
+    let found = approvals.store().list(scope, &filter).await;
+    found.map_err(|error| failed(&error))
 }
 
 /// The arguments that approvers have written in place of the call's own, or in place of others that they had written before.

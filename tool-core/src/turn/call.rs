@@ -6,13 +6,13 @@ use std::sync::Arc;
 use futures::stream::StreamExt as _;
 
 use super::held::Halt;
-use super::message::StoredCall;
+use super::message::{StoredCall, was_not_run};
 use super::{StoredMessage, Turns};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::{Filing, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
-use crate::gate::ask::AskOnly;
+use crate::gate::ask::{self, AskOnly};
 use crate::store::{EffectRow, Message, StoreError};
 use crate::toolset::Toolset;
 
@@ -27,6 +27,26 @@ pub(super) enum Ended {
     NotTaken,
     /// An earlier call of the message waits: it stays open.
     HeldBack,
+}
+
+/// Takes back the approvals of a call whose result, which is stored next, says that it was not run.
+pub(super) async fn withdraw_approvals(
+    tools: &Toolset,
+    call: &StoredCall<'_>,
+    result: &CallResult,
+    cx: &ToolContext,
+) -> Result<(), StoreError> {
+    let Some(approvals) = tools.gate().and_then(Gate::approvals) else {
+        return Ok(());
+    };
+    if !result
+        .error()
+        .is_some_and(|error| was_not_run(error.kind()))
+    {
+        return Ok(());
+    }
+    let withdrawn = ask::withdraw_all(approvals, &call.id(), cx).await;
+    withdrawn.map_err(|error| StoreError::Unavailable(error.operator_text().into()))
 }
 
 impl Turns {

@@ -198,7 +198,7 @@ impl StoredCall<'_> {
         }
     }
 
-    fn id(&self) -> CallId {
+    pub(super) fn id(&self) -> CallId {
         CallId::in_thread(&self.message.thread, self.message.seq, self.position)
     }
 
@@ -221,7 +221,7 @@ impl StoredCall<'_> {
                 || result.unsettled.is_some()
                 || result
                     .error()
-                    .is_some_and(|error| may_stay_open(error.kind()));
+                    .is_some_and(|error| was_not_run(error.kind()));
             if is_open {
                 return None;
             }
@@ -237,11 +237,17 @@ impl StoredCall<'_> {
     }
 }
 
-/// Whether a turn may leave a call open that ended with an error of this kind.
-fn may_stay_open(kind: ErrorKind) -> bool {
+/// Whether an error of this kind says that the call was not run. A turn may leave such a call open; where it does not, it withdraws the
+/// approvals of the call before it stores the result.
+pub(super) fn was_not_run(kind: ErrorKind) -> bool {
     matches!(
         kind,
-        ErrorKind::Pending | ErrorKind::Unavailable | ErrorKind::Cancelled
+        ErrorKind::Pending
+            | ErrorKind::Unavailable
+            | ErrorKind::Cancelled
+            | ErrorKind::Denied
+            | ErrorKind::UnknownTool
+            | ErrorKind::InvalidArguments
     )
 }
 

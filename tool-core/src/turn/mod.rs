@@ -27,7 +27,7 @@ mod runs;
 mod thread;
 mod user;
 
-use call::Ended;
+use call::{Ended, withdraw_approvals};
 pub use drive::{Model, Outcome, Request};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
@@ -400,6 +400,7 @@ impl Turns {
                     tickets.extend_from_slice(result.tickets());
                     continue;
                 }
+                withdraw_approvals(tools, call, &result, cx).await?;
                 let message = self.store(thread, stored, call, &result, filed).await?;
                 results.insert(call.position, message);
             }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tool_core::prelude::*;
 use tool_core::store::{ApprovalFilter, ApprovalStatus, MemoryStore, Scope, ThreadId, Workspace};
+use tool_core::turn::{ModelMessage, Turn, Turns};
 use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, Reply, Route};
 
 use crate::support::{Host, Mailbox, count, kind, mail, pay, placed, send_mail, thread, ticket};
@@ -689,4 +690,28 @@ async fn a_step_that_a_state_does_not_allow_is_refused() {
             .unwrap()
     );
     assert_eq!(host.mailbox.sent(), 1);
+}
+
+// N4: a call whose result says that it was denied cannot be run by its approval
+#[tokio::test]
+async fn call_that_a_turn_refuses_loses_its_approvals() {
+    let host = Host::new();
+    let turns = Turns::new(host.store.clone());
+    let cx = host.ann();
+    let message = turns.record(ModelMessage::calls([mail("c-1")]), &cx).await;
+    let message = message.unwrap();
+    let turn = turns.run(&host.tools, &message, &cx).await.unwrap();
+    let Turn::Waiting(tickets) = turn else {
+        panic!("{turn:?}")
+    };
+    host.approve(&tickets[0]).await;
+    let hidden = toolset![count].through(&host.gate);
+    let turn = turns.run(&hidden, &message, &cx).await.unwrap();
+    let Turn::Complete(results) = turn else {
+        panic!("{turn:?}")
+    };
+    assert!(results[0].is_of(ErrorKind::UnknownTool), "{results:?}");
+    let resumed = host.tools.resume(&tickets[0].token, &cx).await;
+    assert_eq!(kind(&resumed), Some(ErrorKind::Denied), "{resumed:?}");
+    assert_eq!(host.mailbox.sent(), 0);
 }
