@@ -9,6 +9,9 @@ use super::{SqliteStore, audit, step};
 impl BatchStore for SqliteStore {
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
         step(async move {
+            if let Some(message) = &batch.message {
+                message.check()?;
+            }
             let mut change = self.change_first().await?;
             let mut done = Batched::default();
             if let Some(EndedEffect { key, owner, end }) = batch.effect {

@@ -30,9 +30,8 @@ fn read(row: &SqliteRow) -> Result<Message, StoreError> {
     })
 }
 
-/// Stores a message at the end of its thread.
+/// Stores a message that was [checked](NewMessage::check) at the end of its thread.
 pub(super) async fn append(db: &mut SqliteConnection, message: &NewMessage) -> Result<u64, Fault> {
-    message.check()?;
     let (workspace, conversation) = (
         message.thread.workspace().as_str(),
         message.thread.conversation(),
@@ -93,6 +92,8 @@ impl ThreadStore for SqliteStore {
 
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         step(async move {
+            // Before the write lock is taken.
+            message.check()?;
             let mut change = self.change().await?;
             let seq = append(&mut change, &message).await?;
             change.commit().await?;
