@@ -234,7 +234,9 @@ fn stale(path: &Path, page: &str) -> Result<(), String> {
     let plan_now: Value = serde_json::from_str(&text).expect("a plan");
     let expect = &plan_now["expect"];
     if (&expect["finding"], &expect["state"]) != (&finding.into(), &"fixed".into()) {
-        return Err(format!("`{file}` is no fixed plan of {finding}: {expect}"));
+        return Err(format!(
+            "`{file}` is not a fixed plan of {finding}: {expect}"
+        ));
     }
     let row = format!(
         "| [`{name}`](../tests/world/patches/{name}.patch) | {finding} | `{plan}` | `{invariant}` | {seed} |"

@@ -82,7 +82,7 @@ fn lost(what: &str) -> StoreError {
 }
 
 impl HostStore {
-    /// The store of a process. `one_database` says whether it tells that its parts are one.
+    /// The store of a process. `one_database` says whether its parts have a journal.
     pub fn new(shared: &Shared, process: &Arc<Process>, one_database: bool) -> Self {
         Self {
             shared: shared.clone(),

@@ -32,7 +32,7 @@ pub(crate) enum Asked {
     Approved(Approved),
     /// A person has said yes, and nothing may begin on it any more: what the ledger has stored is all there is.
     Used { id: String },
-    /// The call has begun before, so nobody is asked.
+    /// The call has begun before, so the gate asks no person.
     Before(Before),
     /// A person has said yes to other arguments: the call is to be made with those.
     Edited(Box<Grant>),

@@ -221,7 +221,7 @@ impl Claim {
         }
     }
 
-    /// What the ledger is told about the end of the run.
+    /// The end of the run, for the ledger.
     ///
     /// A body that has returned an output has taken effect, whatever failed after it. A body that was cut after it began may have taken
     /// effect: that is ambiguous, never failed. One that only waits, for the approval of a nested call or for an operator to settle one,

@@ -14,7 +14,7 @@ use tool_core::store::{
 };
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, TurnError, Turns};
 
-/// Panics while it is told to.
+/// Panics while a flag is set.
 #[derive(Clone, Default)]
 struct Panics {
     store: MemoryStore,

@@ -22,7 +22,7 @@ enum Content<'a> {
     Parts(Vec<Value>),
 }
 
-/// All results go into one message, and nothing stands before them.
+/// All results go into one message, before any other content.
 pub(in crate::wire) fn results(results: &[Answered<'_>], out: &mut Results) {
     let mut content = Vec::new();
     for result in results {
