@@ -21,6 +21,13 @@ fn workspace() -> &'static Path {
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link-workspace");
         copied(&repository.join("tests/fixtures/link"), &copy);
         fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock")).expect("a copy");
+        // Cargo drops what the fixtures do not need from the lock file: once, and not in two builds at the same time.
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--offline", "--format-version", "1"])
+            .current_dir(&copy)
+            .output()
+            .expect("cargo runs");
+        assert!(output.status.success(), "the versions are locked");
         copy
     })
 }
@@ -46,33 +53,42 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// Builds the fixture workspace once a profile and runs one of its programs.
+const PROFILES: [&str; 2] = ["dev", "lto"];
+
+/// Builds the fixture workspace once, in all profiles at the same time: each has a folder of its own, and much of the time one crate is
+/// built or linked after the other. Returns the target folder.
+fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link");
+        let build = |profile: &str| {
+            Command::new(env!("CARGO"))
+                .args([
+                    "build",
+                    "--quiet",
+                    "--offline",
+                    "--bins",
+                    "--profile",
+                    profile,
+                ])
+                .current_dir(workspace())
+                .env("CARGO_TARGET_DIR", &target)
+                .env_remove("RUSTFLAGS")
+                .spawn()
+                .expect("cargo runs")
+        };
+        for (profile, mut cargo) in PROFILES.map(|profile| (profile, build(profile))) {
+            let status = cargo.wait().expect("cargo ends");
+            assert!(status.success(), "the fixtures build under `{profile}`");
+        }
+        target
+    })
+}
+
+/// Runs one of the programs.
 fn run(profile: &str, program: &str) -> String {
-    static BUILT: [OnceLock<()>; 2] = [const { OnceLock::new() }; 2];
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link");
-    let index = ["dev", "lto"]
-        .iter()
-        .position(|known| *known == profile)
-        .expect("a known profile");
-    BUILT[index].get_or_init(|| {
-        let status = Command::new(env!("CARGO"))
-            .args([
-                "build",
-                "--quiet",
-                "--offline",
-                "--bins",
-                "--profile",
-                profile,
-            ])
-            .current_dir(workspace())
-            .env("CARGO_TARGET_DIR", &target)
-            .env_remove("RUSTFLAGS")
-            .status()
-            .expect("cargo runs");
-        assert!(status.success(), "the fixtures build under `{profile}`");
-    });
     let folder = if profile == "dev" { "debug" } else { profile };
-    let output = Command::new(target.join(folder).join(program))
+    let output = Command::new(built().join(folder).join(program))
         .output()
         .expect("the program runs");
     String::from_utf8(output.stdout)
@@ -84,7 +100,7 @@ fn run(profile: &str, program: &str) -> String {
 // S0-02, S0-03, S0-04, S1-01, S2-07
 #[test]
 fn a_pack_that_is_named_once_registers_every_tool_in_order() {
-    for profile in ["dev", "lto"] {
+    for profile in PROFILES {
         for _ in 0..3 {
             assert_eq!(run(profile, "linked"), "add greet multiply", "{profile}");
         }
@@ -94,7 +110,7 @@ fn a_pack_that_is_named_once_registers_every_tool_in_order() {
 // S0-04
 #[test]
 fn a_registry_without_tools_says_how_to_link() {
-    for profile in ["dev", "lto"] {
+    for profile in PROFILES {
         let text = run(profile, "unlinked");
         assert!(text.contains("use my_pack as _;"), "{profile}: {text}");
     }
@@ -103,7 +119,7 @@ fn a_registry_without_tools_says_how_to_link() {
 // S1-02
 #[test]
 fn two_tools_of_one_name_are_refused_with_both_origins() {
-    for profile in ["dev", "lto"] {
+    for profile in PROFILES {
         let text = run(profile, "duplicate");
         assert!(text.contains("`add`"), "{profile}: {text}");
         assert!(

@@ -80,7 +80,7 @@ pub struct Begin {
     pub process: u64,
     /// It has reached the receiver.
     pub effect: bool,
-    /// It has returned `Ok`.
+    /// It has returned `Ok`, and its call knows.
     pub returned: bool,
 }
 

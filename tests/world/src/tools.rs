@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use tool_core::policy::SharedPolicy;
 use tool_core::prelude::*;
@@ -130,6 +131,31 @@ impl Running<'_> {
         self.phone.process.note("end");
         self.phone.process.world.facts().begins[self.at].returned = true;
     }
+
+    /// The end of a body that does not run in the task of its call.
+    fn end_elsewhere(self, text: String) -> Elsewhere {
+        self.phone.process.note("end");
+        Elsewhere {
+            process: Arc::clone(&self.phone.process),
+            at: self.at,
+            text,
+        }
+    }
+}
+
+/// The output of a body that has run outside of the task of its call. Such a body has returned once its call has read the output: a call
+/// that is cancelled before that has left the body behind and cannot know what it did.
+struct Elsewhere {
+    process: Arc<Process>,
+    at: usize,
+    text: String,
+}
+
+impl Serialize for Elsewhere {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.process.world.facts().begins[self.at].returned = true;
+        serializer.serialize_str(&self.text)
+    }
 }
 
 async fn pause(ms: u64) {
@@ -211,11 +237,10 @@ fn send_blocking(
     mark: String,
     /// Its text.
     note: String,
-) -> String {
+) -> Result<Elsewhere, ToolError> {
     let running = phone.begin(&cx, &mark, &note);
     running.effect();
-    running.end();
-    format!("sent {mark} {}", own_sentinel(&cx))
+    Ok(running.end_elsewhere(format!("sent {mark} {}", own_sentinel(&cx))))
 }
 
 /// Sends a message and answers with more than it may where the note is `long`.
