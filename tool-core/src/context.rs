@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use futures::channel::mpsc::UnboundedSender;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{ToolCall, ToolEvent};
+use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Standing;
 use crate::output::Citation;
@@ -22,6 +21,7 @@ use crate::redact::Redactor;
 use crate::schema::dialect::Dialect;
 use crate::store::{CallId, EarlierCall, Workspace};
 use crate::tool::ToolDef;
+use progress::Reporter;
 use variables::Value;
 
 mod ask;
@@ -33,6 +33,7 @@ mod extract;
 mod filing;
 #[cfg(feature = "host")]
 mod gated;
+pub(crate) mod progress;
 mod secrets;
 mod services;
 mod slug;
@@ -122,7 +123,7 @@ pub(crate) struct CallScope {
     pub(crate) standing: Standing,
     pub(crate) def: ToolDef,
     pub(crate) deadline: Option<Instant>,
-    pub(crate) progress: Option<UnboundedSender<ToolEvent>>,
+    pub(crate) progress: Option<Reporter>,
     #[cfg(feature = "host")]
     pub(crate) gated: Option<Box<Gated>>,
     pub(crate) citations: Mutex<Vec<Citation>>,
@@ -337,6 +338,9 @@ impl ToolContext {
     }
 
     /// Tells the client how far the call is; the model never sees it. Does nothing where nobody listens.
+    ///
+    /// It never waits. Where the client reads more slowly than the tool reports, at most 256 steps, or 1 MiB of them, are kept: the oldest
+    /// one is dropped for the newest. A [`ToolStream`](crate::ToolStream) waits for its reader instead, and loses no step.
     pub fn progress<T: Serialize + ?Sized>(&self, step: &T) {
         if self
             .call
@@ -354,7 +358,7 @@ impl ToolContext {
             && let Some(sender) = &scope.progress
             && !scope.begun.swap(true, Ordering::Relaxed)
         {
-            let _ = sender.unbounded_send(ToolEvent::Started);
+            sender.started();
         }
     }
 
@@ -368,11 +372,17 @@ impl ToolContext {
     #[expect(clippy::unused_self, reason = "as with the feature `host`")]
     pub(crate) fn set_inside(&self, _: bool) {}
 
-    /// Whether somebody listens and was told.
-    pub(crate) fn send_progress(&self, step: Box<RawValue>) -> bool {
+    fn send_progress(&self, step: Box<RawValue>) -> Option<&Reporter> {
         let step = self.redactor().clean(step).into_inner();
-        let sender = self.call.as_ref().and_then(|scope| scope.progress.as_ref());
-        sender.is_some_and(|sender| sender.unbounded_send(ToolEvent::Progress(step)).is_ok())
+        let reporter = self.call.as_ref()?.progress.as_ref()?;
+        reporter.step(step).then_some(reporter)
+    }
+
+    /// Adds a step of a stream, and waits until it was read: a stream that never waits itself must not pile up.
+    pub(crate) async fn yield_progress(&self, step: Box<RawValue>) {
+        if let Some(reporter) = self.send_progress(step) {
+            reporter.read().await;
+        }
     }
 
     /// Says where the output comes from. Kept beside the output, for the client.

@@ -5,12 +5,12 @@ use std::future::Future;
 use crate::args::{self, Inexact, Issue};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
+use crate::context::progress::{self, Reporter, Steps};
 use crate::error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
 use crate::gate;
 use crate::tool::{Job, Tool};
 use crate::toolset::Toolset;
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::Either;
 use futures::stream::Stream;
 use serde::de::DeserializeOwned;
@@ -124,7 +124,7 @@ pub fn start<T: Tool + DeserializeOwned>(
     }))
 }
 
-type Progress = Option<UnboundedSender<ToolEvent>>;
+type Progress = Option<Reporter>;
 
 /// The gate that a call passes: its toolset's, else that of the call that makes it. What a gated call calls is gated.
 #[cfg(feature = "host")]
@@ -178,7 +178,7 @@ pub(crate) fn stream(
     cx: ToolContext,
 ) -> impl Stream<Item = ToolEvent> + Send + use<> {
     drive::Events::new(move || {
-        let (sender, steps) = unbounded();
+        let (sender, steps) = progress::channel();
         #[cfg(feature = "host")]
         if let Some(gate) = gate_of(&toolset, &cx).cloned() {
             return Ok(events(steps, async move {
@@ -200,9 +200,6 @@ pub(crate) fn stream(
     })
 }
 
-fn events(
-    steps: UnboundedReceiver<ToolEvent>,
-    run: impl Future<Output = CallResult> + Send + 'static,
-) -> drive::Running {
+fn events(steps: Steps, run: impl Future<Output = CallResult> + Send + 'static) -> drive::Running {
     (steps, Box::pin(run))
 }

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use futures::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 use tool_core::prelude::*;
-use tool_core::{Effect, ErrorKind, Part, StreamItem};
+use tool_core::store::MemoryStore;
+use tool_core::{Audit, Effect, ErrorKind, Gate, Part, StreamItem};
 
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 struct Report {
@@ -138,6 +139,21 @@ async fn steps(cx: &ToolContext) -> &'static str {
     "done"
 }
 
+/// Tells progress and never waits.
+#[tool]
+async fn chatter(
+    cx: &ToolContext,
+    /// How many times.
+    times: u32,
+    /// How long each step is.
+    size: u32,
+) -> &'static str {
+    for step in 0..times {
+        cx.progress(&format!("{step:>width$}", width = size as usize));
+    }
+    "done"
+}
+
 /// Gives JSON of any shape, as tools of other systems do.
 #[tool]
 async fn raw(
@@ -162,6 +178,7 @@ fn tools() -> Toolset {
         .tool::<late_stream>()
         .tool::<chart>()
         .tool::<steps>()
+        .tool::<chatter>()
         .tool::<raw>()
         .tool::<unwritable>()
         .build()
@@ -323,6 +340,42 @@ async fn steps_wait_for_their_reader() {
         counts.steps.load(Ordering::SeqCst) <= 6,
         "a dropped stream stops the tool"
     );
+}
+
+// B11: neither does it pile up where the call has a task of its own.
+#[tokio::test]
+async fn steps_of_a_call_with_an_audit_wait_for_their_reader() {
+    let (counts, cx) = context();
+    let gate = Gate::builder()
+        .audit(Audit::required(MemoryStore::default()))
+        .build();
+    let call = ToolCall::new("c1", "read_pages", r#"{"pages":1000}"#);
+    let mut events = Box::pin(tools().through(&gate).stream(call, &cx));
+    assert!(matches!(events.next().await, Some(ToolEvent::Started)));
+    for n in 1..=5 {
+        assert!(matches!(events.next().await, Some(ToolEvent::Progress(_))));
+        // The call's task runs as long as it can.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        assert!(counts.steps.load(Ordering::SeqCst) <= n + 1);
+    }
+    let more: Vec<_> = events.collect().await;
+    assert_eq!(more.len(), 996, "no step is lost");
+}
+
+// B11: what a tool says without waiting is kept up to a limit; a late reader sees the newest.
+#[tokio::test]
+async fn progress_that_nobody_reads_stays_bounded() {
+    let (_, cx) = context();
+    for (times, size, kept) in [(200, 10, 200), (5_000, 10, 256), (100, 60_000, 17)] {
+        let arguments = json!({"times": times, "size": size});
+        let (progress, result) = follow("chatter", arguments, &cx).await;
+        assert_eq!(result.model_text(), "done");
+        assert_eq!(progress.len(), kept);
+        let last = progress.last().map(|step| step.trim_matches('"').trim());
+        assert_eq!(last, Some((times - 1).to_string().as_str()));
+    }
 }
 
 // S2-21: a stream that ends with an error, without a final, or goes on after it.

@@ -1,16 +1,16 @@
 //! From what a tool returned to its one output, and the events on the way.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::channel::mpsc::UnboundedReceiver;
 use futures::future::BoxFuture;
 use futures::stream::{Stream, StreamExt};
 use serde::Serialize;
 
 use crate::call::{CallResult, ToolEvent};
 use crate::context::ToolContext;
+use crate::context::progress::Steps;
 use crate::error::ToolError;
 use crate::output::{self, ModelOutput, Output, Returned, Step};
 use crate::tool::Finished;
@@ -57,12 +57,7 @@ pub(super) async fn settle<T>(returned: Returned<T>, cx: &ToolContext) -> Result
                 cx.set_returned();
                 return Ok(output);
             }
-            Step::Progress(json) => {
-                if cx.send_progress(json) {
-                    // Lets the reader take it before the next step, so that a stream that never waits does not pile up.
-                    breathe().await;
-                }
-            }
+            Step::Progress(json) => cx.yield_progress(json).await,
         }
     }
     Err(ToolError::new("the tool ended without a result").operator(
@@ -70,31 +65,18 @@ pub(super) async fn settle<T>(returned: Returned<T>, cx: &ToolContext) -> Result
     ))
 }
 
-/// Waits one poll.
-async fn breathe() {
-    let mut waited = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut waited, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 type Run = BoxFuture<'static, CallResult>;
 /// What a call sends before its end, and the call.
-pub(super) type Running = (UnboundedReceiver<ToolEvent>, Run);
+pub(super) type Running = (Steps, Run);
 
 /// Events of one call: `Started` unless it is refused, progress, one `Done`.
 pub(super) enum Events<B> {
     /// Nothing was asked yet.
     Fresh(B),
     /// It runs.
-    Running(UnboundedReceiver<ToolEvent>, Run),
+    Running(Steps, Run),
     /// It is over; what is left of the progress comes before the result.
-    Ending(UnboundedReceiver<ToolEvent>, Box<CallResult>),
+    Ending(Steps, Box<CallResult>),
     /// Nothing follows.
     Over,
 }

@@ -1,11 +1,10 @@
 //! Calls that a person has approved.
 
-use futures::channel::mpsc::unbounded;
 use futures::stream::Stream;
 
 use super::{Progress, claim, drive, events, gated, stored};
 use crate::call::{CallResult, ToolCall, ToolEvent};
-use crate::context::{Gated, ToolContext};
+use crate::context::{Gated, ToolContext, progress};
 use crate::error::ToolError;
 use crate::gate;
 use crate::store::ApprovalRequest;
@@ -91,7 +90,7 @@ pub(crate) fn resume_stream(
 ) -> impl Stream<Item = ToolEvent> + Send + use<> {
     #[expect(clippy::result_large_err, reason = "as of `stream`")]
     let begin = move || {
-        let (sender, steps) = unbounded();
+        let (sender, steps) = progress::channel();
         Ok(events(steps, async move {
             resume(&toolset, &token, &cx, Some(sender)).await
         }))

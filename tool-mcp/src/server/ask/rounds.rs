@@ -104,7 +104,7 @@ impl Asker for Between {
 
 /// A call that runs by itself, whoever waits for it.
 pub(crate) struct Run {
-    events: mpsc::UnboundedReceiver<ToolEvent>,
+    events: mpsc::Receiver<ToolEvent>,
     questions: mpsc::UnboundedReceiver<Waits>,
     memory: Arc<Mutex<Memory>>,
     _task: Aborted,
@@ -121,11 +121,12 @@ impl Run {
             memory: Arc::clone(&memory),
             questions,
         }));
-        let (told, events) = mpsc::unbounded_channel();
+        // A client that reads slowly makes the call wait, as `Toolset::stream` says.
+        let (told, events) = mpsc::channel(1);
         let mut stream = start.stream(tools, &cx);
         let task = async move {
             while let Some(event) = stream.next().await {
-                if told.send(event).is_err() {
+                if told.send(event).await.is_err() {
                     return;
                 }
             }
