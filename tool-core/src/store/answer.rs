@@ -63,7 +63,7 @@ impl ApprovalRow {
             return self.pending();
         }
         let request = &self.request;
-        if answer.approver.trim().is_empty() {
+        if answer.is_nameless() {
             return Err(StoreError::Conflict(format!(
                 "approval `{}` was answered by an approver without a name, give the name of the user who answers",
                 request.id
@@ -165,11 +165,15 @@ impl ApprovalStatus {
 }
 
 impl Answer {
+    fn is_nameless(&self) -> bool {
+        self.approver.trim().is_empty()
+    }
+
     /// Refuses what [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all) does not take: Conflict unless it denies, and where the
     /// approver has no name.
     pub fn only_denies(&self) -> Result<(), StoreError> {
         match self.verdict {
-            Verdict::Deny if self.approver.is_empty() => Err(StoreError::Conflict(
+            Verdict::Deny if self.is_nameless() => Err(StoreError::Conflict(
                 "approvals were denied by an approver without a name, give the name of the user who denies them"
                     .to_owned(),
             )),

@@ -238,7 +238,8 @@ impl Turns {
             let read = thread.last();
             let halted = pin!(held.halted(cx, &tools));
             let message = match select(model.next(request), halted).await {
-                Either::Left((message, _)) => message.map_err(TurnError::Model)?,
+                Either::Left((message, _)) => message
+                    .map_err(|error| TurnError::Model(cx.redactor().clean(error).into_inner()))?,
                 Either::Right((halt, _)) => return Ok(Outcome::halted(halt, held)),
             };
             held.count(message.usage);

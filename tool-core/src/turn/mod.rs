@@ -152,7 +152,7 @@ pub enum TurnError {
     /// because an earlier run of it may have taken effect. Run the message again.
     #[error("a store failed, run the message again: {0}")]
     Store(#[from] StoreError),
-    /// The model failed.
+    /// The model failed. Secrets of the context are masked: a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
     /// A stored message is none that this crate has written.

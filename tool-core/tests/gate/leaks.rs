@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, EffectLedger, MemoryStore, Scope};
+use tool_core::turn::{Model, ModelMessage, Request, Turns};
 use tool_core::{Audit, ExposeSecret, Gate};
 
 const SENTINEL: &str = "s3nt!nel \"quoted\" /key+ü";
@@ -219,5 +221,36 @@ async fn no_spelling_of_a_secret_leaves_a_call() {
             !serde_json::to_string(&rows).unwrap().contains(&core),
             "{spelling}"
         );
+    }
+}
+
+/// A client whose error quotes the request.
+struct Unreachable;
+
+impl Model for Unreachable {
+    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let error = std::io::Error::other(format!("POST /v1?key={SENTINEL}: timed out"));
+        Box::pin(std::future::ready(Err(ToolError::shown(error))))
+    }
+}
+
+// C1: the error of a model's client is masked like that of a tool
+#[tokio::test]
+async fn a_secret_is_not_in_the_error_of_a_model() {
+    let turns = Turns::new(MemoryStore::default());
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .conversation("main")
+        .secret("api_key", SecretString::from(SENTINEL))
+        .build();
+    turns.say("Hello.", &cx).await.unwrap();
+    let failed = turns.drive(&mut Unreachable, |_| toolset![leak], &cx).await;
+    let error = failed.unwrap_err();
+    assert!(error.to_string().contains("timed out"), "{error}");
+    clean(&error.to_string(), "the text");
+    clean(&format!("{error:?}"), "the debug text");
+    let sources = std::iter::successors(std::error::Error::source(&error), |error| error.source());
+    for source in sources {
+        clean(&source.to_string(), "a source");
     }
 }

@@ -99,14 +99,18 @@ both! {
         store.open(request("a")).await.unwrap();
         store.open(ApprovalRequest { four_eyes: true, principal: String::new(), ..request("b") }).await.unwrap();
         for verdict in [Verdict::Approve, Verdict::Edit("{}".into()), Verdict::Deny] {
-            let nameless = Answer { approver: String::new(), ..says(verdict) };
-            for id in ["a", "b"] {
-                conflict(store.answer(&acme(), id, nameless.clone()).await, "without a name");
+            for name in ["", " "] {
+                let nameless = Answer { approver: name.into(), ..says(verdict.clone()) };
+                for id in ["a", "b"] {
+                    conflict(store.answer(&acme(), id, nameless.clone()).await, "without a name");
+                }
             }
         }
-        let nameless = Answer { approver: String::new(), ..says(Verdict::Deny) };
-        let all = ApprovalFilter::default();
-        conflict(store.deny_all(&acme(), &all, nameless).await, "without a name");
+        for name in ["", " "] {
+            let nameless = Answer { approver: name.into(), ..says(Verdict::Deny) };
+            let all = ApprovalFilter::default();
+            conflict(store.deny_all(&acme(), &all, nameless).await, "without a name");
+        }
         for id in ["a", "b"] {
             let row = store.get(&acme(), id).await.unwrap().unwrap();
             assert_eq!((row.status, row.answer), (ApprovalStatus::Pending, None));
