@@ -117,6 +117,11 @@ impl Running<'_> {
                     }
                 }
             }
+            What::Full { millis } => {
+                let mut facts = self.world.facts();
+                facts.full_until = self.start.elapsed().as_millis() + u128::from(millis);
+                facts.faults = true;
+            }
             What::Hook { host, fault } => {
                 if let Some(host) = self.host(host) {
                     host.process.arm_hook(fault);

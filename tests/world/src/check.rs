@@ -1,13 +1,17 @@
 //! The invariants. `docs/world.md` says what each of them means.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::Value;
+use tool_core::store::{Retention, RunFilter, Scope, Timestamp};
 
 use crate::facts::{Facts, Place, Written};
 use crate::host::{ApprovalSeen, MessageSeen, Rows};
 use crate::plan::{AuditMode, Plan, Who};
+use crate::process::START;
 use crate::run::Running;
+use crate::store::Part;
 use crate::tools::{NAMES, is_asked, is_reader, is_relay, relayed_by};
 
 /// Calls that the models have written at a place.
@@ -66,6 +70,7 @@ pub(crate) async fn check(state: &Running<'_>) {
     let none = Slots::default();
     let mut found = Vec::new();
     let done = state.progress().done.clone();
+    let mut missing = 0;
     for place in places {
         let at = At {
             place,
@@ -80,11 +85,81 @@ pub(crate) async fn check(state: &Running<'_>) {
         at.approvals(&mut found);
         at.agreed(&done, &mut found);
         at.audit(&mut found);
+        missing += at.audit_rows_missing() as u64;
+    }
+    // With `BestEffort`, a row or a counted loss.
+    if state.plan.settings.audit == AuditMode::BestEffort
+        && !facts.deaths
+        && missing > facts.uncounted
+    {
+        let counted = facts.uncounted;
+        let what = format!("{missing} calls have no row, {counted} are known to have none");
+        found.push(("audit_uncounted", what));
     }
     drop(facts);
     messages(state, &rows, &mut found);
     for (invariant, what) in found {
         state.world.violated(invariant, what);
+    }
+}
+
+/// Nothing that is over outlives its retention. Removes rows, so it comes last.
+pub(crate) async fn retention(state: &Running<'_>) {
+    let day = Some(Duration::from_hours(24));
+    let retention = Retention {
+        audit: day,
+        approvals: day,
+        effects: day,
+        threads: day,
+        runs: day,
+        unassigned: day,
+        switches: day,
+    };
+    let later = Timestamp::from_millis(START + 30 * 24 * 3_600_000);
+    // What a removed row has named can go with the next purge.
+    for _ in 0..4 {
+        for part in Part::ALL {
+            let purged = state.shared.run(part, move |store| {
+                Box::pin(async move { store.purge(&retention, later, 1_000).await })
+            });
+            if let Err(error) = purged.await {
+                state.world.violated("kept_too_long", error.to_string());
+            }
+        }
+    }
+    let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
+    let runs = state.shared.run(Part::Work, |store| {
+        Box::pin(async move { store.list_runs(Scope::All, &RunFilter::default()).await })
+    });
+    let settled = rows.effects.iter();
+    let settled = settled.filter(|row| !matches!(row.state, "ambiguous" | "running"));
+    let ended = runs.await.unwrap_or_default();
+    let kept = [
+        ("audit rows", rows.audit.len()),
+        (
+            "denied approvals",
+            rows.approvals.iter().filter(|row| row.denied).count(),
+        ),
+        (
+            "messages",
+            rows.threads.iter().map(|(_, thread)| thread.len()).sum(),
+        ),
+        (
+            "runs that ended",
+            ended.iter().filter(|row| row.ended.is_some()).count(),
+        ),
+        (
+            "settled effects",
+            if rows.approvals.is_empty() {
+                settled.count()
+            } else {
+                0
+            },
+        ),
+    ];
+    for (what, count) in kept.into_iter().filter(|(_, count)| *count > 0) {
+        let what = format!("{count} {what} are left 29 days after their retention");
+        state.world.violated("kept_too_long", what);
     }
 }
 
@@ -358,6 +433,18 @@ impl At<'_> {
         }
     }
 
+    /// Results of calls that the gate has seen.
+    fn told_by_gate(&self) -> usize {
+        let stopped = "the turn was stopped before this call";
+        self.told().filter(|told| told.text != stopped).count()
+    }
+
+    fn audit_rows_missing(&self) -> usize {
+        let rows = self.rows.audit.iter();
+        let rows = rows.filter(|row| row.place == *self.place).count();
+        self.told_by_gate().saturating_sub(rows)
+    }
+
     /// Each call has one row, with an outcome unless its process died or the store refused.
     fn audit(&self, found: &mut Found) {
         let excused = self.facts.faults || self.facts.deaths;
@@ -366,9 +453,8 @@ impl At<'_> {
         }
         let rows = self.rows.audit.iter();
         let rows: Vec<_> = rows.filter(|row| row.place == *self.place).collect();
-        let stopped = "the turn was stopped before this call";
-        let told = self.told().filter(|told| told.text != stopped).count();
-        if rows.len() < told {
+        let (told, missing) = (self.told_by_gate(), self.audit_rows_missing());
+        if missing > 0 {
             let what = format!("{}: {told} results, {} rows", self.place, rows.len());
             found.push(("audit_missing", what));
         }

@@ -120,6 +120,10 @@ pub struct Facts {
     pub disturbed: BTreeSet<usize>,
     /// Whether a process has died, or a store has failed.
     pub faults: bool,
+    /// Until when no store has room on its disk, in milliseconds since the start.
+    pub full_until: u128,
+    /// Audit rows that hosts have counted as lost, or that waited to be written when their process ended.
+    pub uncounted: u64,
     /// A process has died or was drained.
     pub deaths: bool,
     /// Secrets of all hosts.

@@ -21,6 +21,7 @@ pub fn plan(seed: u64) -> Plan {
         parallel: 1 + random.below(3),
         switches: false,
         one_database: false,
+        apart: false,
     };
     let runs = runs(random);
     let mut actions = actions(random, &settings, &runs);
@@ -30,11 +31,21 @@ pub fn plan(seed: u64) -> Plan {
     if switches {
         store_kills(random, &settings, &runs, &mut actions);
     }
+    let one_database = random.percent(50);
+    let apart = random.percent(15);
+    if random.percent(8) {
+        let at = u64::try_from(random.below(400)).unwrap_or(0);
+        let millis = 5 + u64::try_from(random.below(300)).unwrap_or(0);
+        let what = What::Full { millis };
+        actions.push(Action { at, what });
+        actions.sort_by_key(|action| action.at);
+    }
     Plan {
         schedule,
         settings: Settings {
             switches,
-            one_database: random.percent(50),
+            one_database: one_database && !apart,
+            apart,
             ..settings
         },
         runs,

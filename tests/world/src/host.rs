@@ -458,6 +458,12 @@ impl Host {
         }
     }
 
+    /// Audit rows that were dropped, or that still wait to be written.
+    pub(crate) fn unwritten(&self) -> u64 {
+        let buffer = self.gate.audit().buffer();
+        buffer.map_or(0, |buffer| buffer.dropped() + buffer.waiting() as u64)
+    }
+
     pub(crate) async fn drain(&self, patience: Duration) -> usize {
         self.gate.drain(patience).await
     }

@@ -76,6 +76,9 @@ pub struct Settings {
     /// Whether the stores of a host are parts of one database, so that the end of a call is one transaction.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub one_database: bool,
+    /// Whether the audit and the approvals are in databases of their own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
 }
 
 impl Default for Settings {
@@ -87,6 +90,7 @@ impl Default for Settings {
             parallel: 1,
             switches: false,
             one_database: false,
+            apart: false,
         }
     }
 }
@@ -324,6 +328,11 @@ pub enum What {
         #[serde(default = "once")]
         times: u32,
     },
+    /// The disks of all stores are full: nothing can be written, what is there can be read.
+    Full {
+        /// For how many milliseconds.
+        millis: u64,
+    },
     /// The next runs of bodies on a host meet this hook.
     Hook {
         /// Index of the host.
@@ -458,6 +467,7 @@ impl What {
             | Self::Drain { host, .. }
             | Self::Clock { host, .. }
             | Self::Hook { host, .. } => *host = 0,
+            Self::Full { millis } => *millis /= 2,
             Self::Stop { .. } | Self::Leave { .. } | Self::Write { .. } => {}
         }
     }

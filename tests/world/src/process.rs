@@ -14,7 +14,7 @@ use crate::plan::{Fault, HookFault};
 use crate::random::Random;
 
 /// Wall-clock time at the start of a run.
-const START: i64 = 1_700_000_000_000;
+pub(crate) const START: i64 = 1_700_000_000_000;
 
 /// What a machine keeps when its process dies.
 #[derive(Default)]

@@ -86,8 +86,8 @@ pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
         ),
     };
     let shared = match &second {
-        None => Shared::memory(),
-        Some(runtime) => Shared::sqlite(runtime)?,
+        None => Shared::memory(plan.settings.apart)?,
+        Some(runtime) => Shared::sqlite(runtime, plan.settings.apart)?,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -102,6 +102,7 @@ pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
             state.act().await;
             settle::settle(&mut state).await;
             check::check(&state).await;
+            check::retention(&state).await;
         });
         if ran.await.is_none() {
             world.violated("no_progress", "tasks wake each other for ever");

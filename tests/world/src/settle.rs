@@ -22,6 +22,7 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
         facts.deaths = true;
         facts.disturbed.extend(0..state.plan.runs.len());
     }
+    count_unwritten(state);
     for host in 0..state.hosts.len() {
         state.kill(host);
     }
@@ -43,6 +44,9 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
                 .collect()
         };
         if open.is_empty() {
+            // The audit's last rows.
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            count_unwritten(state);
             return;
         }
         for run in open {
@@ -62,6 +66,13 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
         let what = format!("{} run {index} never ends, the last time: {end:?}", run.who);
         state.world.violated("stuck", what);
     }
+}
+
+/// What hosts know to be missing in the audit.
+fn count_unwritten(state: &Running<'_>) {
+    let hosts = state.hosts.iter().flatten();
+    let unwritten: u64 = hosts.map(|host| host.unwritten()).sum();
+    state.world.facts().uncounted += unwritten;
 }
 
 /// Operators answer what waits and settle what is in doubt.

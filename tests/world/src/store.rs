@@ -7,10 +7,10 @@ use futures::future::BoxFuture;
 use tool_core::store::{
     Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
     AuditSink, Batch, BatchStore, Batched, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger,
-    EffectRow, EffectState, Ended, Intent, Journal, MemoryStore, Message, NewMessage, NewRun,
-    Resolution, Role, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore,
-    Scope, Spill, SpillPart, SpillStore, Store, StoreError, StoreFuture, Switch, SwitchFilter,
-    SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp, Workspace,
+    EffectRow, EffectState, Ended, Intent, Journal, Maintenance, MemoryStore, Message, NewMessage,
+    NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop,
+    RunStore, Scope, Spill, SpillPart, SpillStore, Store, StoreError, StoreFuture, Switch,
+    SwitchFilter, SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp, Workspace,
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
@@ -20,45 +20,94 @@ use crate::facts::{World, Written};
 use crate::plan::Fault;
 use crate::process::Process;
 
-/// The store that all hosts of a run share.
+/// Everything that a store does for a host.
+pub trait Whole: Store + Maintenance {}
+
+impl<T: Store + Maintenance> Whole for T {}
+
+/// What a host may keep in a database of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Threads, runs, effects, switches and long outputs.
+    Work,
+    /// The audit.
+    Audit,
+    /// The approvals.
+    Approvals,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Work, Self::Audit, Self::Approvals];
+
+    /// The part that an operation belongs to.
+    fn of(operation: &str) -> Self {
+        match operation.split_once('.') {
+            Some(("audit", _)) => Self::Audit,
+            Some(("approval", _)) => Self::Approvals,
+            _ => Self::Work,
+        }
+    }
+}
+
+/// The stores that all hosts of a run share: one database, or one for each part.
 #[derive(Clone)]
-pub enum Shared {
-    /// In memory.
-    Memory(Arc<dyn Store>),
-    /// SQLite, on a runtime with real time. The simulation's thread blocks on each operation.
-    Sqlite(Arc<dyn Store>, tokio::runtime::Handle),
+pub struct Shared {
+    parts: [Arc<dyn Whole>; 3],
+    /// The runtime with real time on which SQLite works. The simulation's thread blocks on each operation.
+    sqlite: Option<tokio::runtime::Handle>,
+}
+
+/// One store for all parts, or one for each.
+fn parts<T: Whole + 'static>(
+    apart: bool,
+    open: impl Fn() -> Result<T, String>,
+) -> Result<[Arc<dyn Whole>; 3], String> {
+    let work: Arc<dyn Whole> = Arc::new(open()?);
+    if apart {
+        return Ok([work, Arc::new(open()?), Arc::new(open()?)]);
+    }
+    Ok([Arc::clone(&work), Arc::clone(&work), work])
 }
 
 impl Shared {
-    /// A store in memory.
-    pub fn memory() -> Self {
-        Self::Memory(Arc::new(MemoryStore::default()))
+    /// Stores in memory.
+    pub fn memory(apart: bool) -> Result<Self, String> {
+        Ok(Self {
+            parts: parts(apart, || Ok(MemoryStore::default()))?,
+            sqlite: None,
+        })
     }
 
-    /// A SQLite database in memory.
-    pub fn sqlite(runtime: &tokio::runtime::Runtime) -> Result<Self, String> {
-        let handle = runtime.handle().clone();
-        let opened = std::thread::scope(|scope| {
-            let open = scope.spawn(|| runtime.block_on(SqliteStore::in_memory()));
-            open.join()
-        });
-        match opened {
-            Ok(Ok(store)) => Ok(Self::Sqlite(Arc::new(store), handle)),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("opening SQLite panicked".to_owned()),
-        }
+    /// SQLite databases in memory.
+    pub fn sqlite(runtime: &tokio::runtime::Runtime, apart: bool) -> Result<Self, String> {
+        let open = || {
+            let opened = std::thread::scope(|scope| {
+                let open = scope.spawn(|| runtime.block_on(SqliteStore::in_memory()));
+                open.join()
+            });
+            match opened {
+                Ok(opened) => opened.map_err(|error| error.to_string()),
+                Err(_) => Err("opening SQLite panicked".to_owned()),
+            }
+        };
+        Ok(Self {
+            parts: parts(apart, open)?,
+            sqlite: Some(runtime.handle().clone()),
+        })
     }
 
     /// Runs one operation to its end, without faults.
     pub async fn run<T: Send + 'static>(
         &self,
-        call: impl FnOnce(Arc<dyn Store>) -> BoxFuture<'static, Result<T, StoreError>> + Send,
+        part: Part,
+        call: impl FnOnce(Arc<dyn Whole>) -> BoxFuture<'static, Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
-        match self {
-            Self::Memory(store) => call(Arc::clone(store)).await,
-            Self::Sqlite(store, runtime) => {
+        let operation = call(Arc::clone(&self.parts[part as usize]));
+        match &self.sqlite {
+            None => operation.await,
+            Some(runtime) => {
                 let (sender, done) = std::sync::mpsc::sync_channel(1);
-                let operation = call(Arc::clone(store));
                 runtime.spawn(async move {
                     let _ = sender.send(operation.await);
                 });
@@ -81,6 +130,23 @@ fn lost(what: &str) -> StoreError {
     StoreError::Unavailable(format!("the simulated store {what}").into())
 }
 
+/// Whether an operation needs room on the disk.
+fn is_writing(operation: &str) -> bool {
+    let (_, verb) = operation.split_once('.').unwrap_or_default();
+    let reads = [
+        "get",
+        "page",
+        "list",
+        "read",
+        "export",
+        "version",
+        "in_force",
+        "enablement",
+        "switches",
+    ];
+    !reads.iter().any(|read| verb.starts_with(read))
+}
+
 impl HostStore {
     /// The store of a process. `one_database` says whether its parts have a journal.
     pub fn new(shared: &Shared, process: &Arc<Process>, one_database: bool) -> Self {
@@ -100,7 +166,7 @@ impl HostStore {
     fn op<'a, T: Send + 'static>(
         &'a self,
         name: &'static str,
-        call: impl FnOnce(Arc<dyn Store>) -> BoxFuture<'static, Result<T, StoreError>> + Send + 'a,
+        call: impl FnOnce(Arc<dyn Whole>) -> BoxFuture<'static, Result<T, StoreError>> + Send + 'a,
     ) -> StoreFuture<'a, T> {
         Box::pin(async move {
             self.moment().await;
@@ -116,11 +182,14 @@ impl HostStore {
                 Some(Fault::Panic) => panic!("the simulated store panicked in {name}"),
                 Some(Fault::Lost | Fault::SlowAfter(_)) | None => {}
             }
+            if is_writing(name) && self.process.at() < self.process.world.facts().full_until {
+                return Err(lost("has no room on its disk"));
+            }
             if !self.process.is_alive() {
                 // A dead process reaches nothing.
                 return std::future::pending().await;
             }
-            let done = self.shared.run(call).await;
+            let done = self.shared.run(Part::of(name), call).await;
             let word = if done.is_ok() { "ok" } else { "refused" };
             self.process.note(&format!("store {name}: {word}"));
             match fault {

@@ -10,7 +10,7 @@ use tool_core::turn::ToolMessage;
 
 use crate::facts::{Place, World, greeted};
 use crate::plan::Who;
-use crate::store::Shared;
+use crate::store::{Part, Shared};
 
 /// Where the call of an effect stands.
 pub(super) fn place_of(world: &World, row: &EffectRow) -> Place {
@@ -83,15 +83,15 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) async fn read(shared: &Shared, world: &World, whose: &BTreeSet<Who>) -> Self {
-        let effects = shared.run(|store| {
+        let effects = shared.run(Part::Work, |store| {
             Box::pin(async move { EffectLedger::list(&*store, Scope::All, None).await })
         });
-        let approvals = shared.run(|store| {
+        let approvals = shared.run(Part::Approvals, |store| {
             Box::pin(async move {
                 ApprovalStore::list(&*store, Scope::All, &ApprovalFilter::default()).await
             })
         });
-        let audit = shared.run(|store| {
+        let audit = shared.run(Part::Audit, |store| {
             Box::pin(async move { store.export(Scope::All, &AuditFilter::default()).await })
         });
         let mut threads = Vec::new();
@@ -99,7 +99,7 @@ impl Rows {
             let Ok(thread) = ThreadId::new(&*who.tenant, &*who.conversation) else {
                 continue;
             };
-            let messages = shared.run(|store| {
+            let messages = shared.run(Part::Work, |store| {
                 Box::pin(async move { ThreadStore::read(&*store, &thread, None).await })
             });
             let messages = messages.await.unwrap_or_default();
