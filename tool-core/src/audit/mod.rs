@@ -30,8 +30,9 @@ pub enum Audit {
     Off,
     /// Rows are buffered and written soon after the call. While the sink fails, the newest 500 are kept and the loss is warned of.
     BestEffort(AuditBuffer),
-    /// A row is committed before the body runs, with the ledger's intent where the tool has effects; if that fails, the call is
-    /// refused.
+    /// A row is committed before the body runs; if that fails, the call is refused. Where the tool has effects and the ledger is a part
+    /// of the same database ([`AuditSink::journal`]), one transaction writes the row and the ledger's intent. Otherwise the row is
+    /// written first, and the intent after it.
     Required(Arc<dyn AuditSink>),
 }
 

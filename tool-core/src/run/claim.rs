@@ -4,15 +4,16 @@ use std::future::Future;
 
 use futures::future::{Either, select};
 
-use super::{Prepared, record, stored};
+use super::record::{self, Audited};
+use super::{Prepared, stored};
 use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, ask, canonical, hash};
 use crate::store::{
-    self, AuditRow, CallId, CallKey, EffectEnd, EffectRow, EffectState, Ended, EndedEffect, Intent,
-    Resolution, StoreError, Timestamp,
+    self, AuditRow, CallId, CallKey, EffectClaim, EffectEnd, EffectRow, EffectState, Ended,
+    EndedEffect, Intent, Resolution, StoreError, Timestamp,
 };
 
 /// This process holds the row of a call. Only this file makes it, and only after the ledger has written the row.
@@ -27,6 +28,12 @@ pub(super) struct Claim {
 pub(super) enum Begun {
     /// It runs now, and nowhere else.
     New(Claim),
+    /// The ledger has a row of its identity.
+    Known(Known),
+}
+
+/// What a ledger says to a call whose identity it knows.
+pub(super) enum Known {
     /// The call ran before.
     Before(Before),
     /// The identity belongs to a call that differs from this one.
@@ -138,22 +145,89 @@ fn arguments_hash(prepared: &Prepared) -> String {
     hash::sha256(&[arguments.as_deref().unwrap_or_else(|| prepared.arguments())])
 }
 
-/// Writes the intent, with the audit's row where that is required.
+/// The audit's row that a claim needs.
+pub(super) enum Trail {
+    /// None.
+    Nothing,
+    /// The ledger's database writes it in the transaction of the intent.
+    Together(AuditRow),
+    /// Another database has it already.
+    Apart(Audited),
+}
+
+/// Writes the intent, with the audit's row where the two share a database.
 pub(super) async fn claim(
     gate: &Gate,
     ledger: &Ledger,
     prepared: &Prepared,
-    audit: Option<AuditRow>,
+    trail: Trail,
 ) -> Result<Begun, ToolError> {
+    let intent = intent(ledger, prepared)?;
+    let (key, owner) = (intent.identity.key(), intent.owner.clone());
+    let audit = match trail {
+        Trail::Together(row) => Some(row),
+        Trail::Nothing | Trail::Apart(_) => None,
+    };
+    match ledger.store.begin(intent, audit).await {
+        Ok(store::Begun::New) => Ok(Begun::New(Claim {
+            ledger: ledger.clone(),
+            key,
+            owner,
+        })),
+        Ok(store::Begun::Replay(row)) => Ok(Begun::Known(Known::Before(before(row)))),
+        Err(StoreError::Conflict(why)) => conflict(gate, prepared, why).await.map(Begun::Known),
+        Err(error) => Err(unavailable(&error)),
+    }
+}
+
+/// The call that has the identity of one that conflicts with it: the same with other arguments of an approver, or a foreign one.
+async fn conflict(gate: &Gate, prepared: &Prepared, why: String) -> Result<Known, ToolError> {
+    if let Some(before) = begun(gate, prepared).await? {
+        return Ok(Known::Before(before));
+    }
+    let text = "the call was begun before with another tool, other arguments or another caller, so it was not run";
+    Ok(Known::Foreign(
+        ToolError::of(ErrorKind::Denied, text).operator(why),
+    ))
+}
+
+/// What the ledger would answer to a call that it knows; `None` where it would let the call begin. Writes nothing.
+///
+/// For a required audit in another database: a row of a call that does not begin would take the place of the row of its earlier run.
+pub(super) async fn known(
+    gate: &Gate,
+    ledger: &Ledger,
+    prepared: &Prepared,
+) -> Result<Option<Known>, ToolError> {
+    let intent = intent(ledger, prepared)?;
+    let keys = [Some(intent.identity.key()), intent.earlier.clone()];
+    for key in keys.into_iter().flatten() {
+        let row = ledger.store.get(&key).await;
+        let Some(row) = row.map_err(|error| unavailable(&error))? else {
+            continue;
+        };
+        let claim = EffectClaim {
+            row,
+            released: false,
+        };
+        return match EffectClaim::begin(Some(claim), intent) {
+            Ok((store::Begun::New, _)) => Ok(None),
+            Ok((store::Begun::Replay(row), _)) => Ok(Some(Known::Before(before(row)))),
+            Err(StoreError::Conflict(why)) => conflict(gate, prepared, why).await.map(Some),
+            Err(error) => Err(unavailable(&error)),
+        };
+    }
+    Ok(None)
+}
+
+fn intent(ledger: &Ledger, prepared: &Prepared) -> Result<Intent, ToolError> {
     let (cx, scope) = (&prepared.cx, &prepared.scope);
     let identity = cx
         .identity()
         .cloned()
         .ok_or_else(|| ToolError::new("the call has no identity"))?;
-    let key = identity.key();
     let now = Timestamp::now();
-    let owner = ledger.run();
-    let intent = Intent {
+    Ok(Intent {
         identity,
         earlier: cx.earlier_key(),
         call: scope.call.id.clone(),
@@ -163,28 +237,10 @@ pub(super) async fn claim(
         contract: hash::contract(&scope.def).to_string(),
         principal: cx.principal().to_owned(),
         arguments_hash: arguments_hash(prepared),
-        owner: owner.clone(),
+        owner: ledger.run(),
         at: now,
         lease_until: now.plus(ledger.lease),
-    };
-    match ledger.store.begin(intent, audit).await {
-        Ok(store::Begun::New) => Ok(Begun::New(Claim {
-            ledger: ledger.clone(),
-            key,
-            owner,
-        })),
-        Ok(store::Begun::Replay(row)) => Ok(Begun::Before(before(row))),
-        Err(StoreError::Conflict(why)) => {
-            if let Some(before) = begun(gate, prepared).await? {
-                return Ok(Begun::Before(before));
-            }
-            let text = "the call was begun before with another tool, other arguments or another caller, so it was not run";
-            Ok(Begun::Foreign(
-                ToolError::of(ErrorKind::Denied, text).operator(why),
-            ))
-        }
-        Err(error) => Err(unavailable(&error)),
-    }
+    })
 }
 
 fn unavailable(error: &StoreError) -> ToolError {

@@ -10,7 +10,8 @@ use tool_core::store::{
     AuditFilter, AuditRow, AuditSink, CallPlace, MemoryStore, Scope, StoreError, Timestamp,
     Workspace,
 };
-use tool_core::{Audit, ErrorKind, Gate, Rules};
+use tool_core::turn::{ModelMessage, Turn, Turns};
+use tool_core::{Approvals, Audit, ErrorKind, Gate, Reply, Rules};
 
 use crate::support::{Host, Mailbox, count, kind, mail, pay, placed, send_mail};
 
@@ -437,6 +438,41 @@ async fn where_the_audit_is_required_nothing_runs_without_it() {
         .collect();
     assert_eq!(outcomes.last().unwrap().as_deref(), Some("ok"));
     assert!(outcomes.contains(&None), "the row was there before the end");
+}
+
+// B4: an approval that was used up before the sink failed still lets its call begin, so the call stays open
+#[tokio::test]
+async fn approved_call_stays_open_while_the_sink_in_another_database_is_away() {
+    let (store, sink, mailbox) = (MemoryStore::default(), Flaky::default(), Mailbox::default());
+    let approvals = Approvals::builder(store.clone()).build().unwrap();
+    let gate = Gate::builder()
+        .approvals(approvals.clone())
+        .ledger(store.clone())
+        .audit(Audit::required(sink.clone()))
+        .build();
+    let tools = toolset![send_mail].through(&gate);
+    let turns = Turns::new(store.clone());
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("th-1")
+        .with(mailbox.clone())
+        .build();
+    let calls = ModelMessage::calls([mail("c-1")]);
+    let message = turns.record(calls, &cx).await.unwrap();
+    let Turn::Waiting(tickets) = turns.run(&tools, &message, &cx).await.unwrap() else {
+        panic!()
+    };
+    let (acme, token) = (Workspace::new("acme"), &tickets[0].token);
+    let answered = approvals.answer(&acme, &tools, token, Reply::Approve, "boss", None);
+    answered.await.unwrap();
+    sink.away.store(true, Ordering::SeqCst);
+    assert!(turns.run(&tools, &message, &cx).await.is_err());
+    assert_eq!(mailbox.sent(), 0);
+    sink.away.store(false, Ordering::SeqCst);
+    let turn = turns.run(&tools, &message, &cx).await.unwrap();
+    assert!(matches!(turn, Turn::Complete(_)), "{turn:?}");
+    assert_eq!(mailbox.sent(), 1);
 }
 
 // S1-21

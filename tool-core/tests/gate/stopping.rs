@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use tool_core::prelude::*;
 use tool_core::store::{
     AuditFilter, AuditRow, AuditSink, CallId, EffectLedger, EffectState, Erased, Erasure, Intent,
-    Maintenance, MemoryStore, Purged, Resolution, Retention, Scope, StoreFuture, ThreadId,
-    Timestamp, Workspace,
+    Maintenance, MemoryStore, Purged, Resolution, Retention, Scope, StoreError, StoreFuture,
+    ThreadId, Timestamp, Workspace,
 };
 use tool_core::{Audit, ErrorKind, Gate, Sweeper};
 
-use crate::support::{Mailbox, kind};
+use crate::support::{Mailbox, kind, placed};
 
 /// Waits, and has a deadline of its own.
 #[tool(read_only, timeout = "200ms")]
@@ -170,19 +170,27 @@ async fn deadline_covers_the_row_after_the_body() {
     );
 }
 
-// B4: an effect keeps its entry in the ledger whatever the sink does.
-#[tokio::test]
-async fn effect_is_in_the_ledger_while_the_sink_hangs() {
-    let (sink, mailbox) = (Hangs::from(0), Mailbox::default());
-    let ledger = MemoryStore::default();
+/// A host whose ledger and required audit are two databases.
+fn apart(ledger: &MemoryStore, sink: impl AuditSink) -> Toolset {
     let gate = Gate::builder()
         .ledger(ledger.clone())
         .audit(Audit::required(sink))
         .build();
-    let tools = toolset![post].through(&gate);
+    toolset![post].through(&gate)
+}
+
+fn letter() -> ToolCall {
+    ToolCall::new("c", "post", r#"{"to":"bob"}"#)
+}
+
+// B4: an effect keeps its entry in the ledger where the sink hangs after the body.
+#[tokio::test]
+async fn effect_is_in_the_ledger_while_the_sink_hangs() {
+    let (sink, mailbox) = (Hangs::from(1), Mailbox::default());
+    let ledger = MemoryStore::default();
     let since = Instant::now();
-    let result = tools
-        .call(ToolCall::new("c", "post", r#"{"to":"bob"}"#), &cx(&mailbox))
+    let result = apart(&ledger, sink.clone())
+        .call(letter(), &cx(&mailbox))
         .await;
     assert!(
         since.elapsed() < Duration::from_millis(900),
@@ -192,6 +200,85 @@ async fn effect_is_in_the_ledger_while_the_sink_hangs() {
     assert!(!result.is_error(), "{result:?}");
     let rows = ledger.list(Scope::All, None).await.unwrap();
     assert_eq!((rows[0].state, mailbox.sent()), (EffectState::Succeeded, 1));
+    // The row of the required audit is in the sink and not in the ledger's database.
+    let rows = async |store: &MemoryStore| {
+        let rows = store.export(Scope::All, &AuditFilter::default()).await;
+        rows.unwrap().len()
+    };
+    assert_eq!((rows(&sink.store).await, rows(&ledger).await), (1, 0));
+}
+
+// B4: a required audit in another database than the ledger's: no effect without a row in the sink, and no row without an end in the
+// ledger.
+#[tokio::test]
+async fn effect_does_not_happen_where_the_sink_of_a_required_audit_does_not_write() {
+    let expected = [
+        (None, ErrorKind::Unavailable),
+        (Some(0), ErrorKind::TimedOut),
+    ];
+    for (hangs, expected) in expected {
+        let (ledger, mailbox) = (MemoryStore::default(), Mailbox::default());
+        let tools = match hangs {
+            Some(from) => apart(&ledger, Hangs::from(from)),
+            None => apart(&ledger, Away),
+        };
+        let result = tools.call(letter(), &cx(&mailbox)).await;
+        assert_eq!(kind(&result), Some(expected), "{result:?}");
+        assert_eq!(mailbox.sent(), 0);
+        assert_eq!(ledger.list(Scope::All, None).await.unwrap(), []);
+        let rows = ledger.export(Scope::All, &AuditFilter::default()).await;
+        assert_eq!(rows.unwrap(), [], "an orphan in the ledger's database");
+    }
+}
+
+/// A sink that is away.
+struct Away;
+
+impl AuditSink for Away {
+    fn write(&self, _: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        Box::pin(async { Err(StoreError::Unavailable("away".into())) })
+    }
+    fn export<'a>(&'a self, _: Scope<'a>, _: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+    fn erase<'a>(&'a self, _: &'a Workspace, _: &'a str) -> StoreFuture<'a, u64> {
+        Box::pin(async { Ok(0) })
+    }
+    fn retain<'a>(&'a self, _: Scope<'a>, _: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(async { Ok(0) })
+    }
+}
+
+// B4: a call that comes again finds its earlier run, and the row of that run in the sink stays what it is.
+#[tokio::test]
+async fn row_in_another_database_outlives_a_replay() {
+    let (ledger, sink) = (MemoryStore::default(), MemoryStore::default());
+    let mailbox = Mailbox::default();
+    let tools = apart(&ledger, sink.clone());
+    let of = |user: &str| {
+        let cx = ToolContext::builder().workspace("acme").user(user);
+        let cx = cx.conversation("th-1").with(mailbox.clone()).build();
+        placed(&cx, 0)
+    };
+    let first = tools.call(letter(), &of("ann")).await;
+    assert!(!first.is_error(), "{first:?}");
+    let rows = async || {
+        sink.export(Scope::All, &AuditFilter::default())
+            .await
+            .unwrap()
+    };
+    let before = rows().await;
+    assert_eq!(before[0].outcome.as_deref(), Some("ok"));
+    assert!(tools.call(letter(), &of("ann")).await.is_replayed());
+    assert_eq!(rows().await, before);
+    // A call of somebody else with this identity is not made, and has a row of its own.
+    let foreign = tools.call(letter(), &of("bob")).await;
+    assert_eq!(kind(&foreign), Some(ErrorKind::Denied), "{foreign:?}");
+    let after = rows().await;
+    assert_eq!(after.len(), 2);
+    assert!(after.contains(&before[0]));
+    assert!(after.iter().all(|row| row.outcome.is_some()), "{after:?}");
+    assert_eq!(mailbox.sent(), 1);
 }
 
 fn intent(conversation: &str, lease: Duration) -> Intent {

@@ -1,5 +1,8 @@
 //! [`Claimed`]: everything that has to be written down before the body is written.
 
+#[cfg(feature = "host")]
+use std::sync::Arc;
+
 use super::cleared::Nothing;
 use super::{Cleared, Held};
 use crate::run::Prepared;
@@ -9,9 +12,13 @@ use super::cleared::{Duty, Guards, Writing};
 #[cfg(feature = "host")]
 use super::{Flight, Left, Why};
 #[cfg(feature = "host")]
-use crate::run::claim::{self, Begun, Claim};
+use crate::error::ToolError;
+#[cfg(feature = "host")]
+use crate::run::claim::{self, Begun, Claim, Known, Trail};
 #[cfg(feature = "host")]
 use crate::run::record::{self, Audited};
+#[cfg(feature = "host")]
+use crate::store::AuditSink;
 
 /// A call that may run now, and nowhere else.
 pub(in crate::run) struct Claimed<H: Held> {
@@ -88,13 +95,9 @@ impl Unwritten {
             guards,
             writing,
         } = *self;
-        let (ledger, audit) = match *writing {
+        let (ledger, trail) = match *writing {
             Writing::Audit(sink) => {
-                let written = match held.open_row() {
-                    Some(row) => record::required(&sink, row, held.context().deadline()).await,
-                    None => Err(record::unwritten("the call has no identity".to_owned())),
-                };
-                return match written {
+                return match audited(&held, &sink).await {
                     Ok(audited) => Ok(Claimed {
                         held,
                         guards,
@@ -103,22 +106,59 @@ impl Unwritten {
                     Err(error) => Err(Left::why(held, guards, Why::Refused(error))),
                 };
             }
-            Writing::Ledger(ledger) => (ledger, None),
-            Writing::Both(ledger) => (ledger, held.open_row()),
-        };
-        let why = match claim::claim(held.gate(), &ledger, held.prepared(), audit).await {
-            Ok(Begun::New(claim)) => {
-                return Ok(Claimed {
-                    held,
-                    guards,
-                    record: Record::Row(Box::new(claim)),
-                });
+            Writing::Ledger(ledger) => (ledger, Trail::Nothing),
+            Writing::Both(ledger) => {
+                let row = held.open_row();
+                (ledger, row.map_or(Trail::Nothing, Trail::Together))
             }
-            Ok(Begun::Before(before)) => Why::Before(before),
-            Ok(Begun::Foreign(error)) => Why::Foreign(error),
-            Err(error) => return Err(Left::undecided(held, guards, error)),
+            Writing::Apart(ledger, sink) => {
+                match claim::known(held.gate(), &ledger, held.prepared()).await {
+                    Ok(None) => {}
+                    Ok(Some(known)) => return Err(Left::why(held, guards, known.into())),
+                    Err(error) => return Err(Left::undecided(held, guards, error)),
+                }
+                // Before the claim, so that a sink that fails leaves no running row in the ledger.
+                match audited(&held, &sink).await {
+                    Ok(audited) => (ledger, Trail::Apart(audited)),
+                    Err(error) if held.verdicts().approval.is_none() => {
+                        return Err(Left::why(held, guards, Why::Refused(error)));
+                    }
+                    // Its approval is used up and still lets it begin, so that no result may say that it was not run.
+                    Err(error) => {
+                        let error = record::unwritten(error.operator_text());
+                        return Err(Left::undecided(held, guards, error));
+                    }
+                }
+            }
         };
-        Err(Left::why(held, guards, why))
+        match claim::claim(held.gate(), &ledger, held.prepared(), trail).await {
+            Ok(Begun::New(claim)) => Ok(Claimed {
+                held,
+                guards,
+                record: Record::Row(Box::new(claim)),
+            }),
+            Ok(Begun::Known(known)) => Err(Left::why(held, guards, known.into())),
+            Err(error) => Err(Left::undecided(held, guards, error)),
+        }
+    }
+}
+
+/// Writes the row of a required audit.
+#[cfg(feature = "host")]
+async fn audited(held: &Flight, sink: &Arc<dyn AuditSink>) -> Result<Audited, ToolError> {
+    match held.open_row() {
+        Some(row) => record::required(sink, row, held.context().deadline()).await,
+        None => Err(record::unwritten("the call has no identity".to_owned())),
+    }
+}
+
+#[cfg(feature = "host")]
+impl From<Known> for Why {
+    fn from(known: Known) -> Self {
+        match known {
+            Known::Before(before) => Self::Before(before),
+            Known::Foreign(error) => Self::Foreign(error),
+        }
     }
 }
 

@@ -123,6 +123,8 @@ pub(in crate::run) enum Writing {
     Ledger(Ledger),
     /// The ledger writes the audit's row as well, in one transaction.
     Both(Ledger),
+    /// The audit's row goes into another database than the ledger's.
+    Apart(Ledger, Arc<dyn AuditSink>),
 }
 
 /// How far a judged call has got without waiting.
@@ -287,7 +289,11 @@ impl Cleared<Flight> {
                 Duty::Write(Box::new(Writing::Audit(Arc::clone(sink))))
             }
             Books::Ledger(ledger) => Duty::Write(Box::new(Writing::Ledger(ledger.clone()))),
-            Books::Both(ledger, _) => Duty::Write(Box::new(Writing::Both(ledger.clone()))),
+            Books::Both(ledger, sink) => Duty::Write(Box::new(if parts.gate.journal().is_some() {
+                Writing::Both(ledger.clone())
+            } else {
+                Writing::Apart(ledger.clone(), Arc::clone(sink))
+            })),
         };
         Self { held, guards, duty }
     }
