@@ -1,8 +1,8 @@
 //! What a gate adds to a call.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -29,9 +29,59 @@ impl TypedOutput {
     }
 }
 
+/// The numbers of the calls that a body makes.
+///
+/// A body that is run again makes the same calls under the same numbers, so that the ledger answers those that have run. A call that has
+/// left nothing gets a new number in the next run: it is to be made again, and its audit row has its outcome already.
+#[derive(Default)]
+struct Children(Mutex<Numbers>);
+
+#[derive(Default)]
+struct Numbers {
+    /// Those of the calls of the body, in their order; `None` for one that has left nothing.
+    of: Vec<Option<u32>>,
+    /// How many calls this run of the body has made.
+    made: usize,
+    given: u32,
+}
+
+impl Children {
+    fn numbers(&self) -> MutexGuard<'_, Numbers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the next call.
+    fn next(&self) -> u32 {
+        let numbers = &mut *self.numbers();
+        if numbers.made == numbers.of.len() {
+            numbers.of.push(None);
+        }
+        let number = &mut numbers.of[numbers.made];
+        numbers.made += 1;
+        *number.get_or_insert_with(|| {
+            numbers.given += 1;
+            numbers.given - 1
+        })
+    }
+
+    fn forget(&self, number: u32) {
+        let numbers = &mut *self.numbers();
+        for own in &mut numbers.of {
+            own.take_if(|own| *own == number);
+        }
+    }
+
+    /// The body is run again.
+    fn again(&self) {
+        self.numbers().made = 0;
+    }
+}
+
 /// What a gate adds to a call.
 pub(crate) struct Gated {
     identity: CallId,
+    /// The numbers of the outer call's calls, and the one of this call.
+    number: Option<(Arc<Children>, u32)>,
     /// What a version before 0.2 called the call.
     earlier: Option<EarlierCall>,
     /// The model's own id of the call that has made this one.
@@ -43,7 +93,8 @@ pub(crate) struct Gated {
     inside: AtomicBool,
     /// The body has returned an output: what fails later does not undo it.
     returned: AtomicBool,
-    children: AtomicU32,
+    /// Made with the first call that the body makes.
+    children: OnceLock<Arc<Children>>,
     notes: Mutex<Vec<AuditNote>>,
     /// Approvals that calls of this call wait for.
     asked: Mutex<Vec<Ticket>>,
@@ -68,6 +119,7 @@ impl Gated {
             .and_then(|scope| Some((scope.gated.as_deref()?, &scope.call)));
         let mut parent = None;
         let mut earlier = None;
+        let mut own_number = None;
         let identity = match (resumed, outer, &cx.host.next) {
             (Some(request), ..) => {
                 parent = request.parent.as_deref().map(Box::from);
@@ -75,8 +127,9 @@ impl Gated {
             }
             (None, Some((outer, made_by)), _) => {
                 parent = Some(Box::from(made_by.id.as_str()));
-                // Counted, so that a body that is run again makes the same calls under the same identities.
-                let number = outer.children.fetch_add(1, Ordering::Relaxed);
+                let children = outer.children.get_or_init(Arc::default);
+                let number = children.next();
+                own_number = Some((Arc::clone(children), number));
                 let outer_call = outer.earlier.as_ref();
                 earlier = outer_call.map(|outer| outer.nested(number, &call.id));
                 outer.identity.nested(number)
@@ -91,6 +144,7 @@ impl Gated {
         };
         Ok(Self {
             identity,
+            number: own_number,
             earlier,
             parent,
             gate: None,
@@ -99,7 +153,7 @@ impl Gated {
                 .map_or_else(CancellationToken::new, CancellationToken::child_token),
             inside: AtomicBool::new(false),
             returned: AtomicBool::new(false),
-            children: AtomicU32::new(0),
+            children: OnceLock::new(),
             notes: Mutex::default(),
             asked: Mutex::default(),
             doubt: Mutex::default(),
@@ -126,6 +180,13 @@ impl Gated {
     /// The identity of the call.
     pub(crate) fn identity(&self) -> &CallId {
         &self.identity
+    }
+
+    /// Notes that the call is over and has left neither an effect nor a question: a later run of the outer call's body makes a new one.
+    pub(crate) fn has_left_nothing(&self) {
+        if let Some((outer, number)) = &self.number {
+            outer.forget(*number);
+        }
     }
 }
 
@@ -217,6 +278,13 @@ impl ToolContext {
         self.gated().map(|gated| &gated.stop)
     }
 
+    /// See [`Gated::has_left_nothing`].
+    pub(crate) fn has_left_nothing(&self) {
+        if let Some(gated) = self.gated() {
+            gated.has_left_nothing();
+        }
+    }
+
     /// Cancels this call alone.
     pub(crate) fn cancel(&self) {
         if let Some(stop) = self.stop() {
@@ -230,6 +298,9 @@ impl ToolContext {
             return false;
         };
         scope.ended.store(false, Ordering::Relaxed);
+        if let Some(children) = self.gated().and_then(|gated| gated.children.get()) {
+            children.again();
+        }
         !self.is_cancelled()
     }
 

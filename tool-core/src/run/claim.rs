@@ -43,7 +43,11 @@ pub(super) enum Known {
 /// What an earlier run of a call has left.
 pub(crate) enum Before {
     /// Its stored result.
-    Stored(String),
+    Stored {
+        result: String,
+        /// Whether the ledger says that it had no effect.
+        failed: bool,
+    },
     /// A row whose outcome is not known, or not yet.
     Unsettled(Box<EffectRow>),
 }
@@ -61,15 +65,17 @@ pub(super) fn interrupted(row: &EffectRow) -> ToolError {
 
 /// What the row of an earlier run gives.
 fn before(mut row: EffectRow) -> Before {
-    match (row.state, row.result.take()) {
-        (EffectState::Succeeded | EffectState::Failed, Some(result)) => Before::Stored(result),
-        (EffectState::Succeeded, None) => Before::Stored(stored::failed(
-            "this call ran before and took effect; it is not repeated, and its stored result was erased",
-        )),
-        (EffectState::Failed, None) => Before::Stored(stored::failed(
-            "this call ran before and failed; its stored error was erased",
-        )),
-        _ => Before::Unsettled(Box::new(row)),
+    let erased = match row.state {
+        EffectState::Succeeded => {
+            "this call ran before and took effect; it is not repeated, and its stored result was erased"
+        }
+        EffectState::Failed => "this call ran before and failed; its stored error was erased",
+        EffectState::Running | EffectState::Ambiguous => return Before::Unsettled(Box::new(row)),
+    };
+    let result = row.result.take();
+    Before::Stored {
+        result: result.unwrap_or_else(|| stored::failed(erased)),
+        failed: row.state == EffectState::Failed,
     }
 }
 
@@ -316,6 +322,11 @@ pub(super) struct Ending {
 }
 
 impl Ending {
+    /// Whether the call is over and has had no effect.
+    pub(super) fn has_failed(&self) -> bool {
+        self.end.state == EffectState::Failed
+    }
+
     /// The end as a part of a batch.
     pub(super) fn effect(&self) -> EndedEffect {
         let Claim { key, owner, .. } = &self.claim;

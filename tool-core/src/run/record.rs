@@ -129,6 +129,9 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
         result.undecided = is_undecided;
         return result;
     };
+    if let Some(gated) = gated.as_ref().filter(|_| !is_undecided) {
+        gated.has_left_nothing();
+    }
     let identity = match gated {
         Some(gated) => Ok(gated.identity().clone()),
         // A call of a wrong identity is recorded under a fresh one.

@@ -68,7 +68,7 @@ pub(super) fn answered(call: ToolCall, cx: &ToolContext, before: claim::Before) 
     let redactor = cx.redactor();
     let mut result = CallResult::refused_in(cx, call, ToolError::new(""));
     match before {
-        claim::Before::Stored(text) => {
+        claim::Before::Stored { result: text, .. } => {
             let (outcome, citations) = stored::read(&text);
             result.outcome = redactor.clean(outcome);
             result.citations = redactor.clean(citations);

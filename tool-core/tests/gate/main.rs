@@ -31,6 +31,7 @@ mod nested_approvals;
 mod outcomes;
 mod recovery;
 mod renamed;
+mod retries;
 mod rules;
 mod slow;
 mod stopping;

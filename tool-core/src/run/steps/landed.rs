@@ -122,7 +122,7 @@ impl Why {
             #[cfg(feature = "host")]
             Self::Before(Before::Unsettled(row)) => claim::interrupted(&row),
             #[cfg(feature = "host")]
-            Self::Before(Before::Stored(_)) => ToolError::new("the call has run before"),
+            Self::Before(Before::Stored { .. }) => ToolError::new("the call has run before"),
             #[cfg(feature = "host")]
             Self::Dropped => flight::dropped(),
         }
@@ -178,8 +178,11 @@ impl Left<Flight> {
         let mut identity = flight.context().identity().cloned();
         let redactor = flight.context().redactor();
         let mut result = match why {
-            Why::Before(Before::Stored(text)) => {
-                let (outcome, citations) = stored::read(&text);
+            Why::Before(Before::Stored { result, failed }) => {
+                let (outcome, citations) = stored::read(&result);
+                if failed {
+                    flight.context().has_left_nothing();
+                }
                 let outcome = redactor.clean(outcome);
                 let mut result = flight.prepared_mut().close_kept(outcome);
                 result.citations = redactor.clean(citations);
@@ -282,6 +285,21 @@ fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     )
 }
 
+/// Whether a call without a row in the ledger is over: it neither waits nor was denied, and it is known that it has not run before.
+#[cfg(feature = "host")]
+fn has_nothing_to_come(result: &CallResult) -> bool {
+    let may_come = result.error().is_some_and(|error| {
+        matches!(
+            error.kind(),
+            ErrorKind::Pending
+                | ErrorKind::Denied
+                | ErrorKind::Unavailable
+                | ErrorKind::Interrupted
+        )
+    });
+    !may_come && !result.undecided && result.unsettled.is_none() && result.tickets.is_empty()
+}
+
 /// Writes the end of a call into the ledger and the audit.
 #[cfg(feature = "host")]
 async fn finish(
@@ -310,6 +328,13 @@ async fn finish(
         Some(Record::Row(claim)) => Some(claim.ending(&result, cx)),
         Some(Record::Nothing(_) | Record::Audited(_)) | None => None,
     };
+    let has_left_nothing = match &ending {
+        Some(ending) => ending.has_failed(),
+        None => has_nothing_to_come(&result),
+    };
+    if has_left_nothing {
+        cx.has_left_nothing();
+    }
     let journal = flight.gate().journal();
     let filed = journal.zip(identity.as_ref()).and_then(|(journal, call)| {
         let filing = cx.filing(call, journal)?;
