@@ -91,6 +91,8 @@ pub(crate) struct Gated {
     stop: CancellationToken,
     /// The body was polled, and has not returned.
     inside: AtomicBool,
+    /// The body was cut off in an attempt that another one followed.
+    cut: AtomicBool,
     /// The body has returned an output: what fails later does not undo it.
     returned: AtomicBool,
     /// Made with the first call that the body makes.
@@ -152,6 +154,7 @@ impl Gated {
                 .cancellation()
                 .map_or_else(CancellationToken::new, CancellationToken::child_token),
             inside: AtomicBool::new(false),
+            cut: AtomicBool::new(false),
             returned: AtomicBool::new(false),
             children: OnceLock::new(),
             notes: Mutex::default(),
@@ -298,8 +301,14 @@ impl ToolContext {
             return false;
         };
         scope.ended.store(false, Ordering::Relaxed);
-        if let Some(children) = self.gated().and_then(|gated| gated.children.get()) {
-            children.again();
+        if let Some(gated) = self.gated() {
+            // A hook can cut off a body and report a failure in its place.
+            if gated.inside.swap(false, Ordering::Relaxed) {
+                gated.cut.store(true, Ordering::Relaxed);
+            }
+            if let Some(children) = gated.children.get() {
+                children.again();
+            }
         }
         !self.is_cancelled()
     }
@@ -308,6 +317,14 @@ impl ToolContext {
     pub(crate) fn is_inside(&self) -> bool {
         self.gated()
             .is_some_and(|gated| gated.inside.load(Ordering::Relaxed))
+    }
+
+    /// Whether the body was cut off, in this attempt or in one before it. It may have taken effect then, whatever the call ends with.
+    pub(crate) fn was_cut(&self) -> bool {
+        self.is_inside()
+            || self
+                .gated()
+                .is_some_and(|gated| gated.cut.load(Ordering::Relaxed))
     }
 
     pub(crate) fn set_inside(&self, inside: bool) {

@@ -293,7 +293,7 @@ impl Claim {
         let state = match kind {
             None => EffectState::Succeeded,
             Some(_) if cx.has_returned() => EffectState::Succeeded,
-            Some(_) if cx.is_inside() => EffectState::Ambiguous,
+            Some(_) if cx.was_cut() => EffectState::Ambiguous,
             // What it did before it asked for the nested call is done.
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
             Some(_) if result.unsettled.is_some() => EffectState::Ambiguous,

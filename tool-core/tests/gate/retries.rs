@@ -164,3 +164,51 @@ async fn retried_nested_effects_are_known_to_the_next_process() {
     assert_eq!(result.model_text(), "[1,2]", "{result:?}");
     assert_eq!((mailbox.sent(), line.tries.load(Ordering::SeqCst)), (1, 2));
 }
+
+/// Sends a mail and hangs at first; later it fails before it sends, if it is told to.
+#[tool(idempotent)]
+async fn hang(mailbox: &Mailbox, line: &Line) -> Result<usize, ToolError> {
+    if line.tries.fetch_add(1, Ordering::SeqCst) == 0 {
+        mailbox.send();
+        std::future::pending::<()>().await;
+    }
+    if line.failures > 0 {
+        return Err(ToolError::new("the line is busy"));
+    }
+    Ok(mailbox.sent())
+}
+
+// B2: a body that a hook has cut off may have taken effect, also where a later attempt fails
+#[tokio::test(start_paused = true)]
+async fn failure_after_a_cut_attempt_is_ambiguous() {
+    for failures in [0, 1] {
+        let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
+        let line = Line {
+            failures,
+            ..Line::default()
+        };
+        let gate = Gate::builder()
+            .ledger(store.clone())
+            .audit(Audit::required(store.clone()))
+            .layer(tower::timeout::TimeoutLayer::new(Duration::from_secs(1)))
+            .retry(Retry {
+                attempts: 2,
+                wait: Duration::from_millis(10),
+            })
+            .build();
+        let tools = toolset![hang].through(&gate);
+        let result = tools.call(call("hang"), &cx(&tools, &mailbox, &line)).await;
+        let states = effects(&store).await;
+        assert_eq!((states.len(), mailbox.sent()), (1, 1));
+        if failures == 0 {
+            assert_eq!(result.model_text(), "1", "{result:?}");
+            assert_eq!(states[0].1, EffectState::Succeeded);
+        } else {
+            assert_eq!(kind(&result), Some(ErrorKind::Interrupted), "{result:?}");
+            let text = result.model_text();
+            assert!(text.contains("may have taken effect"), "{text}");
+            assert!(text.contains("the line is busy"), "{text}");
+            assert_eq!(states[0].1, EffectState::Ambiguous);
+        }
+    }
+}

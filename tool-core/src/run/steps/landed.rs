@@ -263,7 +263,7 @@ fn honest(
             error.kind(),
             "the tool ran and took effect, so do not call it again for the same purpose; its output cannot be shown",
         )
-    } else if cx.is_inside() && !speaks_of_a_cut(error.kind()) {
+    } else if cx.was_cut() && !speaks_of_a_cut(error.kind()) {
         (
             ErrorKind::Interrupted,
             "the tool was cut off and may have taken effect, so do not call it again for the same purpose",
@@ -276,12 +276,16 @@ fn honest(
     cx.redactor().clean(Err(error))
 }
 
-/// Whether an error of this kind says by itself that the body did not end.
+/// Whether an error of this kind says by itself that the body did not end: it was cut off, or it waits.
 #[cfg(feature = "host")]
 fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     matches!(
         kind,
-        ErrorKind::TimedOut | ErrorKind::Cancelled | ErrorKind::Interrupted | ErrorKind::Panicked
+        ErrorKind::TimedOut
+            | ErrorKind::Cancelled
+            | ErrorKind::Interrupted
+            | ErrorKind::Panicked
+            | ErrorKind::Pending
     )
 }
 
