@@ -262,15 +262,22 @@ pub(crate) async fn edits(
     prepared: &Prepared,
 ) -> Result<Vec<String>, ToolError> {
     let rows = asked_before(approvals, prepared).await?;
+    let own = rows
+        .into_iter()
+        .filter(|row| row.request.agent.as_deref() == prepared.context().agent());
+    let mut edits: Vec<(String, String)> = own
+        .filter_map(|row| match row.answer?.verdict {
+            Verdict::Edit(edited) => Some((row.request.arguments, edited)),
+            _ => None,
+        })
+        .collect();
+    // What was asked within a millisecond has no order, and a clock may be set back: each edit that is found may lead to another.
     let mut known = vec![arguments(prepared)?];
-    for row in rows {
-        let asked = row.request;
-        if asked.agent.as_deref() == prepared.context().agent()
-            && known.contains(&asked.arguments)
-            && let Some(Verdict::Edit(edited)) = row.answer.map(|answer| answer.verdict)
-        {
-            known.push(edited);
-        }
+    let mut at = 0;
+    while let Some(arguments) = known.get(at).cloned() {
+        let found = edits.extract_if(.., |(asked, _)| *asked == arguments);
+        known.extend(found.map(|(_, edited)| edited));
+        at += 1;
     }
     known.remove(0);
     Ok(known)

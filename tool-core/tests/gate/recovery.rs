@@ -1,7 +1,10 @@
 //! What was cut short goes on: by its approval, by its ledger, by its operator.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
+use tool_core::env::{self, Env};
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::*;
@@ -144,9 +147,46 @@ async fn edited_call_that_has_run_is_replayed_under_another_policy() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
+/// A clock that stands, and random bytes that fall: of two approvals, the second comes first in the store.
+struct Standing(AtomicU8);
+
+impl Env for Standing {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(1_700_000_000_000)
+    }
+
+    fn monotonic(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn random(&self, bytes: &mut [u8]) -> std::io::Result<()> {
+        bytes.fill(self.0.fetch_sub(1, Ordering::Relaxed));
+        Ok(())
+    }
+
+    fn spawn(&self, task: env::Task) {
+        tokio::spawn(task);
+    }
+
+    fn spawn_blocking(&self, work: env::Work) {
+        tokio::task::spawn_blocking(work);
+    }
+}
+
+// N3: an approver edits what another approver has edited, within a millisecond
+#[tokio::test]
+async fn call_that_was_edited_twice_within_a_millisecond_is_replayed() {
+    let _entered = env::enter(Arc::new(Standing(AtomicU8::new(u8::MAX))));
+    edited_twice().await;
+}
+
 // N3: an approver edits what another approver has edited, after the policy has changed
 #[tokio::test]
 async fn call_that_was_edited_twice_is_replayed() {
+    edited_twice().await;
+}
+
+async fn edited_twice() {
     let host = Host::new();
     let cx = placed(&host.ann(), 0);
     let before = under(&host, Rule::ask("mails").tools(["send_*"]));
