@@ -11,8 +11,11 @@
     reason = "tests read the real clock and spawn their own tasks"
 )]
 
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -417,6 +420,73 @@ async fn cancellation_stops_the_tool() {
     assert_eq!(kind(&late), Some(ErrorKind::Cancelled));
     assert_eq!(probe.started.load(Ordering::SeqCst), 1);
 }
+
+// S1-68: that a call can be cancelled costs its body no poll.
+#[tokio::test]
+async fn body_of_a_call_with_a_token_is_polled_when_the_call_is() {
+    static POLLS: AtomicU32 = AtomicU32::new(0);
+
+    /// Waits twice.
+    #[tool(read_only)]
+    async fn wait_twice() -> u32 {
+        poll_fn(|_| match POLLS.fetch_add(1, Ordering::SeqCst) {
+            2 => Poll::Ready(3),
+            _ => Poll::Pending,
+        })
+        .await
+    }
+
+    let tools = toolset![wait_twice];
+    let cx = ToolContext::builder()
+        .cancellation(CancellationToken::new())
+        .build();
+    let mut call = pin!(tools.call(ToolCall::new("c1", "wait_twice", "{}"), &cx));
+    let mut task = Context::from_waker(Waker::noop());
+    for polls in 1..=3 {
+        let ended = call.as_mut().poll(&mut task).is_ready();
+        assert_eq!((POLLS.load(Ordering::SeqCst), ended), (polls, polls == 3));
+    }
+}
+
+// S1-68: a body that ends has its result, even if the turn was cancelled while it ran.
+#[tokio::test]
+async fn body_that_ends_while_it_is_cancelled_has_its_result() {
+    /// Cancels the turn and ends, or waits for ever.
+    #[tool(read_only)]
+    async fn cancel_turn(
+        token: &Token,
+        /// Whether to wait.
+        wait: bool,
+    ) -> u32 {
+        token.0.cancel();
+        if wait {
+            std::future::pending().await
+        } else {
+            7
+        }
+    }
+
+    let tools = toolset![cancel_turn];
+    let run = async |arguments: &str| {
+        let token = CancellationToken::new();
+        let cx = ToolContext::builder()
+            .with(Token(token.clone()))
+            .cancellation(token)
+            .build();
+        tools
+            .call(ToolCall::new("c1", "cancel_turn", arguments), &cx)
+            .await
+    };
+    assert_eq!(run(r#"{"wait":false}"#).await.model_text(), "7");
+    let waits = run(r#"{"wait":true}"#).await;
+    assert_eq!(kind(&waits), Some(ErrorKind::Cancelled));
+}
+
+/// The turn's own token.
+#[derive(Clone)]
+struct Token(CancellationToken);
+
+tool_core::host_value!(Token, Effect::NONE);
 
 // S1-68: blocking code cannot be dropped: it is told to stop, and the operator reads that it was left behind.
 #[tokio::test(flavor = "multi_thread")]

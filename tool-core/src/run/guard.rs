@@ -1,13 +1,15 @@
 //! Whatever a tool does, its run ends with a result: panic, cancellation and deadline included.
 
 use std::any::Any;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 
 use futures::FutureExt;
-use futures::future::{Either, select};
 use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
@@ -24,11 +26,19 @@ pub(super) async fn guarded<R>(
     cx: &ToolContext,
 ) -> Result<R, ToolError> {
     // Outside of everything: a timer without a runtime panics too.
-    let run = if cx.cancellation().is_none() && cx.deadline().is_none() {
+    let run = match (cx.deadline(), cx.cancellation()) {
         // Nothing can cut it short.
-        AssertUnwindSafe(job).catch_unwind().await.map(Ok)
-    } else {
-        AssertUnwindSafe(bounded(job, cx)).catch_unwind().await
+        (None, None) => AssertUnwindSafe(job).catch_unwind().await.map(Ok),
+        (None, Some(token)) => {
+            AssertUnwindSafe(cancellable(job, token))
+                .catch_unwind()
+                .await
+        }
+        (Some(deadline), token) => {
+            AssertUnwindSafe(bounded(job, deadline, token))
+                .catch_unwind()
+                .await
+        }
     };
     match run {
         Ok(Ok(outcome)) => outcome,
@@ -37,27 +47,44 @@ pub(super) async fn guarded<R>(
     }
 }
 
-/// The deadline, where there is one.
-async fn bounded<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -> Result<R, Cut> {
-    match cx.deadline() {
-        None => cancellable(job, cx).await,
-        // The timer looks at the job first; a call that is late already must not start.
-        Some(deadline) if deadline <= Instant::now() => Err(Cut::TimedOut),
-        Some(deadline) => timeout_at(deadline, cancellable(job, cx))
-            .await
-            .unwrap_or(Err(Cut::TimedOut)),
+/// Runs a job until its deadline, or until it is cancelled.
+async fn bounded<R>(
+    job: impl Future<Output = R> + Send,
+    deadline: Instant,
+    token: Option<&CancellationToken>,
+) -> Result<R, Cut> {
+    // The timer looks at the job first; a call that is late already must not start.
+    if deadline <= Instant::now() {
+        return Err(Cut::TimedOut);
     }
+    let job = async {
+        match token {
+            None => Ok(job.await),
+            Some(token) => cancellable(job, token).await,
+        }
+    };
+    timeout_at(deadline, job)
+        .await
+        .unwrap_or(Err(Cut::TimedOut))
 }
 
-/// The cancellation, where there is one. It is asked first, so that a cancelled turn starts nothing.
-async fn cancellable<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -> Result<R, Cut> {
-    let Some(token) = cx.cancellation() else {
-        return Ok(job.await);
-    };
-    match select(std::pin::pin!(token.cancelled()), std::pin::pin!(job)).await {
-        Either::Left(_) => Err(Cut::Cancelled),
-        Either::Right((outcome, _)) => Ok(outcome),
-    }
+/// Runs a job until it is cancelled. The token is asked first, so that a cancelled turn starts nothing.
+async fn cancellable<R>(
+    job: impl Future<Output = R> + Send,
+    token: &CancellationToken,
+) -> Result<R, Cut> {
+    let (mut job, mut cancelled) = (pin!(job), pin!(token.cancelled()));
+    poll_fn(|task| {
+        if token.is_cancelled() {
+            return Poll::Ready(Err(Cut::Cancelled));
+        }
+        if let Poll::Ready(outcome) = job.as_mut().poll(task) {
+            return Poll::Ready(Ok(outcome));
+        }
+        // Only a job that waits is put on the token's list of those to be woken. Joining it costs more than asking.
+        cancelled.as_mut().poll(task).map(|()| Err(Cut::Cancelled))
+    })
+    .await
 }
 
 fn cut_error(cut: &Cut, cx: &ToolContext) -> ToolError {

@@ -56,9 +56,10 @@ impl CallSpan {
         &'a self,
         mut job: Pin<&'a mut F>,
     ) -> impl Future<Output = F::Output> + use<'a, F> {
-        std::future::poll_fn(move |task| match &self.0 {
-            None => job.as_mut().poll(task),
-            Some(span) => span.in_scope(|| job.as_mut().poll(task)),
+        // One place that polls, so that the job is compiled into it.
+        std::future::poll_fn(move |task| {
+            let _entered = self.0.as_deref().map(Span::enter);
+            job.as_mut().poll(task)
         })
     }
 }

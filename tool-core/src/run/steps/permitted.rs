@@ -65,21 +65,21 @@ impl Permit {
                 self.0.ended.store(true, Ordering::Relaxed);
             }
         }
-        let Self { cx, scope, span } = self;
-        let ended = Ended(&scope);
+        let cx = &self.cx;
+        let ended = Ended(&self.scope);
         #[cfg(feature = "otel")]
-        crate::run::otel::announce(&span, &scope);
+        crate::run::otel::announce(&self.span, &self.scope);
         let outcome = {
             let body = async {
-                gate::still_allowed(&cx)?;
+                gate::still_allowed(cx)?;
                 cx.tell_started();
                 cx.set_inside(true);
                 let outcome = body.0.await;
                 cx.set_inside(false);
                 outcome
             };
-            let body = pin!(guard::guarded(body, &cx));
-            span.run(body).await
+            let body = pin!(guard::guarded(body, cx));
+            self.span.run(body).await
         };
         drop(ended);
         Outcome(outcome)
