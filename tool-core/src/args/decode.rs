@@ -61,6 +61,14 @@ impl<'de> Decoder<'de> {
 
     #[inline]
     fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        match self.cursor.plain() {
+            Some(span) => visitor.visit_borrowed_str(self.inside(span)),
+            None => self.string_slow(visitor),
+        }
+    }
+
+    #[inline(never)]
+    fn string_slow<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
         let span = self.cursor.string().or_else(|_| self.fault())?;
         self.text(span, visitor)
     }

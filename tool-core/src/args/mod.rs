@@ -64,6 +64,7 @@ impl<'a> Admitted<'a> {
 /// Admits the arguments of a call, or tells every problem with them.
 ///
 /// Empty text counts as `{}`: some providers send that for a tool without parameters.
+#[inline]
 pub(crate) fn admit<'a>(
     schema: &Schema,
     text: &'a str,
@@ -74,9 +75,19 @@ pub(crate) fn admit<'a>(
         bounds: None,
         scope: None,
     };
-    if let Some(text) = pass(place, text) {
-        return Ok(Admitted::right(text));
+    match pass(place, text) {
+        Some(text) => Ok(Admitted::right(text)),
+        None => otherwise(place, text, repair),
     }
+}
+
+/// What becomes of a text that does not fit as it is.
+#[cold]
+fn otherwise<'a>(
+    place: Place<'_>,
+    text: &'a str,
+    repair: Repair,
+) -> Result<Admitted<'a>, Vec<Issue>> {
     if text.trim_ascii().is_empty() {
         let text = "{}";
         return pass(place, text)
@@ -94,6 +105,7 @@ pub(crate) fn admit<'a>(
 }
 
 /// The guard itself: what serde reads, if the text fits.
+#[inline]
 fn pass<'a>(place: Place<'_>, text: &'a str) -> Option<Cow<'a, str>> {
     let mut walk = Walk::new(text, Fast::default());
     walk.run(place).ok()?;

@@ -191,16 +191,23 @@ impl<'t> Cursor<'t> {
     /// Passes a string; the cursor stands at its first quote.
     #[inline(never)]
     pub(crate) fn string(&mut self) -> Result<Str, Stop> {
-        let start = self.at + 1;
-        if let Some(end) = self.quoted() {
-            self.at = end + 1;
-            return Ok(Str {
-                start,
-                end,
-                escaped: false,
-            });
+        match self.plain() {
+            Some(span) => Ok(span),
+            None => self.string_slow(self.at + 1),
         }
-        self.string_slow(start)
+    }
+
+    /// Passes a string without escapes under the cursor. Nothing where a closer look is needed.
+    #[inline]
+    pub(crate) fn plain(&mut self) -> Option<Str> {
+        let start = self.at + 1;
+        let end = self.quoted()?;
+        self.at = end + 1;
+        Some(Str {
+            start,
+            end,
+            escaped: false,
+        })
     }
 
     fn string_slow(&mut self, start: usize) -> Result<Str, Stop> {

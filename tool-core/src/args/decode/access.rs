@@ -128,8 +128,13 @@ impl<'de> Deserializer<'de> for Key<'_, 'de> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let span = self.decoder.key()?;
-        self.decoder.text(span, visitor)
+        let decoder = self.decoder;
+        // Most keys are plain, and are told apart where they are found.
+        if let Some(span) = decoder.cursor.plain() {
+            return visitor.visit_borrowed_str(decoder.inside(span));
+        }
+        let span = decoder.key()?;
+        decoder.text(span, visitor)
     }
 
     between_quotes! {
