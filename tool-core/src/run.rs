@@ -11,7 +11,6 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate;
 use crate::tool::{Job, Tool};
 use crate::toolset::Toolset;
-use futures::future::Either;
 use futures::stream::Stream;
 use serde::de::DeserializeOwned;
 
@@ -59,7 +58,7 @@ pub(crate) use resume::{is_begun, replay, resume, resume_stream};
 pub use steps::Permit;
 #[cfg(not(feature = "host"))]
 use steps::Permitted;
-use steps::{Found, Left, Running};
+use steps::{Found, Landing, Left, Running};
 #[cfg(feature = "host")]
 pub use steps::{Permitted, Ran};
 pub(crate) use typed::invoke;
@@ -118,10 +117,8 @@ pub fn start<T: Tool + DeserializeOwned>(
     _: Ticket,
 ) -> Result<Job, DecodeError> {
     let input: T = args::decode(text).map_err(DecodeError::new)?;
-    Ok(Box::pin(async move {
-        let returned = input.run(cx.clone(), Pass(())).await?;
-        finish(returned, T::model_view, &cx).await
-    }))
+    let body = input.run(cx.clone(), Pass(()));
+    Ok(Box::pin(finish(body, T::model_view, cx)))
 }
 
 type Progress = Option<Reporter>;
@@ -144,11 +141,10 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
     match permitted(toolset, call, cx, None) {
         Ok((permitted, running)) => {
             let ran = permitted.run().await;
-            let landed = match running.land(toolset, ran) {
-                Either::Left(landed) => landed,
-                Either::Right(later) => later.await,
-            };
-            landed.into_result()
+            match running.land(toolset, ran) {
+                Landing::Over(landed) => landed.into_result(),
+                Landing::Writing(landing) => landing.await.into_result(),
+            }
         }
         Err(left) => left.land(cx).into_result(),
     }
@@ -189,11 +185,7 @@ pub(crate) fn stream(
         match permitted(&toolset, call, &cx, Some(sender)) {
             Ok((permitted, running)) => Ok(events(steps, async move {
                 let ran = permitted.run().await;
-                let landed = match running.land(&toolset, ran) {
-                    Either::Left(landed) => landed,
-                    Either::Right(later) => later.await,
-                };
-                landed.into_result()
+                running.land(&toolset, ran).ended().await.into_result()
             })),
             Err(left) => Err(left.land(&cx).into_result()),
         }

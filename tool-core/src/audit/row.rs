@@ -28,7 +28,8 @@ const ERROR: usize = 1_000;
 
 impl End {
     /// The end that a result tells.
-    pub(crate) fn of(result: &CallResult, took: Duration) -> Self {
+    pub(crate) fn of(result: &CallResult) -> Self {
+        let took = result.duration;
         match result.outcome.get() {
             Ok(output) => Self {
                 outcome: "ok",

@@ -107,13 +107,14 @@ pub(crate) struct Gated {
 }
 
 impl Gated {
-    /// For a call, or for one that is resumed by its approval.
+    /// For a call, or for one that is resumed by its approval, at the gate to which it has come.
     ///
     /// Fails where the context's identity belongs to another workspace or conversation, and where the system gives no random bytes.
     pub(crate) fn open(
         cx: &ToolContext,
         call: &ToolCall,
         resumed: Option<&ApprovalRequest>,
+        gate: Option<&Gate>,
     ) -> Result<Self, ToolError> {
         let outer = cx
             .call
@@ -149,7 +150,7 @@ impl Gated {
             number: own_number,
             earlier,
             parent,
-            gate: None,
+            gate: gate.cloned(),
             stop: cx
                 .cancellation()
                 .map_or_else(CancellationToken::new, CancellationToken::child_token),
@@ -162,12 +163,6 @@ impl Gated {
             doubt: Mutex::default(),
             output: None,
         })
-    }
-
-    /// The same, at a gate.
-    pub(crate) fn at(mut self, gate: &Gate) -> Self {
-        self.gate = Some(gate.clone());
-        self
     }
 
     /// Keeps the output as a value as well.

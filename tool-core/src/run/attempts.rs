@@ -119,19 +119,19 @@ async fn watched(toolset: &Toolset, running: &Running<Flight>, permitted: Permit
 }
 
 /// Runs the body inside of the host's hooks. What a hook does to a call, a panic included, is a result.
-async fn hooked(gate: &Gate, permitted: Permitted) -> Ran {
+fn hooked(gate: &Gate, permitted: Permitted) -> impl Future<Output = Ran> + Send {
     let Some(hooks) = gate.hooks() else {
-        return permitted.run().await;
+        return Either::Left(permitted.run());
     };
     // Boxed, so that calls without hooks do not carry the room for them.
     let run = AssertUnwindSafe(Box::pin(hooks.clone().oneshot(permitted)));
-    match run.catch_unwind().await {
+    Either::Right(run.catch_unwind().map(|ended| match ended {
         Ok(Ok(ran)) => ran,
         Ok(Err(error)) => {
             Ran::failed(ToolError::foreign(error).operator("a hook has ended the call"))
         }
         Err(payload) => Ran::failed(hook_panicked(&*payload)),
-    }
+    }))
 }
 
 /// The error of a panic in a hook. The text of the panic is for the operator.

@@ -1,11 +1,12 @@
 //! From what a tool returned to its one output, and the events on the way.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::future::BoxFuture;
-use futures::stream::{Stream, StreamExt};
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Either};
+use futures::stream::{BoxStream, Stream, StreamExt};
 use serde::Serialize;
 
 use crate::call::{CallResult, ToolEvent};
@@ -15,42 +16,59 @@ use crate::error::ToolError;
 use crate::output::{self, ModelOutput, Output, Returned, Step};
 use crate::tool::Finished;
 
-/// Reads what was returned to its end, and writes the output.
-pub(crate) async fn finish<T: Serialize + Send + 'static>(
-    returned: Returned<T>,
+/// Runs a body, reads what it returns to its end, and writes the output.
+///
+/// By combinators, because an `async` block would hold the body twice: as what it was given, and as what it waits for.
+pub(crate) fn finish<T: Serialize + Send + 'static>(
+    body: impl Future<Output = Result<Returned<T>, ToolError>> + Send,
     view: impl FnOnce(&T) -> Option<ModelOutput> + Send,
-    cx: &ToolContext,
-) -> Result<Finished, ToolError> {
-    let output = settle(returned, cx).await?;
-    let finished = finished(&output, view, cx)?;
-    #[cfg(feature = "host")]
-    cx.keep_output(output);
-    Ok(finished)
+    cx: ToolContext,
+) -> impl Future<Output = Result<Finished, ToolError>> + Send {
+    body.then(move |returned| match returned {
+        Ok(Returned::Value(output)) => {
+            cx.set_returned();
+            Either::Left(ready(finished(output, view, &cx)))
+        }
+        Ok(Returned::Stream(steps)) => {
+            Either::Right(async move { finished(read(steps, &cx).await?, view, &cx) })
+        }
+        Err(error) => Either::Left(ready(Err(error))),
+    })
 }
 
 /// Writes the output.
-fn finished<T: Serialize>(
-    output: &T,
+fn finished<T: Serialize + Send + 'static>(
+    output: T,
     view: impl FnOnce(&T) -> Option<ModelOutput>,
     cx: &ToolContext,
 ) -> Result<Finished, ToolError> {
-    let model = view(output).map(ModelOutput::proven).transpose()?;
+    let model = view(&output).map(ModelOutput::proven).transpose()?;
     let room = cx.scope().map_or(0, |scope| scope.room);
-    let payload = output::write(output, room).map_err(|error| {
+    let payload = output::write(&output, room).map_err(|error| {
         ToolError::foreign(error).operator("the output cannot be written as JSON")
     })?;
+    #[cfg(feature = "host")]
+    cx.keep_output(output);
     Ok(Finished(Output { payload, model }))
 }
 
-/// The one output. A stream is not read past it.
+/// The one output.
+#[inline]
 pub(super) async fn settle<T>(returned: Returned<T>, cx: &ToolContext) -> Result<T, ToolError> {
-    let mut steps = match returned {
+    match returned {
         Returned::Value(output) => {
             cx.set_returned();
-            return Ok(output);
+            Ok(output)
         }
-        Returned::Stream(steps) => steps,
-    };
+        Returned::Stream(steps) => read(steps, cx).await,
+    }
+}
+
+/// The output at the end of a stream, which is not read past it.
+async fn read<T>(
+    mut steps: BoxStream<'static, Result<Step<T>, ToolError>>,
+    cx: &ToolContext,
+) -> Result<T, ToolError> {
     while let Some(step) = steps.next().await {
         match step? {
             Step::Final(output) => {

@@ -27,6 +27,7 @@ impl Ending {
 }
 
 /// The outcome of a run whose output keeps what the tool promises.
+#[inline]
 pub(super) fn admitted(
     toolset: &Toolset,
     prepared: &Prepared,

@@ -13,7 +13,8 @@ use tracing::instrument::WithSubscriber as _;
 use super::Progress;
 use super::attempts::{Pause, runs};
 use super::steps::{
-    Answered, Asks, AtGate, Body, Clearing, Flight, Found, Landed, Left, Record, Running, Unwritten,
+    Answered, Asks, AtGate, Body, Clearing, Flight, Found, Landed, Landing, Left, Record, Running,
+    Unwritten,
 };
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext, TypedOutput};
@@ -48,43 +49,45 @@ pub(super) struct Typed {
     pub(super) output: TypedOutput,
 }
 
-/// Runs a call, or refuses it.
+/// Runs a call, or refuses it. A call that a person has approved with other arguments is judged again from the start.
 pub(super) async fn call(
     gate: &Gate,
     toolset: &Toolset,
-    call: ToolCall,
+    mut call: ToolCall,
     cx: &ToolContext,
-    progress: Progress,
-    origin: Origin,
+    mut progress: Progress,
+    mut origin: Origin,
 ) -> CallResult {
-    let result = through(gate, toolset, call, cx, progress, origin).await;
+    let result = loop {
+        break match clear(gate, toolset, call, cx, progress, origin) {
+            Ok((Clearing::Cleared(cleared), body)) => match cleared.claim() {
+                Ok(claimed) => match runs(toolset, claimed, body, &mut Here).await {
+                    Ok((running, ran)) => match running.land(toolset, ran) {
+                        Landing::Over(landed) => landed.into_result(),
+                        Landing::Writing(landing) => landing.await.into_result(),
+                    },
+                    Err(left) => Box::pin(left.land(cx)).await.into_result(),
+                },
+                Err(unwritten) => Box::pin(apart(toolset, unwritten, body, cx)).await,
+            },
+            // Boxed, so that a call that needs no question does not carry the room for one.
+            Ok((Clearing::Asks(asks), body)) => {
+                match Box::pin(asked(toolset, asks, body, cx)).await {
+                    Ok(result) => result,
+                    Err(edited) => {
+                        (call, progress, origin) = *edited;
+                        continue;
+                    }
+                }
+            }
+            Err(left) => Box::pin(left.land(cx)).await.into_result(),
+        };
+    };
     cx.wait_for(&result.tickets);
     if let Some(row) = &result.unsettled {
         cx.doubt(row);
     }
     result
-}
-
-async fn through(
-    gate: &Gate,
-    toolset: &Toolset,
-    call: ToolCall,
-    cx: &ToolContext,
-    progress: Progress,
-    origin: Origin,
-) -> CallResult {
-    match clear(gate, toolset, call, cx, progress, origin) {
-        Ok((Clearing::Cleared(cleared), body)) => match cleared.claim() {
-            Ok(claimed) => match runs(toolset, claimed, body, &mut Here).await {
-                Ok((running, ran)) => running.land(toolset, ran).await.into_result(),
-                Err(left) => Box::pin(left.land(cx)).await.into_result(),
-            },
-            Err(unwritten) => Box::pin(apart(toolset, unwritten, body, cx)).await,
-        },
-        // Boxed, so that a call that needs no question does not carry the room for one.
-        Ok((Clearing::Asks(asks), body)) => Box::pin(asked(gate, toolset, asks, body, cx)).await,
-        Err(left) => Box::pin(left.land(cx)).await.into_result(),
-    }
 }
 
 /// Every step that does not wait.
@@ -112,8 +115,11 @@ fn clear<'t>(
     Ok((admitted.judge().clear(grant)?, body))
 }
 
+/// A call that passes the gate in place of the one that was asked about.
+type Edited = (ToolCall, Progress, Origin);
+
 /// The call with the arguments that were approved: it passes the gate like any other, and what was asked about does not begin.
-fn edited(flight: Flight, grant: Box<Grant>) -> (ToolCall, Progress, Origin) {
+fn edited(flight: Flight, grant: Box<Grant>) -> Edited {
     let scope = &flight.prepared().scope;
     let call = ToolCall::new(
         scope.call.id.clone(),
@@ -133,28 +139,25 @@ fn edited(flight: Flight, grant: Box<Grant>) -> (ToolCall, Progress, Origin) {
     (call, progress, origin)
 }
 
-/// A call about which a person is asked.
+/// A call about which a person is asked: its result, or the call that the person wants in its place.
 async fn asked(
-    gate: &Gate,
     toolset: &Toolset,
     asks: Box<Asks<'_>>,
     body: Body<Job>,
     cx: &ToolContext,
-) -> CallResult {
-    match asks.ask().await {
+) -> Result<CallResult, Box<Edited>> {
+    let landed = match asks.ask().await {
         Ok(Answered::Cleared(cleared)) => match cleared.claim() {
             Ok(claimed) => match runs(toolset, claimed, body, &mut Here).await {
-                Ok((running, ran)) => running.land(toolset, ran).await.into_result(),
-                Err(left) => left.land(cx).await.into_result(),
+                Ok((running, ran)) => running.land(toolset, ran).ended().await,
+                Err(left) => left.land(cx).await,
             },
-            Err(unwritten) => apart(toolset, unwritten, body, cx).await,
+            Err(unwritten) => return Ok(apart(toolset, unwritten, body, cx).await),
         },
-        Ok(Answered::Edited(flight, grant)) => {
-            let (call, progress, origin) = edited(flight, grant);
-            Box::pin(through(gate, toolset, call, cx, progress, origin)).await
-        }
-        Err(left) => left.land(cx).await.into_result(),
-    }
+        Ok(Answered::Edited(flight, grant)) => return Err(Box::new(edited(flight, grant))),
+        Err(left) => left.land(cx).await,
+    };
+    Ok(landed.into_result())
 }
 
 /// Writes a call down, runs it and lands it in a task of its own, which no caller can drop half way. Dropping the caller ends the body at
@@ -207,7 +210,7 @@ async fn written(
         Err(left) => Err(left),
     };
     match ended {
-        Ok((running, ran)) => running.land(toolset, ran).await,
+        Ok((running, ran)) => running.land(toolset, ran).ended().await,
         Err(left) => left.land(cx).await,
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::telemetry::{self, CallSpan};
 use super::{DecodeError, Progress, Ticket, guard};
-use crate::args::{self, Admitted, Repair, RepairNote};
+use crate::args::{self, Admitted, Issue, Repair, RepairNote};
 use crate::call::{CallResult, ToolCall};
 #[cfg(feature = "host")]
 use crate::context::Gated;
@@ -162,6 +162,7 @@ fn closed(
 }
 
 /// A secret that cannot be masked is not given out, be it a variable.
+#[inline]
 pub(super) fn check_secrets(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolError> {
     let short = def
         .secrets()
@@ -196,6 +197,7 @@ pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), Too
 }
 
 /// What the tool reads, where it is not what the model wrote, and what was repaired.
+#[inline]
 pub(super) fn admit(
     toolset: &Toolset,
     def: &ToolDef,
@@ -212,22 +214,34 @@ pub(super) fn admit(
 }
 
 /// Holds arguments to a schema. The error shows no part of a secret.
+#[inline]
 pub(crate) fn check<'t>(
     schema: &Schema,
     written: &'t str,
     repair: Repair,
     cx: &ToolContext,
 ) -> Result<Admitted<'t>, ToolError> {
-    args::admit(schema, written, repair).map_err(|issues| {
-        let again = |masked: &str| args::admit(schema, masked, repair).err();
-        ToolError::invalid_arguments(
-            cx.redactor()
-                .issues(written, issues, |masked| again(masked).unwrap_or_default()),
-        )
-    })
+    args::admit(schema, written, repair)
+        .map_err(|issues| misfit(schema, written, repair, cx, issues))
+}
+
+#[cold]
+fn misfit(
+    schema: &Schema,
+    written: &str,
+    repair: Repair,
+    cx: &ToolContext,
+    issues: Vec<Issue>,
+) -> ToolError {
+    let again = |masked: &str| args::admit(schema, masked, repair).err();
+    ToolError::invalid_arguments(
+        cx.redactor()
+            .issues(written, issues, |masked| again(masked).unwrap_or_default()),
+    )
 }
 
 /// Decodes; nothing runs yet.
+#[inline]
 pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, ToolError> {
     // A `Deserialize` of the user's own may panic.
     catch_unwind(AssertUnwindSafe(|| def.start(text, cx, Ticket(()))))

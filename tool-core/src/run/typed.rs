@@ -70,10 +70,8 @@ async fn through<T: Tool>(
         )));
     };
     let make: gated::MakeJob = Box::new(move |cx| {
-        Box::pin(async move {
-            let returned = input.run(cx.clone(), Pass(())).await?;
-            drive::finish(returned, T::model_view, &cx).await
-        })
+        let body = input.run(cx.clone(), Pass(()));
+        Box::pin(drive::finish(body, T::model_view, cx))
     });
     // A typed call has no id of a provider's. Within a call it is counted, and a call whose identity the host has set has the same id
     // whenever it is dispatched: the ledger compares them.

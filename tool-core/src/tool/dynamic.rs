@@ -234,12 +234,12 @@ impl DynamicTool {
         let erased = move |arguments: Value, cx: ToolContext| {
             let arguments: A = read(arguments)?;
             let create = Arc::clone(&create);
-            let future = async move {
-                let run = create(&cx)?;
-                let returned = run(arguments).await.into_returned()?;
-                finish(returned, view, &cx).await
+            let own = cx.clone();
+            let body = async move {
+                let run = create(&own)?;
+                run(arguments).await.into_returned()
             };
-            Ok::<Job, _>(Box::pin(future))
+            Ok::<Job, _>(Box::pin(finish(body, view, cx)))
         };
         Self {
             def: DynamicDef::new(name, description, Arc::new(erased)),

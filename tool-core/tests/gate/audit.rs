@@ -266,6 +266,21 @@ async fn parallel_calls_keep_their_own_durations() {
     );
 }
 
+// S1-25
+#[tokio::test]
+async fn row_and_result_have_one_duration() {
+    let store = MemoryStore::default();
+    let (_, tools, cx) = host(Audit::required(store.clone()));
+    let result = tools
+        .call(ToolCall::new("c-1", "parcel", PARCEL), &placed(&cx, 1))
+        .await;
+    let row = only(&store).await;
+    assert_eq!(
+        row.duration_us.map(u128::from),
+        Some(result.duration().as_micros())
+    );
+}
+
 /// A sink that can be away.
 #[derive(Clone, Default)]
 struct Flaky {

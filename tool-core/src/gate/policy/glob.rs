@@ -46,6 +46,7 @@ impl Glob {
     }
 
     /// Whether the whole name fits.
+    #[inline]
     pub fn matches(&self, name: &str) -> bool {
         if self.literal {
             return self.text == name;

@@ -57,12 +57,12 @@ impl<'t> AtGate<'t> {
         resumed: Option<&ApprovalRequest>,
     ) -> Result<Self, Left<Flight>> {
         let (since, started) = (env::monotonic(), Timestamp::now());
-        match Gated::open(cx, &call, resumed) {
+        match Gated::open(cx, &call, resumed, Some(gate)) {
             Ok(gated) => Ok(Self {
                 gate,
                 call,
                 progress,
-                gated: Box::new(gated.at(gate)),
+                gated: Box::new(gated),
                 since,
                 started,
                 typed: None,

@@ -3,7 +3,7 @@
 #[cfg(feature = "host")]
 use std::sync::Arc;
 
-use futures::future::{BoxFuture, Either};
+use futures::future::BoxFuture;
 
 use super::left::{Early, HeldStop, Stopped, Why};
 use super::permitted::Outcome;
@@ -23,8 +23,6 @@ use super::flight::{self, Flight};
 #[cfg(feature = "host")]
 use crate::audit::End;
 #[cfg(feature = "host")]
-use crate::env;
-#[cfg(feature = "host")]
 use crate::error::ErrorKind;
 #[cfg(feature = "host")]
 use crate::gate::ask;
@@ -39,7 +37,7 @@ use crate::run::closing::Closing;
 #[cfg(feature = "host")]
 use crate::run::{record, stored};
 #[cfg(feature = "host")]
-use crate::store::CallId;
+use crate::store::{CallId, Journal};
 
 /// A call that is over.
 pub(in crate::run) struct Landed(CallResult);
@@ -51,20 +49,33 @@ impl Landed {
     }
 }
 
+/// A call that has its result.
+pub(in crate::run) enum Landing {
+    /// Nothing has to be waited for.
+    Over(Landed),
+    /// Something about its end is to be written first. Boxed, so that a call of which nothing is written does not carry the room.
+    Writing(BoxFuture<'static, Landed>),
+}
+
+impl Landing {
+    pub(in crate::run) async fn ended(self) -> Landed {
+        match self {
+            Self::Over(landed) => landed,
+            Self::Writing(landing) => landing.await,
+        }
+    }
+}
+
 impl Running<Prepared> {
     /// The result of a run. Only an output of which the model reads a part has to wait, for the store that keeps the rest.
     #[inline]
-    pub(in crate::run) fn land(
-        self,
-        toolset: &Toolset,
-        ran: Ran,
-    ) -> Either<Landed, BoxFuture<'static, Landed>> {
+    pub(in crate::run) fn land(self, toolset: &Toolset, ran: Ran) -> Landing {
         let (prepared, (), _) = self.take();
         let outcome = end::admitted(toolset, &prepared, ran.into_outcome());
         if !outcome.is_bounded {
-            return Either::Left(Landed(prepared.close(outcome.clean)));
+            return Landing::Over(Landed(prepared.close(outcome.clean)));
         }
-        Either::Right(Box::pin(async move {
+        Landing::Writing(Box::pin(async move {
             let outcome = outcome.settled(&prepared.cx).await;
             Landed(prepared.close(outcome.clean))
         }))
@@ -132,18 +143,37 @@ impl Why {
 #[cfg(feature = "host")]
 impl Running<Flight> {
     /// The result of a run, the end in the ledger, and the audit's row.
-    pub(in crate::run) async fn land(self, toolset: &Toolset, ran: Ran) -> Landed {
-        let (mut flight, mut guards, record) = self.take();
+    #[inline]
+    pub(in crate::run) fn land(self, toolset: &Toolset, ran: Ran) -> Landing {
+        let (flight, mut guards, record) = self.take();
         guards.body_ended();
         traced(&flight);
-        let mut outcome = end::admitted(toolset, flight.prepared(), ran.into_outcome());
-        if outcome.is_bounded {
-            outcome = Box::pin(outcome.settled(flight.context())).await;
+        let outcome = end::admitted(toolset, flight.prepared(), ran.into_outcome());
+        if !outcome.is_bounded {
+            return close(flight, guards, record, outcome.clean);
         }
-        let outcome = honest(&flight, &record, outcome.clean);
-        let result = flight.prepared_mut().close_kept(outcome);
-        let identity = flight.context().identity().cloned();
-        finish(flight, guards, Some(record), result, identity).await
+        Landing::Writing(Box::pin(async move {
+            let outcome = outcome.settled(flight.context()).await;
+            close(flight, guards, record, outcome.clean).ended().await
+        }))
+    }
+}
+
+/// The end of a call whose body has run.
+#[cfg(feature = "host")]
+#[inline]
+fn close(
+    mut flight: Flight,
+    guards: Guards,
+    record: Record,
+    outcome: Clean<Result<Output, ToolError>>,
+) -> Landing {
+    let outcome = honest(&flight, &record, outcome);
+    let mut result = flight.prepared_mut().close_kept(outcome);
+    let identity = flight.context().identity().cloned();
+    match closing(&mut flight, Some(record), &mut result, identity) {
+        None => Landing::Over(Landed(result)),
+        Some(closing) => written(closing, flight, guards, result),
     }
 }
 
@@ -227,7 +257,10 @@ impl Left<Flight> {
             }
         };
         result.replayed = false;
-        finish(flight, guards, record, result, identity).await
+        match closing(&mut flight, record, &mut result, identity) {
+            None => Landed(result),
+            Some(closing) => written(closing, flight, guards, result).ended().await,
+        }
     }
 }
 
@@ -304,15 +337,15 @@ fn has_nothing_to_come(result: &CallResult) -> bool {
     !may_come && !result.undecided && result.unsettled.is_none() && result.tickets.is_empty()
 }
 
-/// Writes the end of a call into the ledger and the audit.
+/// What has to be written about the end of a call: into the ledger, the thread, and an audit that is required. The row of any other
+/// audit is handed on here.
 #[cfg(feature = "host")]
-async fn finish(
-    mut flight: Flight,
-    guards: Guards,
+fn closing(
+    flight: &mut Flight,
     record: Option<Record>,
-    mut result: CallResult,
+    result: &mut CallResult,
     identity: Option<CallId>,
-) -> Landed {
+) -> Option<(Closing, Option<Journal>)> {
     let cx = flight.context();
     if flight.gate().traces_content()
         && let Some(output) = result.output()
@@ -329,12 +362,12 @@ async fn finish(
         result.unsettled = cx.take_doubt();
     }
     let ending = match record {
-        Some(Record::Row(claim)) => Some(claim.ending(&result, cx)),
+        Some(Record::Row(claim)) => Some(claim.ending(result, cx)),
         Some(Record::Nothing(_) | Record::Audited(_)) | None => None,
     };
     let has_left_nothing = match &ending {
         Some(ending) => ending.has_failed(),
-        None => has_nothing_to_come(&result),
+        None => has_nothing_to_come(result),
     };
     if has_left_nothing {
         cx.has_left_nothing();
@@ -342,20 +375,32 @@ async fn finish(
     let journal = flight.gate().journal();
     let filed = journal.zip(identity.as_ref()).and_then(|(journal, call)| {
         let filing = cx.filing(call, journal)?;
-        Some((Arc::clone(filing), filing.message(&result)?))
+        Some((Arc::clone(filing), filing.message(result)?))
     });
     let journal = journal.cloned();
-    let end = End::of(&result, env::elapsed(flight.prepared().since));
-    let audit = flight.close(identity, end);
-    if ending.is_some() || audit.is_some() {
-        let closing = Closing {
-            ending,
-            audit,
-            filed,
-        };
-        // Boxed, so that a call of which nothing is written here does not carry the room.
-        Box::pin(closing.write(journal)).await;
+    let audit = flight.close(identity, End::of(result));
+    if ending.is_none() && audit.is_none() {
+        return None;
     }
-    drop(guards);
-    Landed(result)
+    let closing = Closing {
+        ending,
+        audit,
+        filed,
+    };
+    Some((closing, journal))
+}
+
+/// Writes the end of a call, which counts as running until then.
+#[cfg(feature = "host")]
+fn written(
+    (closing, journal): (Closing, Option<Journal>),
+    flight: Flight,
+    guards: Guards,
+    result: CallResult,
+) -> Landing {
+    Landing::Writing(Box::pin(async move {
+        closing.write(journal).await;
+        drop((guards, flight));
+        Landed(result)
+    }))
 }

@@ -33,6 +33,7 @@ pub(super) use found::Found;
 pub(super) use found::{AtGate, Parts};
 #[cfg(feature = "host")]
 pub(super) use landed::Landed;
+pub(super) use landed::Landing;
 pub(super) use left::Left;
 #[cfg(feature = "host")]
 pub(super) use left::Why;
