@@ -13,7 +13,7 @@ use crate::gate::host::Ledger;
 use crate::gate::{Gate, ask, canonical, hash};
 use crate::store::{
     self, AuditRow, CallId, CallKey, EffectClaim, EffectEnd, EffectRow, EffectState, Ended,
-    EndedEffect, Intent, Resolution, StoreError, Timestamp,
+    EndedEffect, Intent, StoreError, Timestamp,
 };
 
 /// This process holds the row of a call. Only this file makes it, and only after the ledger has written the row.
@@ -287,27 +287,31 @@ impl Claim {
     ///
     /// A body that has returned an output has taken effect, whatever failed after it. A body that was cut after it began may have taken
     /// effect: that is ambiguous, never failed. One that only waits, for the approval of a nested call or for an operator to settle one,
-    /// may run again if it says that it is idempotent, or that it does nothing but by calls.
+    /// is released if it says that it is idempotent, or that it does nothing but by calls, which the ledger answers when it runs again.
     pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
         let kind = result.error().map(ToolError::kind);
+        let waits = kind == Some(ErrorKind::Pending) || result.unsettled.is_some();
+        let released = waits
+            && !cx.has_returned()
+            && !cx.is_inside()
+            && cx.scope().is_some_and(|scope| scope.may_run_again());
         let state = match kind {
             None => EffectState::Succeeded,
             Some(_) if cx.has_returned() => EffectState::Succeeded,
+            Some(_) if released => EffectState::Failed,
             Some(_) if cx.was_cut() => EffectState::Ambiguous,
             // What it did before it asked for the nested call is done.
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
             Some(_) if result.unsettled.is_some() => EffectState::Ambiguous,
             Some(_) => EffectState::Failed,
         };
-        let waits = kind == Some(ErrorKind::Pending) || result.unsettled.is_some();
-        let runs_again = waits && cx.scope().is_some_and(|scope| scope.may_run_again());
         Ending {
             end: EffectEnd {
                 state,
                 result: stored::write(result),
                 at: Timestamp::now(),
+                released,
             },
-            runs_again,
             claim: self,
         }
     }
@@ -317,14 +321,12 @@ impl Claim {
 pub(super) struct Ending {
     claim: Claim,
     end: EffectEnd,
-    /// The call waits for a nested one, and may run again.
-    runs_again: bool,
 }
 
 impl Ending {
     /// Whether the call is over and has had no effect.
     pub(super) fn has_failed(&self) -> bool {
-        self.end.state == EffectState::Failed
+        self.end.state == EffectState::Failed && !self.end.released
     }
 
     /// The end as a part of a batch.
@@ -346,7 +348,6 @@ impl Ending {
                 tracing::error!(%error, key = key.as_str(), "the end of a call could not be written into the effect ledger");
             }
         }
-        self.free().await;
     }
 
     /// The end is written.
@@ -356,20 +357,6 @@ impl Ending {
                 key = self.claim.key.as_str(),
                 "a call ended after its lease had lapsed, the ledger notes it as late"
             );
-        }
-    }
-
-    /// Lets a call run again that waits for a nested one.
-    pub(super) async fn free(self) {
-        let Claim { ledger, key, .. } = &self.claim;
-        if !self.runs_again {
-            return;
-        }
-        let rerun = ledger
-            .store
-            .resolve(key, Resolution::Rerun, "gate", Timestamp::now());
-        if let Err(error) = rerun.await {
-            tracing::error!(%error, key = key.as_str(), "a call that waits for a nested one could not be freed to run again");
         }
     }
 }

@@ -64,7 +64,6 @@ impl Closing {
         }
         if let Some(ending) = self.ending {
             ending.ended(done.effect);
-            ending.free().await;
         }
     }
 

@@ -30,7 +30,7 @@ use super::{CallKey, StoreError, Timestamp};
 /// assert_eq!(changed, None);
 ///
 /// let mut claim = stored.ok_or_else(|| EffectClaim::missing(&identity.key()))?;
-/// let end = EffectEnd { state: EffectState::Succeeded, result: Some(text("7")), at: now };
+/// let end = EffectEnd { state: EffectState::Succeeded, result: Some(text("7")), at: now, released: false };
 /// assert_eq!(claim.end("run-1", end)?, Ended::InTime);
 /// # Ok::<(), StoreError>(())
 /// ```
@@ -38,7 +38,8 @@ use super::{CallKey, StoreError, Timestamp};
 pub struct EffectClaim {
     /// The effect.
     pub row: EffectRow,
-    /// Whether an operator has released the key: nobody is shown the row any more, and the next attempt counts on from it.
+    /// Whether an operator or the [end](EffectEnd::released) of a call that waits has released the key: nobody is shown the row any
+    /// more, and the next attempt counts on from it.
     pub released: bool,
 }
 
@@ -61,7 +62,9 @@ impl EffectClaim {
                 let lapsed = claim.lapse(intent.at).then(|| claim.clone());
                 return Ok((Begun::Replay(claim.row), lapsed));
             }
-            attempt = claim.row.attempt + 1;
+            // A call that only waits goes on, a rerun of an operator is another attempt.
+            let waits = claim.row.state == EffectState::Failed;
+            attempt = claim.row.attempt + u32::from(!waits);
             resolved_by = claim.row.resolved_by;
         }
         let row = EffectRow {
@@ -122,8 +125,8 @@ impl EffectClaim {
 
     /// A step of [`EffectLedger::end`](super::EffectLedger::end). Gives whether the end came within the lease.
     ///
-    /// Conflict where the owner is another, where the row has succeeded or failed already, and for an end that says `Running`. The end of
-    /// an earlier run marks the row as late, which is to be stored although it is an error.
+    /// Conflict where the owner is another, where the row has succeeded or failed already, and for an end that says `Running`, or that is
+    /// released and does not say `Failed`. The end of an earlier run marks the row as late, which is to be stored although it is an error.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
         let key = row.intent.identity.key();
@@ -131,6 +134,12 @@ impl EffectClaim {
             return Err(StoreError::Conflict(
                 "`running` is no end, say how the body ended".to_owned(),
             ));
+        }
+        if end.released && end.state != EffectState::Failed {
+            return Err(StoreError::Conflict(format!(
+                "an end that releases the key says `failed`, not `{}`",
+                end.state
+            )));
         }
         if row.intent.owner != owner {
             // A run that an operator had given up for dead: a trace of it stays.
@@ -152,7 +161,7 @@ impl EffectClaim {
         row.result = end.result;
         row.ended = Some(end.at);
         row.late |= ended == Ended::Late;
-        self.released = false;
+        self.released = end.released;
         Ok(ended)
     }
 

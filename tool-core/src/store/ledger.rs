@@ -85,7 +85,7 @@ pub struct EffectRow {
     pub late: bool,
     /// The operator who resolved a doubt about it.
     pub resolved_by: Option<String>,
-    /// Which attempt this is; the first is 1.
+    /// Which attempt this is: the first is 1, and each rerun of an operator is the next one.
     pub attempt: u32,
 }
 
@@ -111,6 +111,10 @@ pub struct EffectEnd {
     pub result: Option<String>,
     /// When.
     pub at: Timestamp,
+    /// Whether the key is released in the same step: the call has had no effect and only waits, and its next dispatch runs it again. The
+    /// state is [`EffectState::Failed`] then.
+    #[serde(default)]
+    pub released: bool,
 }
 
 /// Whether an end came within the lease.
@@ -264,8 +268,11 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// The end of an earlier run, whose call was released and begun again, is a Conflict that marks the row as
     /// [`late`](EffectRow::late): both runs may have taken effect.
     ///
+    /// An end that is [`released`](EffectEnd::released) releases the key as [`Resolution::Rerun`] does, in the same write, so that no
+    /// crash leaves a call in doubt that only waits. The next [`begin`](Self::begin) has the number of the same attempt.
+    ///
     /// Missing for an unknown key. Conflict where the owner is another, where the row has succeeded or failed already, and for an end
-    /// that says `Running`.
+    /// that says `Running`, or that is released and does not say `Failed`.
     fn end<'a>(
         &'a self,
         key: &'a CallKey,
@@ -273,7 +280,7 @@ pub trait EffectLedger: Send + Sync + 'static {
         end: EffectEnd,
     ) -> StoreFuture<'a, Ended>;
 
-    /// The row of a key; none where it is unknown or released for a rerun.
+    /// The row of a key; none where it is unknown or released.
     fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>>;
 
     /// Settles an ambiguous row by an operator's word, and returns it. A running row whose lease is over at `now` counts as ambiguous.

@@ -11,10 +11,12 @@ use tool_core::store::{
     AuditFilter, AuditRow, AuditSink, Begun, CallKey, EffectEnd, EffectLedger, EffectRow,
     EffectState, Ended, Intent, MemoryStore, Resolution, Scope, StoreFuture, Timestamp, Workspace,
 };
-use tool_core::{Audit, Disables, DynamicTool, Effect, ErrorKind, Gate, Permitted, Ran, Rules};
+use tool_core::{
+    Audit, Disables, DynamicTool, Effect, ErrorKind, Gate, Permitted, Ran, Rules, Uses,
+};
 use tower::{BoxError, Layer, Service};
 
-use crate::support::{Host, Mailbox, placed};
+use crate::support::{Host, Mailbox, placed, send_mail, ticket};
 
 /// Sends, and returns a long text.
 #[tool(output_limit = 10)]
@@ -187,6 +189,7 @@ struct Panics {
     begin: Arc<AtomicBool>,
     end: Arc<AtomicBool>,
     write: Arc<AtomicBool>,
+    resolve: Arc<AtomicBool>,
 }
 
 fn fault(flag: &AtomicBool) {
@@ -232,6 +235,7 @@ impl EffectLedger for Panics {
         operator: &'a str,
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow> {
+        fault(&self.resolve);
         self.store.resolve(key, resolution, operator, now)
     }
     fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
@@ -286,6 +290,39 @@ async fn panics_of_stores_are_results() {
         assert_eq!(host.mailbox.sent(), ran, "{at}");
         assert_eq!(result.is_error(), ran == 0, "{at}: {result:?}");
     }
+}
+
+/// Sends a mail by a tool about which a person is asked.
+#[tool]
+async fn relay_mail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
+    let (to, copies) = ("bob".to_owned(), 1);
+    uses.invoke(send_mail { to, copies }).await
+}
+
+// A4: a call that only waits is not in doubt, whatever fails after the write of its end
+#[tokio::test]
+async fn outer_call_that_waits_is_released_with_its_end() {
+    let (host, panics) = (Host::new(), Panics::default());
+    panics.resolve.store(true, Ordering::SeqCst);
+    let gate = Gate::builder()
+        .approvals(host.approvals().clone())
+        .ledger(panics.clone())
+        .build();
+    let tools = toolset![relay_mail, send_mail].through(&gate);
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .user("ann")
+        .conversation("th-1")
+        .with(host.mailbox.clone())
+        .tools(&tools)
+        .build();
+    let cx = placed(&cx, 0);
+    let waiting = ticket(&tools.call(call("relay_mail"), &cx).await);
+    assert_eq!(states(&panics.store).await, []);
+    host.approve(&waiting).await;
+    let result = tools.call(call("relay_mail"), &cx).await;
+    assert_eq!(result.model_text(), "sent to bob", "{result:?}");
+    assert_eq!(host.mailbox.sent(), 1);
 }
 
 /// A ledger that lets something happen while a call is recorded.

@@ -191,6 +191,50 @@ both! {
         assert_eq!(store.end(&key("k"), "run-2", end(EffectState::Succeeded, 1100)).await.unwrap(), Ended::InTime);
     }
 
+    // A4: a call that only waits is released with its end, in one write: nothing is in doubt, and it goes on as the same attempt.
+    #[test]
+    async fn end_of_a_call_that_waits_releases_its_key(store: impl EffectLedger + AuditSink + Clone) {
+        let waits = |at| EffectEnd { released: true, ..end(EffectState::Failed, at) };
+        for state in [EffectState::Succeeded, EffectState::Ambiguous] {
+            store.begin(intent("m"), None).await.unwrap();
+            let wrong = EffectEnd { state, ..waits(300) };
+            conflict(store.end(&key("m"), "run-1", wrong).await, state.as_str());
+            assert_eq!(row(&store, "m").await, fresh(intent("m")));
+        }
+        store.end(&key("m"), "run-1", end(EffectState::Failed, 301)).await.unwrap();
+        for (name, together) in [("k", false), ("l", true)] {
+            let mut begun = intent(name);
+            for (number, ends) in [(1, 300), (2, 1300)] {
+                begun = Intent { owner: format!("run-{number}"), at: at(ends - 200), lease_until: at(ends + 200), ..begun };
+                assert_eq!(store.begin(begun.clone(), None).await.unwrap(), Begun::New);
+                assert_eq!(row(&store, name).await, fresh(begun.clone()));
+                if together {
+                    let effect = Some(EndedEffect { key: key(name), owner: begun.owner.clone(), end: waits(ends) });
+                    let batch = Batch { effect, ..Batch::default() };
+                    let done = EffectLedger::journal(&store).unwrap().write(batch).await.unwrap();
+                    assert_eq!(done.effect, Some(Ended::InTime));
+                } else {
+                    let ended = store.end(&key(name), &begun.owner, waits(ends)).await.unwrap();
+                    assert_eq!(ended, Ended::InTime);
+                }
+                assert_eq!(store.get(&key(name)).await.unwrap(), None);
+                missing(store.resolve(&key(name), Resolution::Rerun, "olga", at(ends + 1)).await);
+                assert_eq!(store.sweep(Scope::All, at(ends + 900)).await.unwrap(), []);
+            }
+            // A rerun that an operator allows counts, and what waits after it is the same attempt.
+            begun = Intent { owner: "run-3".into(), at: at(3000), lease_until: at(3100), ..begun };
+            store.begin(begun.clone(), None).await.unwrap();
+            store.resolve(&key(name), Resolution::Rerun, "olga", at(3200)).await.unwrap();
+            for (number, ends) in [(4, 4300), (5, 5300)] {
+                begun = Intent { owner: format!("run-{number}"), at: at(ends - 200), lease_until: at(ends + 200), ..begun };
+                store.begin(begun.clone(), None).await.unwrap();
+                let expected = EffectRow { attempt: 2, resolved_by: Some("olga".into()), ..fresh(begun.clone()) };
+                assert_eq!(row(&store, name).await, expected);
+                store.end(&key(name), &begun.owner, waits(ends)).await.unwrap();
+            }
+        }
+    }
+
     // B8: a row whose lease lies in the future is settled by force, and by nothing else.
     #[test]
     async fn running_row_is_settled_by_force(store: impl EffectLedger) {

@@ -258,9 +258,15 @@ pub(crate) fn effects() -> impl Strategy<Value = Step> {
     let end = (
         word(EffectState::ALL),
         option::of(Just("7".to_owned())),
+        proptest::bool::weighted(0.2),
         time(),
     );
-    let end = end.prop_map(|(state, result, at)| EffectEnd { state, result, at });
+    let end = end.prop_map(|(state, result, released, at)| EffectEnd {
+        released: released && state == EffectState::Failed,
+        state,
+        result,
+        at,
+    });
     let resolution = prop_oneof![
         Just(Resolution::Succeeded("1".into())),
         Just(Resolution::Failed("2".into())),

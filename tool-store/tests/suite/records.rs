@@ -97,6 +97,7 @@ pub(crate) fn end(state: EffectState, millis: i64) -> EffectEnd {
         state,
         result: Some(format!(r#""{state}""#)),
         at: at(millis),
+        released: false,
     }
 }
 
