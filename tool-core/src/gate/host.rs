@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -68,7 +68,9 @@ struct Inner {
     retry: Retry,
     content: bool,
     running: Door<ToolContext>,
-    /// Woken when the last running call ends.
+    /// How many rows of the audit are being written for which no running call waits.
+    writes: AtomicUsize,
+    /// Woken when the last running call or the last of those writes ends.
     idle: Notify,
     sweeper: Sweeper,
     /// Cancelled when no more is swept.
@@ -241,6 +243,7 @@ impl GateBuilder {
             retry: self.retry,
             content: self.content,
             running: Door::new(),
+            writes: AtomicUsize::new(0),
             idle: Notify::new(),
             sweeper: self.sweeper,
             sweeping: CancellationToken::new(),
@@ -402,7 +405,7 @@ impl Gate {
     }
 
     /// Ends in an orderly way: takes no more calls, lets those that run finish until `patience` is over, cancels what is left, and
-    /// writes the audit. Returns how many calls were cancelled.
+    /// writes the audit, rows included that are written in the background. Returns how many calls were cancelled.
     ///
     /// It ends at most one second after `patience`, whatever hangs: a body, the audit's sink, the ledger or the approvals. What could not
     /// be written by then is logged: a call without an end in the ledger becomes ambiguous when its lease is over, and best-effort audit
@@ -450,7 +453,7 @@ impl Gate {
             let woken = self.0.idle.notified();
             tokio::pin!(woken);
             woken.as_mut().enable();
-            if self.running() == 0 {
+            if self.running() == 0 && self.0.writes.load(Ordering::SeqCst) == 0 {
                 return;
             }
             woken.await;
@@ -508,6 +511,13 @@ impl Gate {
         let gate = self.clone();
         Some(Entered { gate, at })
     }
+
+    /// Notes that a row of the audit is being written for which no running call waits. It is also taken after [`drain`](Gate::drain)
+    /// was called.
+    pub(crate) fn begin_write(&self) -> LateWrite {
+        self.0.writes.fetch_add(1, Ordering::SeqCst);
+        LateWrite(self.clone())
+    }
 }
 
 /// The journal that the ledger and the required audit have in common.
@@ -553,6 +563,18 @@ impl Drop for Entered {
     fn drop(&mut self) {
         if self.gate.0.running.leave(self.at) {
             self.gate.0.idle.notify_waiters();
+        }
+    }
+}
+
+/// [`Gate::drain`] waits while this lives.
+pub(crate) struct LateWrite(Gate);
+
+impl Drop for LateWrite {
+    fn drop(&mut self) {
+        let inner = &self.0.0;
+        if inner.writes.fetch_sub(1, Ordering::SeqCst) == 1 {
+            inner.idle.notify_waiters();
         }
     }
 }

@@ -6,10 +6,12 @@ use super::claim::Ending;
 use super::record;
 use crate::audit::Late;
 use crate::context::Filing;
+use crate::gate::Gate;
 use crate::store::{AuditSink, Batch, Journal, NewMessage};
 
 /// The end of a call, for the stores that have to know of it.
 pub(super) struct Closing {
+    pub(super) gate: Gate,
     /// The end in the ledger.
     pub(super) ending: Option<Ending>,
     /// The row of a required audit.
@@ -23,7 +25,8 @@ impl Closing {
     ///
     /// The end of a row in the ledger is waited for; where there is none, the audit is waited for until the deadline of the call, and
     /// then written in the background.
-    pub(super) async fn write(self, journal: Option<Journal>) {
+    pub(super) async fn write(self) {
+        let journal = self.gate.journal().cloned();
         let parts = [
             self.ending.is_some(),
             self.audit.is_some(),
@@ -38,7 +41,8 @@ impl Closing {
                 if self.ending.is_some() {
                     self.together(journal).await;
                 } else {
-                    record::within(self.together(journal), deadline).await;
+                    let gate = self.gate.clone();
+                    record::within(&gate, self.together(journal), deadline).await;
                 }
             }
             _ => self.one_by_one().await,
@@ -72,7 +76,7 @@ impl Closing {
             ending.write().await;
         }
         if let Some((sink, late)) = self.audit {
-            record::ended(&sink, late).await;
+            record::ended(&self.gate, &sink, late).await;
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::call::CallResult;
 use crate::context::ToolContext;
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::Layer;
+use crate::gate::{Gate, Layer};
 use crate::store::{AuditRow, AuditSink, CallId};
 
 /// Evidence that the row of a required audit is written. Only this file makes it.
@@ -59,7 +59,7 @@ pub(super) fn unwritten(why: String) -> ToolError {
 }
 
 /// Writes the row of a call that has ended. That it cannot be written is logged.
-pub(super) async fn ended(sink: &Arc<dyn AuditSink>, late: Late) {
+pub(super) async fn ended(gate: &Gate, sink: &Arc<dyn AuditSink>, late: Late) {
     let row = late.row();
     let call = row.call.clone();
     let deadline = late.scope.deadline;
@@ -69,11 +69,12 @@ pub(super) async fn ended(sink: &Arc<dyn AuditSink>, late: Late) {
             tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
         }
     };
-    within(write, deadline).await;
+    within(gate, write, deadline).await;
 }
 
 /// Waits for the last writes of a call until its deadline; then goes on in the background.
 pub(super) async fn within(
+    gate: &Gate,
     write: impl Future<Output = ()> + Send + 'static,
     deadline: Option<Instant>,
 ) {
@@ -86,7 +87,9 @@ pub(super) async fn within(
         tracing::error!(
             "the audit did not answer before the deadline of a call, its row is written in the background"
         );
+        let counted = gate.begin_write();
         env::spawn(async move {
+            let _counted = counted;
             if tokio::time::timeout(PATIENCE, write).await.is_err() {
                 tracing::error!("the row of a call was given up, because the audit did not answer");
             }
@@ -161,7 +164,9 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
                     tracing::error!(%error, call, "a refused call could not be written into the audit");
                 }
             };
-            within(write, cx.deadline()).await;
+            // No drain waits for a call that was never counted.
+            let _counted = gate.begin_write();
+            within(&gate, write, cx.deadline()).await;
         }
     }
     let mut result = CallResult::refused_in(cx, call, error);

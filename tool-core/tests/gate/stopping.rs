@@ -116,6 +116,78 @@ async fn drain_keeps_its_time_while_a_sink_hangs() {
     }
 }
 
+/// A sink whose rows take a while.
+#[derive(Clone, Default)]
+struct Tardy(MemoryStore);
+
+impl AuditSink for Tardy {
+    fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            if rows.iter().any(|row| row.outcome.is_some()) {
+                tokio::time::sleep(Duration::from_secs(3)).await;
+            }
+            self.0.write(rows).await
+        })
+    }
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>> {
+        self.0.export(scope, filter)
+    }
+    fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
+        self.0.erase(workspace, principal)
+    }
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        self.0.retain(scope, since)
+    }
+}
+
+// B4: `drain` waits for the rows that are written in the background: those of a call past its deadline, of a call that was dropped, and
+// of one that was refused.
+#[tokio::test(start_paused = true)]
+async fn drain_waits_for_rows_that_no_call_waits_for() {
+    for what in ["late", "dropped", "refused"] {
+        let sink = Tardy::default();
+        let gate = Gate::builder().audit(Audit::required(sink.clone())).build();
+        let tools = toolset![wait].through(&gate);
+        let cx = ToolContext::builder();
+        let cx = match what {
+            "refused" => cx.deadline(Duration::from_millis(100)),
+            _ => cx,
+        };
+        let cx = cx.build();
+        match what {
+            "late" => assert!(!tools.call(wait_for(1), &cx).await.is_error()),
+            "dropped" => {
+                let call = tools.call(wait_for(150), &cx);
+                let dropped = tokio::time::timeout(Duration::from_millis(50), call);
+                assert!(dropped.await.is_err());
+            }
+            _ => {
+                let call = ToolCall::new("c", "wait", "{}");
+                assert!(tools.call(call, &cx).await.is_error());
+            }
+        }
+        gate.drain(Duration::from_secs(5)).await;
+        let rows = sink.0.export(Scope::All, &AuditFilter::default()).await;
+        let rows = rows.unwrap();
+        assert_eq!(rows.len(), 1, "{what}");
+        assert!(rows[0].outcome.is_some(), "{what}: {rows:?}");
+        // A sink that hangs costs a drain no more than its patience and a second.
+        let gate = Gate::builder()
+            .audit(Audit::required(Hangs::from(1)))
+            .build();
+        let tools = toolset![wait].through(&gate);
+        let cx = ToolContext::anonymous();
+        assert!(!tools.call(wait_for(1), &cx).await.is_error());
+        let drained = gate.drain(Duration::from_secs(5));
+        let drained = tokio::time::timeout(Duration::from_millis(6_100), drained).await;
+        assert_eq!(drained, Ok(0), "{what}");
+    }
+}
+
 // B4: a sink that hangs before the body costs a call no more than its deadline.
 #[tokio::test]
 async fn deadline_covers_the_row_before_the_body() {

@@ -223,9 +223,10 @@ impl<'t> Judged<'t, Flight> {
 impl Asks<'_> {
     /// Asks, or uses the approval.
     pub(in crate::run) async fn ask(self) -> Result<Answered, Left<Flight>> {
+        // Locals are dropped in reverse order: a call that is dropped here counts as running until `held` has begun the write of its row.
         let Self {
-            mut held,
             guards,
+            mut held,
             parts,
             approvals,
             judgement,

@@ -143,7 +143,13 @@ impl Drop for Flight {
             }
             Audit::Required(sink) => {
                 let (sink, late) = (Arc::clone(sink), self.late(identity, verdicts, Some(end)));
-                env::spawn(async move { record::ended(&sink, late).await });
+                // A drain that begins now waits for the row as well.
+                let counted = self.0.gate.begin_write();
+                let gate = self.0.gate.clone();
+                env::spawn(async move {
+                    record::ended(&gate, &sink, late).await;
+                    drop(counted);
+                });
             }
         }
     }

@@ -37,7 +37,7 @@ use crate::run::closing::Closing;
 #[cfg(feature = "host")]
 use crate::run::{record, stored};
 #[cfg(feature = "host")]
-use crate::store::{CallId, Journal};
+use crate::store::CallId;
 
 /// A call that is over.
 pub(in crate::run) struct Landed(CallResult);
@@ -345,7 +345,7 @@ fn closing(
     record: Option<Record>,
     result: &mut CallResult,
     identity: Option<CallId>,
-) -> Option<(Closing, Option<Journal>)> {
+) -> Option<Closing> {
     let cx = flight.context();
     if flight.gate().traces_content()
         && let Some(output) = result.output()
@@ -377,29 +377,23 @@ fn closing(
         let filing = cx.filing(call, journal)?;
         Some((Arc::clone(filing), filing.message(result)?))
     });
-    let journal = journal.cloned();
     let audit = flight.close(identity, End::of(result));
     if ending.is_none() && audit.is_none() {
         return None;
     }
-    let closing = Closing {
+    Some(Closing {
+        gate: flight.gate().clone(),
         ending,
         audit,
         filed,
-    };
-    Some((closing, journal))
+    })
 }
 
 /// Writes the end of a call, which counts as running until then.
 #[cfg(feature = "host")]
-fn written(
-    (closing, journal): (Closing, Option<Journal>),
-    flight: Flight,
-    guards: Guards,
-    result: CallResult,
-) -> Landing {
+fn written(closing: Closing, flight: Flight, guards: Guards, result: CallResult) -> Landing {
     Landing::Writing(Box::pin(async move {
-        closing.write(journal).await;
+        closing.write().await;
         drop((guards, flight));
         Landed(result)
     }))
