@@ -77,6 +77,9 @@ pub struct CallResult {
     /// A store of the gate failed, so that it is not known whether the call ran before or was approved.
     #[cfg(feature = "host")]
     pub(crate) undecided: bool,
+    /// The call has stopped before its body, so that approvals of it, and of calls that it made before, may still be open.
+    #[cfg(feature = "host")]
+    pub(crate) stopped: bool,
     pub(crate) replayed: bool,
     /// The id or the name holds a secret.
     pub(crate) secret_label: bool,
@@ -116,6 +119,8 @@ impl CallResult {
             unsettled: None,
             #[cfg(feature = "host")]
             undecided: false,
+            #[cfg(feature = "host")]
+            stopped: false,
             replayed: false,
         }
     }

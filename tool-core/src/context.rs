@@ -97,6 +97,9 @@ pub(crate) struct Host {
     next: Option<CallId>,
     /// What a version before 0.2 called that call.
     earlier: Option<EarlierCall>,
+    /// A turn has taken that call from the thread of the conversation.
+    #[cfg(feature = "host")]
+    in_turn: bool,
     provider: Option<Dialect>,
     model_provider: Option<String>,
     cancellation: Option<CancellationToken>,
@@ -199,16 +202,25 @@ impl ToolContext {
     /// ```
     #[must_use]
     pub fn for_call(&self, call: CallId) -> Self {
-        self.for_call_of(call, None)
+        self.next_call(call, None)
     }
 
-    /// [`for_call`](Self::for_call), where there may be a row of the call that a version before 0.2 wrote.
+    /// [`for_call`](Self::for_call) for a call that a turn has taken from the thread of the conversation: what has run at its place is
+    /// an earlier run of it, whoever drove the conversation then. There may be a row of it that a version before 0.2 wrote.
+    #[cfg(feature = "host")]
     pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
+        let mut next = self.next_call(call, earlier);
+        Arc::make_mut(&mut next.host).in_turn = true;
+        next
+    }
+
+    fn next_call(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
         let mut host = Host::clone(&self.host);
         (host.next, host.earlier) = (Some(call), earlier);
         #[cfg(feature = "host")]
         {
             host.filing = None;
+            host.in_turn = false;
         }
         Self {
             host: Arc::new(host),

@@ -34,6 +34,8 @@ mod prepared;
 #[cfg(feature = "host")]
 mod record;
 #[cfg(feature = "host")]
+mod refusal;
+#[cfg(feature = "host")]
 mod resume;
 #[cfg_attr(
     not(feature = "host"),
@@ -53,6 +55,8 @@ pub(crate) use claim::{Before, begun};
 pub(crate) use drive::finish;
 pub(crate) use guard::panic_text;
 pub(crate) use prepared::{Prepared, check, check_variables, decode};
+#[cfg(feature = "host")]
+pub(crate) use refusal::refuse;
 #[cfg(feature = "host")]
 pub(crate) use resume::{is_begun, replay, resume, resume_stream};
 pub use steps::Permit;

@@ -77,11 +77,23 @@ impl Children {
     }
 }
 
+/// Who has given a call its identity, and so what may be stored under it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// Nobody: it is new, and nothing is stored under it.
+    New,
+    /// A host, for a call that it says is the same.
+    Host,
+    /// A turn, from the place of the call in the thread.
+    Turn,
+}
+
 /// What a gate adds to a call.
 pub(crate) struct Gated {
     identity: CallId,
     /// The numbers of the outer call's calls, and the one of this call.
     number: Option<(Arc<Children>, u32)>,
+    source: Source,
     /// What a version before 0.2 called the call.
     earlier: Option<EarlierCall>,
     /// The model's own id of the call that has made this one.
@@ -123,6 +135,7 @@ impl Gated {
         let mut parent = None;
         let mut earlier = None;
         let mut own_number = None;
+        let mut source = Source::Host;
         let identity = match (resumed, outer, &cx.host.next) {
             (Some(request), ..) => {
                 parent = request.parent.as_deref().map(Box::from);
@@ -135,19 +148,28 @@ impl Gated {
                 own_number = Some((Arc::clone(children), number));
                 let outer_call = outer.earlier.as_ref();
                 earlier = outer_call.map(|outer| outer.nested(number, &call.id));
+                source = outer.source;
                 outer.identity.nested(number)
             }
             (None, None, Some(next)) => {
                 earlier.clone_from(&cx.host.earlier);
                 cx.owns(next)?;
+                if cx.host.in_turn {
+                    source = Source::Turn;
+                }
                 next.clone()
             }
-            (None, None, None) => CallId::alone(cx.own_workspace())
-                .map_err(|error| ToolError::foreign(error).operator("the call has no identity"))?,
+            (None, None, None) => {
+                source = Source::New;
+                CallId::alone(cx.own_workspace()).map_err(|error| {
+                    ToolError::foreign(error).operator("the call has no identity")
+                })?
+            }
         };
         Ok(Self {
             identity,
             number: own_number,
+            source,
             earlier,
             parent,
             gate: gate.cloned(),
@@ -185,6 +207,21 @@ impl Gated {
         if let Some((outer, number)) = &self.number {
             outer.forget(*number);
         }
+    }
+
+    /// What a version before 0.2 called the call.
+    pub(crate) fn earlier_call(&self) -> Option<&EarlierCall> {
+        self.earlier.as_ref()
+    }
+
+    /// Whether the identity is new, so that the call cannot have run before.
+    pub(crate) fn is_new(&self) -> bool {
+        self.source == Source::New
+    }
+
+    /// Whether the call, or the one that has made it, was taken from the thread of the conversation.
+    pub(crate) fn is_of_turn(&self) -> bool {
+        self.source == Source::Turn
     }
 }
 

@@ -87,21 +87,28 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
     withdrawn.await.map(drop).map_err(|error| failed(&error))
 }
 
-/// Takes back every approval of a call whose result says that it was not run, so that nobody can run it later. Fails where an approval is
-/// used at this moment.
+/// Takes back every approval of a call whose result says that it is not run any more, whoever asked for them, so that nobody can run it
+/// later. Fails where an approval is used at this moment.
 pub(crate) async fn withdraw_all(
     approvals: &Approvals,
     identity: &CallId,
     cx: &ToolContext,
 ) -> Result<(), ToolError> {
-    for row in asked_about(approvals, &identity.key(), cx, None).await? {
-        if !matches!(
-            row.status,
-            ApprovalStatus::Pending | ApprovalStatus::Approved
-        ) {
-            continue;
-        }
-        let store = approvals.store();
+    let store = approvals.store();
+    let workspace = cx.own_workspace();
+    let mut open = Vec::new();
+    for status in [ApprovalStatus::Pending, ApprovalStatus::Approved] {
+        let filter = ApprovalFilter {
+            kind: Some(ApprovalKind::Call),
+            thread: cx.conversation().map(str::to_owned),
+            status: Some(status),
+            ..ApprovalFilter::default()
+        };
+        let found = store.list(Scope::Workspace(&workspace), &filter).await;
+        open.extend(found.map_err(|error| failed(&error))?);
+    }
+    let is_of_call = |row: &ApprovalRow| row.request.identity == *identity;
+    for row in open.into_iter().filter(is_of_call) {
         let withdrawn = store.withdraw(row.request.identity.workspace(), &row.request.id);
         if !withdrawn.await.map_err(|error| failed(&error))? {
             return Err(failed(&StoreError::Conflict(
@@ -226,7 +233,7 @@ async fn asked_before(
     let keys = [cx.idempotency_key(), cx.earlier_key()];
     let mut rows = Vec::new();
     for key in keys.into_iter().flatten() {
-        rows = asked_about(approvals, &key, cx, Some(prepared.tool().name())).await?;
+        rows = asked_about(approvals, &key, cx, prepared.tool().name()).await?;
         if !rows.is_empty() {
             break;
         }
@@ -234,17 +241,17 @@ async fn asked_before(
     Ok(rows)
 }
 
-/// Every approval that was asked for a call of this key and caller, of one tool where one is named, oldest first.
+/// Every approval that was asked for a call of this key, caller and tool, oldest first.
 async fn asked_about(
     approvals: &Approvals,
     key: &CallKey,
     cx: &ToolContext,
-    tool: Option<&str>,
+    tool: &str,
 ) -> Result<Vec<ApprovalRow>, ToolError> {
     let workspace = cx.own_workspace();
     let filter = ApprovalFilter {
         principal: Some(cx.principal().to_owned()),
-        tool: tool.map(str::to_owned),
+        tool: Some(tool.to_owned()),
         kind: Some(ApprovalKind::Call),
         key: Some(key.as_str().to_owned()),
         // Versions before 0.2 gave calls of two conversations one key.

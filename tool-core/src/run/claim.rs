@@ -7,13 +7,13 @@ use futures::future::{Either, select};
 use super::record::{self, Audited};
 use super::{Prepared, stored};
 use crate::call::{CallResult, ToolCall};
-use crate::context::ToolContext;
+use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, ask, canonical, hash};
 use crate::store::{
-    self, AuditRow, CallId, CallKey, EffectClaim, EffectEnd, EffectRow, EffectState, Ended,
-    EndedEffect, Intent, StoreError, Timestamp,
+    self, AuditRow, CallKey, EffectClaim, EffectEnd, EffectRow, EffectState, Ended, EndedEffect,
+    Intent, StoreError, Timestamp,
 };
 
 /// This process holds the row of a call. Only this file makes it, and only after the ledger has written the row.
@@ -94,46 +94,63 @@ pub(super) async fn replayed(gate: &Gate, key: &CallKey) -> Result<Before, ToolE
 }
 
 /// What an earlier run of a refused call has left: that may have had an effect, whatever the call is refused for now.
-///
-/// Only a call with a place in a thread can have run before; any other has a fresh identity.
 pub(super) async fn earlier(
     gate: &Gate,
-    identity: &CallId,
+    gated: &Gated,
     call: &ToolCall,
     cx: &ToolContext,
 ) -> Result<Option<Before>, ToolError> {
-    let Some(ledger) = gate.ledger().filter(|_| identity.conversation().is_some()) else {
-        return Ok(None);
-    };
-    let row = ledger.store.get(&identity.key()).await;
-    let row = row.map_err(|error| unavailable(&error))?;
-    Ok(row.filter(|row| is_own(row, call, cx)).map(before))
+    Ok(own_row(gate, gated, call, cx).await?.map(before))
 }
 
-fn is_own(row: &EffectRow, call: &ToolCall, cx: &ToolContext) -> bool {
+/// The row of an earlier run of a call: under its identity, or under the key that a version before 0.2 gave it.
+async fn own_row(
+    gate: &Gate,
+    gated: &Gated,
+    call: &ToolCall,
+    cx: &ToolContext,
+) -> Result<Option<EffectRow>, ToolError> {
+    let Some(ledger) = gate.ledger().filter(|_| !gated.is_new()) else {
+        return Ok(None);
+    };
+    let earlier = gated.earlier_call();
+    let earlier = earlier.map(|earlier| earlier.key(&cx.own_workspace()));
+    for key in std::iter::once(gated.identity().key()).chain(earlier) {
+        let row = ledger.store.get(&key).await;
+        let row = row.map_err(|error| unavailable(&error))?;
+        if let Some(row) = row.filter(|row| is_own(row, gated, call, cx)) {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a row is of this call. What stands at the place of a turn's call is this call, whoever it ran for: the result of a call is read
+/// by everybody who goes on with the conversation. Any other caller gets nothing that is not its own.
+fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> bool {
     let intent = &row.intent;
-    intent.call == call.id
-        && intent.principal == cx.principal()
-        && intent.agent.as_deref() == cx.agent()
+    if intent.identity.is_earlier() {
+        // Its key holds the call's id and no conversation, and it names no agent.
+        return intent.thread.as_deref() == cx.conversation()
+            && (gated.is_of_turn() || intent.principal == cx.principal());
+    }
+    let is_callers = intent.principal == cx.principal() && intent.agent.as_deref() == cx.agent();
+    intent.call == call.id && (is_callers || gated.is_of_turn())
 }
 
 /// What an earlier run of a call has left, with the call's own arguments or with those that an approver has written in their place.
 ///
 /// `None` where the call has not run, or where its identity belongs to a call that differs from it.
 pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Before>, ToolError> {
-    let cx = &prepared.cx;
-    let in_thread = |identity: &&CallId| identity.conversation().is_some();
-    let (Some(ledger), Some(identity)) = (gate.ledger(), cx.identity().filter(in_thread)) else {
+    let scope = &prepared.scope;
+    let Some(gated) = scope.gated.as_deref() else {
         return Ok(None);
     };
-    let row = ledger.store.get(&identity.key()).await;
-    let Some(row) = row.map_err(|error| unavailable(&error))? else {
+    let row = own_row(gate, gated, &scope.call, &prepared.cx).await?;
+    let Some(row) = row.filter(|row| *row.intent.tool == *scope.def.name()) else {
         return Ok(None);
     };
     let intent = &row.intent;
-    if !is_own(&row, &prepared.scope.call, cx) || *intent.tool != *prepared.scope.def.name() {
-        return Ok(None);
-    }
     let ran_with = &intent.arguments_hash;
     let is_same = *ran_with == arguments_hash(prepared)
         || match gate.approvals() {
@@ -249,7 +266,7 @@ fn intent(ledger: &Ledger, prepared: &Prepared) -> Result<Intent, ToolError> {
     })
 }
 
-fn unavailable(error: &StoreError) -> ToolError {
+pub(super) fn unavailable(error: &StoreError) -> ToolError {
     record::unwritten(format!("the effect ledger failed: {error}"))
 }
 

@@ -157,6 +157,8 @@ fn closed(
         unsettled: None,
         #[cfg(feature = "host")]
         undecided: false,
+        #[cfg(feature = "host")]
+        stopped: false,
         replayed: false,
     }
 }

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::resume::answered;
 use super::steps::{Early, EarlyGate};
-use super::{claim, telemetry};
+use super::telemetry;
 use crate::audit::{Audit, End, Entry, Late, arrived, blind};
 use crate::call::CallResult;
 use crate::context::ToolContext;
@@ -99,27 +98,8 @@ pub(super) async fn within(
 
 /// A call that never reached its tool. The model learns of a hidden tool what it learns of one that does not exist.
 pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
-    let mut is_undecided = false;
     let Early { call, error, gate } = early;
-    let mut error = cx.redactor().error(error);
-    let may_have_run = error.kind() != ErrorKind::InvalidArguments;
-    if let Some(EarlyGate {
-        gate,
-        gated: Some(gated),
-        ..
-    }) = &gate
-        && may_have_run
-    {
-        match claim::earlier(gate, gated.identity(), &call, cx).await {
-            Ok(None) => {}
-            // The row of the audit is that of the earlier run.
-            Ok(Some(before)) => return answered(call, cx, before),
-            Err(unknown) => {
-                error = unknown;
-                is_undecided = true;
-            }
-        }
-    }
+    let error = cx.redactor().error(error);
     telemetry::refused(&call, &error, cx);
     let Some(EarlyGate {
         gate,
@@ -128,9 +108,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
         started,
     }) = gate.filter(|at| !at.gate.audit().is_off())
     else {
-        let mut result = CallResult::refused_in(cx, call, error);
-        result.undecided = is_undecided;
-        return result;
+        return CallResult::refused_in(cx, call, error);
     };
     if let Some(gated) = gated.as_ref().filter(|_| !is_undecided) {
         gated.has_left_nothing();
@@ -169,7 +147,5 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
             within(&gate, write, cx.deadline()).await;
         }
     }
-    let mut result = CallResult::refused_in(cx, call, error);
-    result.undecided = is_undecided;
-    result
+    CallResult::refused_in(cx, call, error)
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use futures::stream::StreamExt as _;
 
 use super::held::Halt;
-use super::message::{StoredCall, was_not_run};
+use super::message::{StoredCall, leaves_approvals};
 use super::{StoredMessage, Turns};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::{Filing, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::gate::ask::{self, AskOnly};
+use crate::run;
 use crate::store::{EffectRow, Message, StoreError};
 use crate::toolset::Toolset;
 
@@ -29,7 +30,7 @@ pub(super) enum Ended {
     HeldBack,
 }
 
-/// Takes back the approvals of a call whose result, which is stored next, says that it was not run.
+/// Takes back the approvals of a call whose result, which is stored next, says that it is not run any more.
 pub(super) async fn withdraw_approvals(
     tools: &Toolset,
     call: &StoredCall<'_>,
@@ -39,10 +40,7 @@ pub(super) async fn withdraw_approvals(
     let Some(approvals) = tools.gate().and_then(Gate::approvals) else {
         return Ok(());
     };
-    if !result
-        .error()
-        .is_some_and(|error| was_not_run(error.kind()))
-    {
+    if !leaves_approvals(result) {
         return Ok(());
     }
     let withdrawn = ask::withdraw_all(approvals, &call.id(), cx).await;
@@ -69,7 +67,9 @@ impl Turns {
         let (call, message) = (call.call, stored.message());
         let refused = |kind, text| {
             let error = ToolError::of(kind, text);
-            Ended::Result(Box::new(CallResult::refused(call.clone(), error)), None)
+            let mut result = CallResult::refused(call.clone(), error);
+            result.stopped = true;
+            Ended::Result(Box::new(result), None)
         };
         if message.truncated {
             return refused(
@@ -83,10 +83,11 @@ impl Turns {
                 "the provider runs this tool itself, it cannot be called here",
             );
         }
-        if let Some(text) = halt.and_then(Halt::refuses_calls) {
-            return refused(ErrorKind::Cancelled, text);
-        }
-        let result = if only_asks {
+        let halted = halt.and_then(Halt::refuses_calls);
+        let result = if let Some(text) = halted {
+            let error = ToolError::of(ErrorKind::Cancelled, text);
+            run::refuse(tools.gate(), call, cx, error).await
+        } else if only_asks {
             // Without a gate no person can be asked.
             if tools.gate().is_none() {
                 return Ended::HeldBack;
@@ -103,7 +104,7 @@ impl Turns {
         } else {
             self.call(tools, call, cx).await
         };
-        if tools.gate().is_some_and(Gate::is_draining) {
+        if halted.is_none() && tools.gate().is_some_and(Gate::is_draining) {
             let reads = tools
                 .get(&call.name)
                 .is_some_and(|def| def.hints().read_only);

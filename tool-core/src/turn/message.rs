@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Filing, ToolContext};
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, ToolError};
 use crate::output::{Citation, ModelOutput};
 use crate::store::{
     CallId, CallPlace, EarlierCall, Journal, NewMessage, Role, ThreadId, Timestamp, Usage,
@@ -217,12 +217,7 @@ impl StoredCall<'_> {
         let (thread, place) = (self.message.thread.clone(), self.place());
         let call = self.call.clone();
         Filing::new(self.id(), journal, move |result| {
-            let is_open = result.undecided
-                || result.unsettled.is_some()
-                || result
-                    .error()
-                    .is_some_and(|error| was_not_run(error.kind()));
-            if is_open {
+            if result.undecided || result.unsettled.is_some() || leaves_approvals(result) {
                 return None;
             }
             Some(NewMessage {
@@ -237,18 +232,16 @@ impl StoredCall<'_> {
     }
 }
 
-/// Whether an error of this kind says that the call was not run. A turn may leave such a call open; where it does not, it withdraws the
-/// approvals of the call before it stores the result.
-pub(super) fn was_not_run(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::Pending
-            | ErrorKind::Unavailable
-            | ErrorKind::Cancelled
-            | ErrorKind::Denied
-            | ErrorKind::UnknownTool
-            | ErrorKind::InvalidArguments
-    )
+/// Whether approvals of a call may be open although the call has an end: it has stopped before its body. A turn may leave such a call
+/// open; where it does not, it withdraws the approvals before it stores the result.
+pub(super) fn leaves_approvals(result: &CallResult) -> bool {
+    let may_stay_open = |error: &ToolError| {
+        matches!(
+            error.kind(),
+            ErrorKind::Pending | ErrorKind::Unavailable | ErrorKind::Cancelled
+        )
+    };
+    result.stopped || result.error().is_some_and(may_stay_open)
 }
 
 /// The content of an assistant's message in a thread.

@@ -28,6 +28,7 @@ mod interleave;
 mod leaks;
 mod nested;
 mod nested_approvals;
+mod not_run;
 mod outcomes;
 mod recovery;
 mod renamed;

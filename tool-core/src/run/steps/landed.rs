@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
+#[cfg(feature = "host")]
+use super::left::EarlyGate;
 use super::left::{Early, HeldStop, Stopped, Why};
 use super::permitted::Outcome;
 use super::{Left, Ran, Running};
@@ -34,6 +36,10 @@ use crate::redact::Clean;
 use crate::run::claim::{self, Before};
 #[cfg(feature = "host")]
 use crate::run::closing::Closing;
+#[cfg(feature = "host")]
+use crate::run::refusal::{Refusal, Refused};
+#[cfg(feature = "host")]
+use crate::run::resume::answered;
 #[cfg(feature = "host")]
 use crate::run::{record, stored};
 #[cfg(feature = "host")]
@@ -182,7 +188,7 @@ impl Left<Flight> {
     /// The result of a call that has not run, and the audit's row. One that was written down ends in the ledger, too.
     pub(in crate::run) async fn land(self, cx: &ToolContext) -> Landed {
         let stop = match self.take() {
-            Stopped::Early(early) => return Landed(record::refuse(early, cx).await),
+            Stopped::Early(early) => return early_landed(early, cx).await,
             Stopped::Held(stop) => stop,
         };
         let HeldStop {
@@ -191,17 +197,16 @@ impl Left<Flight> {
             mut why,
             record,
         } = stop;
+        let scope = &flight.prepared().scope;
         if record.is_none()
-            && let Why::Refused(error) = &why
-            && matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unavailable)
-            && let Some(identity) = flight.context().identity()
+            && let Some(gated) = scope.gated.as_deref()
         {
-            let call = flight.prepared().call();
-            match claim::earlier(flight.gate(), identity, call, cx).await {
-                Ok(None) => {}
-                Ok(Some(before)) => why = Why::Before(before),
-                Err(error) => why = Why::Undecided(error),
-            }
+            let refused = Refused {
+                gated,
+                call: &scope.call,
+                cx,
+            };
+            why = refused.told(flight.gate(), why).await;
         }
         guards.body_ended();
         traced(&flight);
@@ -250,6 +255,7 @@ impl Left<Flight> {
                     outcome = honest(&flight, record, outcome);
                 }
                 let mut result = flight.prepared_mut().close_kept(outcome);
+                result.stopped = unsettled.is_none();
                 result.unsettled = unsettled;
                 result.undecided = is_undecided;
                 result.tickets.extend(ticket);
@@ -262,6 +268,35 @@ impl Left<Flight> {
             Some(closing) => written(closing, flight, guards, result).ended().await,
         }
     }
+}
+
+/// The result of a call that has not come to its scope: its tool is not there, or its arguments do not fit.
+#[cfg(feature = "host")]
+async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
+    let mut is_undecided = false;
+    if let Some(EarlyGate {
+        gate,
+        gated: Some(gated),
+        ..
+    }) = &early.gate
+    {
+        let refused = Refused {
+            gated,
+            call: &early.call,
+            cx,
+        };
+        let error = std::mem::replace(&mut early.error, ToolError::new(""));
+        match refused.judge(gate, error).await {
+            Refusal::Stands(error) => early.error = error,
+            // The row of the audit is that of the earlier run.
+            Refusal::Before(before) => return Landed(answered(early.call, cx, before)),
+            Refusal::Undecided(error) => (early.error, is_undecided) = (error, true),
+        }
+    }
+    let mut result = record::refuse(early, cx).await;
+    result.undecided = is_undecided;
+    result.stopped = true;
+    Landed(result)
 }
 
 /// Tells the call's span what was decided.
