@@ -109,6 +109,8 @@ pub(crate) struct Gated {
     returned: AtomicBool,
     /// Made with the first call that the body makes.
     children: OnceLock<Arc<Children>>,
+    /// Calls of this call that have returned an output, those that only read aside.
+    made: AtomicU32,
     notes: Mutex<Vec<AuditNote>>,
     /// Approvals that calls of this call wait for.
     asked: Mutex<Vec<Ticket>>,
@@ -180,6 +182,7 @@ impl Gated {
             cut: AtomicBool::new(false),
             returned: AtomicBool::new(false),
             children: OnceLock::new(),
+            made: AtomicU32::new(0),
             notes: Mutex::default(),
             asked: Mutex::default(),
             doubt: Mutex::default(),
@@ -397,6 +400,19 @@ impl ToolContext {
                 .unwrap_or_else(PoisonError::into_inner)
                 .extend_from_slice(tickets);
         }
+    }
+
+    /// Notes that a call of this call has returned an output.
+    pub(crate) fn count_made(&self) {
+        if let Some(gated) = self.gated() {
+            gated.made.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many calls of this call have returned an output, those that only read aside.
+    pub(crate) fn made(&self) -> u32 {
+        self.gated()
+            .map_or(0, |gated| gated.made.load(Ordering::Relaxed))
     }
 
     /// Notes that a call of this call was begun before and that its end is not known.

@@ -87,8 +87,8 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
     withdrawn.await.map(drop).map_err(|error| failed(&error))
 }
 
-/// Takes back every approval of a call whose result says that it is not run any more, whoever asked for them, so that nobody can run it
-/// later. Fails where an approval is used at this moment.
+/// Takes back every approval of a call whose result says that it is not run any more, and of the calls that it made, whoever asked for
+/// them, so that nobody can run them later. Fails where an approval is used at this moment.
 pub(crate) async fn withdraw_all(
     approvals: &Approvals,
     identity: &CallId,
@@ -107,7 +107,10 @@ pub(crate) async fn withdraw_all(
         let found = store.list(Scope::Workspace(&workspace), &filter).await;
         open.extend(found.map_err(|error| failed(&error))?);
     }
-    let is_of_call = |row: &ApprovalRow| row.request.identity == *identity;
+    let is_of_call = |row: &ApprovalRow| {
+        let asked = &row.request.identity;
+        asked == identity || asked.is_within(identity)
+    };
     for row in open.into_iter().filter(is_of_call) {
         let withdrawn = store.withdraw(row.request.identity.workspace(), &row.request.id);
         if !withdrawn.await.map_err(|error| failed(&error))? {

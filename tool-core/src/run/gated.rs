@@ -84,6 +84,12 @@ pub(super) async fn call(
         };
     };
     cx.wait_for(&result.tickets);
+    if cx.scope().is_some() && !result.is_error() {
+        let tool = toolset.get(result.name());
+        if !tool.is_some_and(|tool| tool.hints().read_only) {
+            cx.count_made();
+        }
+    }
     if let Some(row) = &result.unsettled {
         cx.doubt(row);
     }

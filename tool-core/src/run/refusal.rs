@@ -7,10 +7,15 @@ use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
+use crate::store::{EffectFilter, EffectRow, EffectState, Scope, StoreError};
+use crate::tool::ToolDef;
+
+/// Rows that are read at once in search of nested calls.
+const PAGE: u32 = 200;
 
 /// What may be said of a call that is refused.
 pub(super) enum Refusal {
-    /// This: it has not run.
+    /// This: it has not run, or only a part of it has.
     Stands(ToolError),
     /// It has run before, or that is not known.
     Before(Before),
@@ -23,15 +28,53 @@ pub(super) struct Refused<'a> {
     pub(super) gated: &'a Gated,
     pub(super) call: &'a ToolCall,
     pub(super) cx: &'a ToolContext,
+    /// Its tool, where that is known.
+    pub(super) tool: Option<&'a ToolDef>,
 }
 
 impl Refused<'_> {
-    /// Asks the ledger before anybody is told that the call was not run.
-    pub(super) async fn judge(&self, gate: &Gate, error: ToolError) -> Refusal {
+    /// Asks the ledger before anybody is told that the call was not run. `why` is what is said of the rest where a part of it has run.
+    pub(super) async fn judge(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
         match claim::earlier(gate, self.gated, self.call, self.cx).await {
-            Ok(Some(before)) => Refusal::Before(before),
-            Ok(None) => Refusal::Stands(error),
-            Err(error) => Refusal::Undecided(error),
+            Ok(Some(before)) => return Refusal::Before(before),
+            Ok(None) => {}
+            Err(error) => return Refusal::Undecided(error),
+        }
+        match self.made(gate).await {
+            Ok(made) => in_part(made, error, why),
+            Err(failed) => Refusal::Undecided(claim::unavailable(&failed)),
+        }
+    }
+
+    /// The rows of calls that an earlier run of the call has made. A call that waits for one of them has no row of its own meanwhile.
+    async fn made(&self, gate: &Gate) -> Result<Vec<EffectRow>, StoreError> {
+        let runs_again = |tool: &ToolDef| tool.hints().idempotent || tool.only_calls();
+        let identity = self.gated.identity();
+        let ledger = gate.ledger().filter(|_| {
+            // The row of any other call stays.
+            !self.gated.is_new() && self.tool.is_none_or(runs_again)
+        });
+        let mut made = Vec::new();
+        let (Some(ledger), Some(thread)) = (ledger, identity.conversation()) else {
+            return Ok(made);
+        };
+        let mut filter = EffectFilter {
+            thread: Some(thread.to_owned()),
+            limit: Some(PAGE),
+            ..EffectFilter::default()
+        };
+        loop {
+            let scope = Scope::Workspace(identity.workspace());
+            let page = ledger.store.page(scope, &filter).await?;
+            let is_last = page.len() < PAGE as usize;
+            filter.after = page.last().map(EffectRow::place);
+            made.extend(
+                page.into_iter()
+                    .filter(|row| row.intent.identity.is_within(identity)),
+            );
+            if is_last {
+                return Ok(made);
+            }
         }
     }
 
@@ -44,38 +87,89 @@ impl Refused<'_> {
             {
                 Why::Refused(error)
             }
-            Why::Refused(error) => match self.judge(gate, error).await {
-                Refusal::Stands(error) => Why::Refused(error),
-                Refusal::Before(before) => Why::Before(before),
-                Refusal::Undecided(error) => Why::Undecided(error),
-            },
+            Why::Refused(error) => {
+                let reason = error.model_text();
+                match self.judge(gate, error, &reason).await {
+                    Refusal::Stands(error) => Why::Refused(error),
+                    Refusal::Before(before) => Why::Before(before),
+                    Refusal::Undecided(error) => Why::Undecided(error),
+                }
+            }
             // The row belongs to a run of this very call, with another tool or other arguments: those of another version of the host.
-            Why::Foreign(error) if self.gated.is_of_turn() => match self.judge(gate, error).await {
-                Refusal::Stands(error) => Why::Foreign(error),
-                Refusal::Before(Before::Unsettled(row)) => Why::Before(Before::Unsettled(row)),
-                Refusal::Before(Before::Stored(_)) => Why::Foreign(ToolError::of(
-                    ErrorKind::Interrupted,
-                    "an earlier run of this call, with another tool or other arguments, has ended already; the call is not run again",
-                )),
-                Refusal::Undecided(error) => Why::Undecided(error),
-            },
+            Why::Foreign(error) if self.gated.is_of_turn() => {
+                let reason = error.model_text();
+                match self.judge(gate, error, &reason).await {
+                    Refusal::Stands(error) => Why::Foreign(error),
+                    Refusal::Before(Before::Unsettled(row)) => Why::Before(Before::Unsettled(row)),
+                    Refusal::Before(Before::Stored(_)) => Why::Foreign(ToolError::of(
+                        ErrorKind::Interrupted,
+                        "an earlier run of this call, with another tool or other arguments, has ended already; the call is not run again",
+                    )),
+                    Refusal::Undecided(error) => Why::Undecided(error),
+                }
+            }
             why => why,
         }
+    }
+}
+
+/// The refusal of a call that may have made calls before.
+fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
+    let is_open =
+        |row: &EffectRow| matches!(row.state, EffectState::Running | EffectState::Ambiguous);
+    let (open, ended): (Vec<_>, Vec<_>) = made.into_iter().partition(is_open);
+    if let Some(doubt) = open.into_iter().next() {
+        return Refusal::Before(Before::Unsettled(Box::new(doubt)));
+    }
+    let ran = |row: &&EffectRow| row.state == EffectState::Succeeded;
+    let tools: Vec<&str> = ended
+        .iter()
+        .filter(ran)
+        .map(|row| &*row.intent.tool)
+        .collect();
+    if tools.is_empty() {
+        return Refusal::Stands(error);
+    }
+    let what = self::made(tools.len());
+    let text = format!(
+        "an earlier run of this call was cut short: {what}, so do not call it again for the same purpose; the rest was not run: {why}"
+    );
+    // The model may not know the names of these tools.
+    let operator = format!(
+        "these have run: {}; {}",
+        tools.join(", "),
+        error.operator_text()
+    );
+    Refusal::Stands(ToolError::of(ErrorKind::Interrupted, text).operator(operator))
+}
+
+/// What the model reads of calls that a call has made.
+pub(super) fn made(calls: usize) -> String {
+    match calls {
+        1 => "1 call that it made has run".to_owned(),
+        some => format!("{some} calls that it made have run"),
     }
 }
 
 /// The result of a call that a turn does not run.
 pub(crate) async fn refuse(
     gate: Option<&Gate>,
+    tool: Option<&ToolDef>,
     call: &ToolCall,
     cx: &ToolContext,
     error: ToolError,
+    why: &str,
 ) -> CallResult {
     let refusal = match gate.map(|gate| (gate, Gated::open(cx, call, None))) {
         Some((gate, Ok(gated))) => {
             let gated = &gated;
-            let refused = Refused { gated, call, cx };
-            refused.judge(gate, error).await
+            let refused = Refused {
+                gated,
+                call,
+                cx,
+                tool,
+            };
+            refused.judge(gate, error, why).await
         }
         Some((_, Err(_))) | None => Refusal::Stands(error),
     };

@@ -296,6 +296,16 @@ impl CallId {
         Some(Self::at(self.0.workspace.clone(), place))
     }
 
+    /// Whether the call was made by the tool of another call, or by the tool of one that it has made.
+    #[cfg(feature = "host")]
+    pub(crate) fn is_within(&self, outer: &Self) -> bool {
+        let (own, of) = (&self.0.place, &outer.0.place);
+        self.0.workspace == outer.0.workspace
+            && own.root == of.root
+            && own.nested.len() > of.nested.len()
+            && own.nested.starts_with(&of.nested)
+    }
+
     /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.0.workspace

@@ -30,7 +30,8 @@ pub(super) enum Ended {
     HeldBack,
 }
 
-/// Takes back the approvals of a call whose result, which is stored next, says that it is not run any more.
+/// Takes back the approvals of a call whose result, which is stored next, says that it is not run any more, and of the calls that it
+/// made.
 pub(super) async fn withdraw_approvals(
     tools: &Toolset,
     call: &StoredCall<'_>,
@@ -84,9 +85,10 @@ impl Turns {
             );
         }
         let halted = halt.and_then(Halt::refuses_calls);
-        let result = if let Some(text) = halted {
+        let result = if let Some([text, why]) = halted {
             let error = ToolError::of(ErrorKind::Cancelled, text);
-            run::refuse(tools.gate(), call, cx, error).await
+            let tool = tools.get(&call.name);
+            run::refuse(tools.gate(), tool, call, cx, error, why).await
         } else if only_asks {
             // Without a gate no person can be asked.
             if tools.gate().is_none() {

@@ -33,13 +33,19 @@ pub(super) enum Halt {
 }
 
 impl Halt {
-    /// Whether the calls that have not begun get a result that says so. Otherwise they stay open for the next run.
-    pub(super) fn refuses_calls(self) -> Option<&'static str> {
+    /// Whether the calls that have not begun get a result that says so, and why. Otherwise they stay open for the next run.
+    ///
+    /// The first text is for a call that has not run, the second for one of which a part has.
+    pub(super) fn refuses_calls(self) -> Option<[&'static str; 2]> {
         match self {
-            Self::Cancelled => Some("the turn was stopped before this call"),
-            Self::Interrupted => Some(
+            Self::Cancelled => Some([
+                "the turn was stopped before this call",
+                "the turn was stopped",
+            ]),
+            Self::Interrupted => Some([
                 "a new message of the user arrived before this call, so it was not run; call it again if it is still wanted",
-            ),
+                "a new message of the user arrived",
+            ]),
             Self::Lost | Self::Deadline | Self::Draining => None,
         }
     }

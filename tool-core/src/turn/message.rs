@@ -232,8 +232,9 @@ impl StoredCall<'_> {
     }
 }
 
-/// Whether approvals of a call may be open although the call has an end: it has stopped before its body. A turn may leave such a call
-/// open; where it does not, it withdraws the approvals before it stores the result.
+/// Whether approvals of a call, or of calls that it made, may be open although the call has an end: it has stopped before its body, or
+/// its body has not waited for them. A turn may leave such a call open; where it does not, it withdraws the approvals before it stores
+/// the result.
 pub(super) fn leaves_approvals(result: &CallResult) -> bool {
     let may_stay_open = |error: &ToolError| {
         matches!(
@@ -241,7 +242,8 @@ pub(super) fn leaves_approvals(result: &CallResult) -> bool {
             ErrorKind::Pending | ErrorKind::Unavailable | ErrorKind::Cancelled
         )
     };
-    result.stopped || result.error().is_some_and(may_stay_open)
+    let waits = |error| !result.tickets().is_empty() || may_stay_open(error);
+    result.stopped || result.error().is_some_and(waits)
 }
 
 /// The content of an assistant's message in a thread.

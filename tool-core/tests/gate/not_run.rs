@@ -9,10 +9,10 @@ use tool_core::store::*;
 use tool_core::turn::{Arrival, ModelMessage, StoredMessage, Turn, Turns};
 use tool_core::{
     Approvals, Audit, CancellationToken, DynamicTool, Effect, ErrorKind, Gate, GateBuilder, Rules,
-    Ticket,
+    Ticket, Uses,
 };
 
-use crate::support::{Host, Mailbox, kind, mail, pay, send_mail, thread};
+use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail, thread};
 
 /// Sends a parcel, which is lost on the way.
 #[tool(timeout = "50ms")]
@@ -403,4 +403,229 @@ async fn denial_to_another_user_withdraws_every_approval_of_the_call() {
         assert_eq!(kind(&result), Some(ErrorKind::Denied), "{result:?}");
         assert_eq!(host.mailbox.sent(), 0, "{user} {agent}");
     }
+}
+
+/// Sends a parcel, and a mail if a person agrees.
+#[tool]
+async fn send_both(
+    #[context] uses: Uses<(parcel, send_mail)>,
+    /// Whether the parcel is lost.
+    lost: bool,
+) -> Result<String, ToolError> {
+    let parcel = uses.invoke(parcel { lost }).await;
+    let mail = send_mail {
+        to: "bob".to_owned(),
+        copies: 1,
+    };
+    uses.invoke(mail).await?;
+    parcel.map(|number| number.to_string())
+}
+
+/// Sends by a tool that sends.
+#[tool]
+async fn send_deep(#[context] uses: Uses<(send_both,)>) -> Result<String, ToolError> {
+    uses.invoke(send_both { lost: false }).await
+}
+
+fn all() -> tool_core::RegistryBuilder {
+    Registry::builder()
+        .tool::<parcel>()
+        .tool::<send_mail>()
+        .tool::<send_both>()
+        .tool::<send_deep>()
+        .tool::<count>()
+}
+
+fn outer(name: &str, lost: bool) -> ToolCall {
+    let arguments = if name == "send_both" {
+        format!(r#"{{"lost":{lost}}}"#)
+    } else {
+        "{}".to_owned()
+    };
+    ToolCall::new("o", name, arguments)
+}
+
+/// How a call is refused after it has waited.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Refusal {
+    Hidden,
+    Limited,
+    Stopped,
+    OtherUser,
+}
+
+const REFUSALS: [Refusal; 4] = [
+    Refusal::Hidden,
+    Refusal::Limited,
+    Refusal::Stopped,
+    Refusal::OtherUser,
+];
+
+async fn refused(host: &Host, message: &StoredMessage, refusal: Refusal) -> Turn {
+    let open = |cx: &ToolContext| {
+        let registry = all().build().unwrap();
+        registry.toolset(cx, &Rules::default()).through(&host.gate)
+    };
+    let with_tools = |builder: tool_core::ToolContextBuilder| {
+        let tools = open(&ann(host));
+        builder.tools(&tools).build()
+    };
+    match refusal {
+        Refusal::Hidden => {
+            let cx = with_tools(caller(host, "ann", "clerk"));
+            run(host, &denying(host, all(), &cx), message, &cx).await
+        }
+        Refusal::Limited => {
+            let quota = Limit::quota(1, Duration::from_hours(1));
+            let limits = Limits::builder().limit(quota).build().unwrap();
+            let limited = Gate::builder()
+                .approvals(host.approvals().clone())
+                .ledger(host.store.clone())
+                .limits(limits)
+                .build();
+            let tools = all().build().unwrap().open().through(&limited);
+            let cx = caller(host, "ann", "clerk").tools(&tools).build();
+            let counts = ToolCall::new("c", "count", r#"{"from":1}"#);
+            tools.call(counts, &cx).await;
+            run(host, &tools, message, &cx).await
+        }
+        Refusal::Stopped => {
+            let stop = CancellationToken::new();
+            stop.cancel();
+            let cx = with_tools(caller(host, "ann", "clerk").cancellation(stop));
+            run(host, &open(&cx), message, &cx).await
+        }
+        Refusal::OtherUser => {
+            let cx = with_tools(caller(host, "bob", "clerk"));
+            run(host, &open(&cx), message, &cx).await
+        }
+    }
+}
+
+/// A call that has sent a parcel and waits with a mail.
+async fn half_done(host: &Host, name: &str, lost: bool) -> (StoredMessage, Ticket) {
+    let message = record(host, [outer(name, lost)]).await;
+    let tools = all().build().unwrap().open().through(&host.gate);
+    let cx = caller(host, "ann", "clerk").tools(&tools).build();
+    let asked = waiting(run(host, &tools, &message, &cx).await).remove(0);
+    assert_eq!((asked.tool.as_str(), host.mailbox.sent()), ("send_mail", 1));
+    (message, asked)
+}
+
+// A4, N4: an outer call that has sent a letter and waits with another is refused, and its result says that it was not run
+#[tokio::test]
+async fn refused_outer_call_says_that_a_part_of_it_has_run() {
+    for refusal in REFUSALS {
+        for name in ["send_both", "send_deep"] {
+            let host = Host::new();
+            let (message, _) = half_done(&host, name, false).await;
+            let texts = texts(refused(&host, &message, refusal).await);
+            assert!(
+                texts[0].contains("1 call that it made has run"),
+                "{refusal:?} {name}: {texts:?}"
+            );
+            assert_eq!(host.mailbox.sent(), 1);
+        }
+    }
+}
+
+// A4, N4: the token of a nested call sends its letter after the outer call was refused
+#[tokio::test]
+async fn refused_outer_call_takes_the_approvals_of_its_nested_calls_back() {
+    for refusal in REFUSALS {
+        for (name, approved) in [
+            ("send_both", false),
+            ("send_both", true),
+            ("send_deep", true),
+        ] {
+            let host = Host::new();
+            let (message, asked) = half_done(&host, name, false).await;
+            if approved {
+                host.approve(&asked).await;
+            }
+            texts(refused(&host, &message, refusal).await);
+            let row = host.approvals().get(&"acme".into(), &asked.id).await;
+            let status = row.unwrap().unwrap().status;
+            assert_eq!(status, ApprovalStatus::Withdrawn, "{refusal:?} {name}");
+            let result = host.tools.resume(&asked.token, &ann(&host)).await;
+            assert_eq!(kind(&result), Some(ErrorKind::Denied), "{result:?}");
+            assert_eq!(host.mailbox.sent(), 1);
+        }
+    }
+}
+
+// A4, A9: a doubt about a nested call is walked past when its outer call is refused
+#[tokio::test]
+async fn refused_outer_call_stops_at_the_doubt_of_a_nested_one() {
+    for refusal in REFUSALS {
+        let host = Host::new();
+        let (message, _) = half_done(&host, "send_both", true).await;
+        let row = doubt(refused(&host, &message, refusal).await);
+        assert_eq!(row.intent.tool, "parcel", "{refusal:?}");
+        assert_eq!(stored(&host).await, 1);
+    }
+}
+
+// A4: an outer call whose nested calls have not run is refused as any other
+#[tokio::test]
+async fn refused_outer_call_that_has_done_nothing_says_no_more() {
+    let host = Host::new();
+    let message = record(&host, [outer("send_both", false)]).await;
+    let turn = refused(&host, &message, Refusal::Stopped).await;
+    assert_eq!(texts(turn), [STOPPED]);
+}
+
+/// Asks, and then answers with an error of its own.
+#[tool]
+async fn give_up(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
+    let mail = send_mail {
+        to: "bob".to_owned(),
+        copies: 1,
+    };
+    match uses.invoke(mail).await {
+        Ok(sent) => Ok(sent),
+        Err(_) => Err(ToolError::new("the letter could not be sent")),
+    }
+}
+
+// A4, N4: the token of a nested call sends a letter after its outer call has failed for good
+#[tokio::test]
+async fn failed_outer_call_takes_the_approvals_of_its_nested_calls_back() {
+    let host = Host::new();
+    let tools = toolset![send_mail, give_up].through(&host.gate);
+    let cx = caller(&host, "ann", "clerk").tools(&tools).build();
+    let message = record(&host, [ToolCall::new("g", "give_up", "{}")]).await;
+    let turn = run(&host, &tools, &message, &cx).await;
+    assert_eq!(texts(turn), ["the letter could not be sent"]);
+    let open = ApprovalFilter {
+        status: Some(ApprovalStatus::Pending),
+        ..ApprovalFilter::default()
+    };
+    let open = host.approvals().list(Scope::All, &open).await.unwrap();
+    assert_eq!(open, []);
+}
+
+// A4, B2: an outer call whose second letter a person denies reads as if nothing had been sent
+#[tokio::test]
+async fn outer_call_that_ends_with_a_denial_says_that_a_part_of_it_has_run() {
+    let host = Host::new();
+    let (message, asked) = half_done(&host, "send_deep", false).await;
+    let tools = all().build().unwrap().open().through(&host.gate);
+    let acme = "acme".into();
+    let no = host.approvals().answer(
+        &acme,
+        &tools,
+        &asked.token,
+        tool_core::Reply::Deny,
+        "boss",
+        None,
+    );
+    no.await.unwrap();
+    let cx = caller(&host, "ann", "clerk").tools(&tools).build();
+    let texts = texts(run(&host, &tools, &message, &cx).await);
+    assert_eq!(
+        texts,
+        ["a person has denied the call (1 call that it made has run)"]
+    );
+    assert_eq!(host.mailbox.sent(), 1);
 }

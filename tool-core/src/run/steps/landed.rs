@@ -37,7 +37,7 @@ use crate::run::claim::{self, Before};
 #[cfg(feature = "host")]
 use crate::run::closing::Closing;
 #[cfg(feature = "host")]
-use crate::run::refusal::{Refusal, Refused};
+use crate::run::refusal::{self, Refusal, Refused};
 #[cfg(feature = "host")]
 use crate::run::resume::answered;
 #[cfg(feature = "host")]
@@ -205,6 +205,7 @@ impl Left<Flight> {
                 gated,
                 call: &scope.call,
                 cx,
+                tool: Some(&scope.def),
             };
             why = refused.told(flight.gate(), why).await;
         }
@@ -284,9 +285,11 @@ async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
             gated,
             call: &early.call,
             cx,
+            tool: None,
         };
+        let reason = early.error.model_text();
         let error = std::mem::replace(&mut early.error, ToolError::new(""));
-        match refused.judge(gate, error).await {
+        match refused.judge(gate, error, &reason).await {
             Refusal::Stands(error) => early.error = error,
             // The row of the audit is that of the earlier run.
             Refusal::Before(before) => return Landed(answered(early.call, cx, before)),
@@ -336,11 +339,22 @@ fn honest(
             ErrorKind::Interrupted,
             "the tool was cut off and may have taken effect, so do not call it again for the same purpose",
         )
+    } else if cx.made() > 0 && !matches!(error.kind(), ErrorKind::Failed | ErrorKind::Pending) {
+        return has_made(cx, error);
     } else {
         return outcome;
     };
     let error = ToolError::of(kind, format!("{what}: {}", error.model_text()))
         .operator(error.operator_text());
+    cx.redactor().clean(Err(error))
+}
+
+/// The error of a call that was stopped, or of one of its calls, after others of its calls have run.
+#[cfg(feature = "host")]
+fn has_made(cx: &ToolContext, error: &ToolError) -> Clean<Result<Output, ToolError>> {
+    let made = refusal::made(cx.made() as usize);
+    let text = format!("{} ({made})", error.model_text());
+    let error = ToolError::of(error.kind(), text).operator(error.operator_text());
     cx.redactor().clean(Err(error))
 }
 
