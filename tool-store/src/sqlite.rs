@@ -7,10 +7,13 @@ mod columns;
 mod failure;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod groups;
 mod journal;
 mod ledger;
 mod maintenance;
 mod open;
+mod queue;
 mod run;
 mod spill;
 mod switch;
@@ -23,23 +26,28 @@ mod writer;
 use std::future::Future;
 
 use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqlitePool};
+use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 
 use failure::Failure;
-use writer::{Change, Turn, Writer};
+use queue::{Step, Turn};
+use writer::Writer;
 
 pub use open::OpenError;
 
 /// The six stores of [`tool_core::store`] on one SQLite database.
 ///
-/// A change is one transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so what it read is still true when it
+/// A change runs in a transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so what it read is still true when it
 /// writes, also among processes. It is on the disk when its future is ready (`synchronous = FULL`, write-ahead log). Within the
-/// process writers queue for one connection; among processes they wait for the lock for up to half a minute, after which the change
-/// did not happen and the error is [`StoreError::Unavailable`]. Readers wait for nobody. [`EffectLedger::end`] and
-/// [`EffectLedger::renew`] pass all other changes that wait, so that no lease runs out while a call waits for its end to be stored. So do the
-/// same methods of [`RunStore`].
+/// process writers queue for one connection, and changes that wait at the same time share a transaction, each in a savepoint of its own:
+/// one `fsync` for up to 32 of them. A change that is refused does not touch the others. Among processes changes wait for the lock for up to
+/// half a minute, after which the change did not happen and the error is [`StoreError::Unavailable`]. Readers wait for nobody.
+/// [`EffectLedger::end`] and [`EffectLedger::renew`] pass all other changes that wait, so that no lease runs out while a call waits for its
+/// end to be stored. So do the same methods of [`RunStore`].
+///
+/// One of the callers that share a transaction runs it. When that caller goes away, another one goes on; a change whose caller goes away
+/// before it has begun is not made.
 ///
 /// A change that fails for a full disk, an I/O error, a lock, or a file that is missing is rolled back, and its error is
 /// [`StoreError::Unavailable`]. The next change opens the file anew where that is needed, so that the store works again as soon as the
@@ -59,14 +67,20 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// A transaction that holds the write lock; dropped, it is rolled back.
-    async fn change(&self) -> Result<Change, Fault> {
-        self.writer.begin(Turn::Ordinary).await
+    /// Runs statements in a transaction that holds the write lock, and returns when it is on the disk. An error leaves nothing of them.
+    async fn change<T: Send + 'static>(
+        &self,
+        body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.writer.change(Turn::Ordinary, body).await
     }
 
-    /// A transaction that passes all that wait for [`change`](Self::change), for the end of what was begun.
-    async fn change_first(&self) -> Result<Change, Fault> {
-        self.writer.begin(Turn::First).await
+    /// A [`change`](Self::change) that passes all others that wait, for the end of what was begun.
+    async fn change_first<T: Send + 'static>(
+        &self,
+        body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.writer.change(Turn::First, body).await
     }
 
     /// Whether a reader finds no row. A reader takes no lock that others wait for.
@@ -76,23 +90,23 @@ impl SqliteStore {
     }
 
     /// Runs one `UPDATE` or `DELETE`, and returns how many rows it met.
-    async fn update(&self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<u64, Fault> {
-        update(self.change().await?, query).await
+    async fn update(&self, query: Query<'static, Sqlite, SqliteArguments>) -> Result<u64, Fault> {
+        self.change(|db| Box::pin(async move { Ok(query.execute(db).await?.rows_affected()) }))
+            .await
+    }
+
+    /// [`update`](Self::update) with a statement that was put together.
+    async fn update_built(&self, mut query: QueryBuilder<Sqlite>) -> Result<u64, Fault> {
+        self.change(|db| {
+            Box::pin(async move { Ok(query.build().execute(db).await?.rows_affected()) })
+        })
+        .await
     }
 
     /// Brings what was removed out of the write-ahead log as well. Freed pages of the file are overwritten by `secure_delete`.
     async fn forget(&self) -> Result<(), Fault> {
         self.writer.run("PRAGMA wal_checkpoint(TRUNCATE)").await
     }
-}
-
-async fn update(
-    mut change: Change,
-    query: Query<'_, Sqlite, SqliteArguments>,
-) -> Result<u64, Fault> {
-    let done = query.execute(&mut *change).await?;
-    change.commit().await?;
-    Ok(done.rows_affected())
 }
 
 /// An error on its way out of a method.

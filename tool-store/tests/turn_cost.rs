@@ -2,13 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::{Path, PathBuf};
+#[path = "suite/wal.rs"]
+mod wal;
 
 use futures::future::BoxFuture;
 use tool_core::prelude::*;
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
 use tool_core::{Audit, Effect, Gate, Sweeper};
 use tool_store::SqliteStore;
+use wal::commits;
 
 /// Something to write into.
 #[derive(Clone)]
@@ -41,21 +43,6 @@ impl Model for Script {
         let message = self.0.remove(0);
         Box::pin(std::future::ready(Ok(message)))
     }
-}
-
-/// How many transactions the write-ahead log holds. A frame that ends one names the size of the database in the second word of its header
-/// (<https://www.sqlite.org/fileformat2.html#wal_file_format>). With `synchronous = FULL` each costs one `fsync`.
-fn commits(database: &Path) -> usize {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
-    let log = std::fs::read(PathBuf::from(name)).unwrap();
-    let word = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
-    let page = usize::try_from(word(8)).unwrap();
-    // Frames of the log's current salt; a checkpoint leaves older ones behind.
-    let frames = (32..log.len()).step_by(24 + page);
-    frames
-        .filter(|at| word(at + 8) == word(16) && word(at + 4) != 0)
-        .count()
 }
 
 // B11: a turn of two reads, one effect and six messages, with a required audit: the user's message, the begin of the run, the message that

@@ -179,10 +179,8 @@ fn narrow_to(query: &mut QueryBuilder<Sqlite>, filter: &ApprovalFilter) {
     page(query, order, filter.newest_first, after, filter.limit);
 }
 
-impl SqliteStore {
-    async fn open_request(&self, request: ApprovalRequest) -> Result<(), Fault> {
-        let mut change = self.change().await?;
-        let done = sqlx::query(concat!(
+async fn open(db: &mut SqliteConnection, request: ApprovalRequest) -> Result<(), Fault> {
+    let done = sqlx::query(concat!(
             "INSERT INTO approval (",
             columns!(),
             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', NULL, NULL, NULL, NULL, NULL, NULL)
@@ -208,32 +206,37 @@ impl SqliteStore {
         .bind(request.created.as_millis())
         .bind(request.expires.as_millis())
         .bind(&request.parent)
-        .execute(&mut *change)
+        .execute(db)
         .await?;
-        if done.rows_affected() == 0 {
-            return Err(request.exists().into());
-        }
-        Ok(change.commit().await?)
+    if done.rows_affected() == 0 {
+        return Err(request.exists().into());
     }
+    Ok(())
+}
 
+impl SqliteStore {
     /// Lets a row take a step that can fail, and gives what it has become.
     async fn settle(
         &self,
         workspace: &Workspace,
         id: &str,
-        step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError>,
+        step: impl FnOnce(&mut ApprovalRow) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<ApprovalRow, Fault> {
-        let mut change = self.change().await?;
-        let before = find(&mut change, workspace, id).await?;
-        let before = before.ok_or_else(|| ApprovalRow::missing(id))?;
-        let mut row = before.clone();
-        let done = step(&mut row);
-        // An answer that comes too late fails and changes the row.
-        if row != before {
-            save(&mut change, &row).await?;
-            change.commit().await?;
-        }
-        Ok(done.map(|()| row)?)
+        let (workspace, id) = (workspace.clone(), id.to_owned());
+        let settled = self.change(move |db| {
+            Box::pin(async move {
+                let before = find(&mut *db, &workspace, &id).await?;
+                let before = before.ok_or_else(|| ApprovalRow::missing(&id))?;
+                let mut row = before.clone();
+                let done = step(&mut row);
+                // An answer that comes too late fails and changes the row.
+                if row != before {
+                    save(db, &row).await?;
+                }
+                Ok(done.map(|()| row))
+            })
+        });
+        Ok(settled.await??)
     }
 
     async fn deny_requests(
@@ -262,9 +265,9 @@ impl SqliteStore {
         denial.push(" OR NOT four_eyes OR principal <> ");
         denial.push_bind(answer.approver).push(") RETURNING status");
 
-        let mut change = self.change().await?;
-        let rows = denial.build().fetch_all(&mut *change).await?;
-        change.commit().await?;
+        let rows = self
+            .change(|db| Box::pin(async move { Ok(denial.build().fetch_all(db).await?) }))
+            .await?;
         let mut denied = 0;
         for row in &rows {
             let columns = Columns::new(row, "approval", "id");
@@ -282,7 +285,7 @@ impl ApprovalStore for SqliteStore {
     }
 
     fn open(&self, request: ApprovalRequest) -> StoreFuture<'_, ()> {
-        step(self.open_request(request))
+        step(self.change(|db| Box::pin(open(db, request))))
     }
 
     fn get<'a>(
@@ -302,7 +305,7 @@ impl ApprovalStore for SqliteStore {
         id: &'a str,
         answer: Answer,
     ) -> StoreFuture<'a, ApprovalRow> {
-        step(self.settle(workspace, id, |row| row.answer(answer)))
+        step(self.settle(workspace, id, move |row| row.answer(answer)))
     }
 
     fn spend<'a>(
@@ -340,7 +343,7 @@ impl ApprovalStore for SqliteStore {
         id: &'a str,
         assignee: Option<String>,
     ) -> StoreFuture<'a, ApprovalRow> {
-        step(self.settle(workspace, id, |row| row.assign(assignee)))
+        step(self.settle(workspace, id, move |row| row.assign(assignee)))
     }
 
     fn list<'a>(
@@ -372,7 +375,7 @@ impl ApprovalStore for SqliteStore {
             if self.has_none(expired(scope, now)).await? {
                 return Ok(0);
             }
-            self.update(expiry(scope, now).build()).await
+            self.update_built(expiry(scope, now)).await
         })
     }
 }

@@ -187,11 +187,15 @@ impl AuditSink for SqliteStore {
 
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         step(async move {
-            let mut change = self.change().await?;
-            for row in &rows {
-                save(&mut change, row).await?;
-            }
-            Ok(change.commit().await?)
+            self.change(|db| {
+                Box::pin(async move {
+                    for row in &rows {
+                        save(&mut *db, row).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
         })
     }
 
@@ -221,6 +225,6 @@ impl AuditSink for SqliteStore {
     }
 
     fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
-        step(async move { self.update(retention(scope, since).build()).await })
+        step(async move { self.update_built(retention(scope, since)).await })
     }
 }

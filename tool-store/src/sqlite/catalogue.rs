@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use tool_core::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, StoreFuture};
 
 use super::columns::Columns;
@@ -23,26 +23,24 @@ fn read(row: &SqliteRow) -> Result<CatalogueEntry, StoreError> {
     })
 }
 
-impl SqliteStore {
-    async fn sync_catalogue(
-        &self,
-        entries: Vec<CatalogueEntry>,
-    ) -> Result<CatalogueChanges, Fault> {
-        let mut change = self.change().await?;
-        let rows = sqlx::query(ALL).fetch_all(&mut *change).await?;
-        let mut before = BTreeMap::new();
-        for row in &rows {
-            let entry = read(row)?;
-            before.insert(entry.name.clone(), entry);
+async fn sync(
+    db: &mut SqliteConnection,
+    entries: Vec<CatalogueEntry>,
+) -> Result<CatalogueChanges, Fault> {
+    let rows = sqlx::query(ALL).fetch_all(&mut *db).await?;
+    let mut before = BTreeMap::new();
+    for row in &rows {
+        let entry = read(row)?;
+        before.insert(entry.name.clone(), entry);
+    }
+    let mut changes = CatalogueChanges::default();
+    for entry in entries {
+        match before.remove(&entry.name) {
+            Some(old) if old == entry => continue,
+            Some(_) => changes.changed += 1,
+            None => changes.added += 1,
         }
-        let mut changes = CatalogueChanges::default();
-        for entry in entries {
-            match before.remove(&entry.name) {
-                Some(old) if old == entry => continue,
-                Some(_) => changes.changed += 1,
-                None => changes.added += 1,
-            }
-            sqlx::query(
+        sqlx::query(
                 "INSERT INTO catalogue (name, title, description, category, contract, effect) VALUES (?, ?, ?, ?, ?, ?)
                  ON CONFLICT (name) DO UPDATE SET title = excluded.title, description = excluded.description,
                  category = excluded.category, contract = excluded.contract, effect = excluded.effect",
@@ -53,24 +51,22 @@ impl SqliteStore {
             .bind(&entry.category)
             .bind(&entry.contract)
             .bind(i64::from(entry.effect))
-            .execute(&mut *change)
+            .execute(&mut *db)
             .await?;
-        }
-        for name in before.keys() {
-            sqlx::query("DELETE FROM catalogue WHERE name = ?")
-                .bind(name)
-                .execute(&mut *change)
-                .await?;
-            changes.removed += 1;
-        }
-        change.commit().await?;
-        Ok(changes)
     }
+    for name in before.keys() {
+        sqlx::query("DELETE FROM catalogue WHERE name = ?")
+            .bind(name)
+            .execute(&mut *db)
+            .await?;
+        changes.removed += 1;
+    }
+    Ok(changes)
 }
 
 impl Catalogue for SqliteStore {
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges> {
-        step(self.sync_catalogue(entries))
+        step(self.change(|db| Box::pin(sync(db, entries))))
     }
 
     fn entries(&self) -> StoreFuture<'_, Vec<CatalogueEntry>> {

@@ -6,19 +6,10 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../tests/suite/records.rs"]
-#[allow(dead_code, reason = "each program takes the records that it needs")]
-mod records;
-
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use futures::future::{join_all, join3};
-use futures::poll;
-use records::{intent, key};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 use tempfile::TempDir;
@@ -67,25 +58,29 @@ fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str
 }
 
 /// Stops the database of this connection from growing.
-async fn stop_growth(store: &SqliteStore) {
-    let mut change = store.change().await.unwrap();
-    let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
-        .fetch_one(&mut *change)
-        .await
-        .unwrap();
-    let limit = sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {}", pages + 2));
-    change.execute(limit).await.unwrap();
-    change.commit().await.unwrap();
+pub(super) async fn stop_growth(store: &SqliteStore) {
+    let stopped = store.change(|db| {
+        Box::pin(async move {
+            let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
+                .fetch_one(&mut *db)
+                .await?;
+            let limit = sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {}", pages + 2));
+            db.execute(limit).await?;
+            Ok(())
+        })
+    });
+    stopped.await.unwrap();
 }
 
 /// Lifts the limit of a database in memory, whose connection stays.
 async fn lift(store: &SqliteStore) {
-    let mut change = store.change().await.unwrap();
-    change
-        .execute("PRAGMA max_page_count = 1000000")
-        .await
-        .unwrap();
-    change.commit().await.unwrap();
+    let lifted = store.change(|db| {
+        Box::pin(async move {
+            db.execute("PRAGMA max_page_count = 1000000").await?;
+            Ok(())
+        })
+    });
+    lifted.await.unwrap();
 }
 
 // B1: a full disk does not stop later writes.
@@ -164,14 +159,16 @@ async fn missing_database_is_used_once_it_is_back() {
 async fn change_whose_database_is_moved_is_rolled_back() {
     let (folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
-    let mut change = store.change().await.unwrap();
-    super::audit::save(&mut change, &row("a", 10))
-        .await
-        .unwrap();
     let aside = folder.path().join("aside.db");
-    rename(&file, &aside);
-    let committed = change.commit().await;
-    is_unavailable(committed, "rolled back");
+    let (from, to) = (file.clone(), aside.clone());
+    let committed = store.change(move |db| {
+        Box::pin(async move {
+            super::audit::save(db, &row("a", 10)).await?;
+            rename(&from, &to);
+            Ok(())
+        })
+    });
+    is_unavailable(committed.await.map_err(StoreError::from), "rolled back");
     rename(&aside, &file);
     assert!(ids(&store).await.is_empty());
     store.write(vec![row("b", 10)]).await.unwrap();
@@ -259,52 +256,4 @@ async fn change_dropped_at_any_poll_leaves_nothing_half_written() {
         }
         assert!(ended > 0 && dropped > 0, "{ended} ended, {dropped} did not");
     }
-}
-
-// B11: the end of a call does not wait for the calls that wait to begin.
-#[tokio::test]
-async fn end_passes_waiting_beginnings() {
-    const WAITING: usize = 500;
-    let (_folder, file) = folder();
-    let store = SqliteStore::open(&file).await.unwrap();
-    store.begin(intent("ended"), None).await.unwrap();
-    store.begin(intent("renewed"), None).await.unwrap();
-
-    // Nothing moves while this change is open, so that the order of arrival is known.
-    let first = store.change().await.unwrap();
-    let begun = Cell::new(0);
-    let mut waiting = Vec::new();
-    for key in 0..WAITING {
-        let intent = intent(&key.to_string());
-        let call = async {
-            assert_eq!(store.begin(intent, None).await.unwrap(), Begun::New);
-            begun.set(begun.get() + 1);
-        };
-        let mut call = Box::pin(call);
-        assert!(poll!(&mut call).is_pending());
-        waiting.push(call);
-    }
-    let end = async {
-        let end = records::end(EffectState::Succeeded, 200);
-        store.end(&key("ended"), "run-1", end).await.unwrap();
-        begun.get()
-    };
-    let renew = async {
-        let (renewed, until) = (key("renewed"), records::at(9_000));
-        let renewed = EffectLedger::renew(&store, &renewed, "run-1", until);
-        assert!(renewed.await.unwrap());
-        begun.get()
-    };
-    let (mut end, mut renew) = (pin!(end), pin!(renew));
-    assert!(poll!(&mut end).is_pending());
-    assert!(poll!(&mut renew).is_pending());
-    drop(first);
-    let (before_end, before_renew, _) = join3(end, renew, join_all(waiting)).await;
-    // The one that was next already when they came.
-    assert!(before_end <= 1, "{before_end} calls began before the end");
-    assert!(
-        before_renew <= 1,
-        "{before_renew} calls began before the renewal"
-    );
-    assert_eq!(begun.get(), WAITING);
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use sqlx::sqlite::SqliteConnection;
 use tool_core::store::{Batch, BatchStore, Batched, EndedEffect, Journal, StoreFuture};
 
-use super::{SqliteStore, audit, step};
+use super::{Fault, SqliteStore, audit, step};
 
 impl BatchStore for SqliteStore {
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
@@ -12,27 +13,27 @@ impl BatchStore for SqliteStore {
             if let Some(message) = &batch.message {
                 message.check()?;
             }
-            let mut change = self.change_first().await?;
-            let mut done = Batched::default();
-            if let Some(EndedEffect { key, owner, end }) = batch.effect {
-                done.effect = Some(super::ledger::end(&mut change, &key, &owner, end).await?);
-            }
-            if let Some(row) = &batch.audit {
-                audit::save(&mut change, row).await?;
-            }
-            if let Some(message) = &batch.message {
-                done.message = Some(super::thread::append(&mut change, message).await?);
-            }
-            if let Some(run) = &batch.run {
-                let ended = super::run::change_row(&mut change, &run.id, |row| {
-                    row.end(&run.owner, run.end)
-                });
-                done.run = Some(ended.await?.is_some_and(|(ended, _)| ended));
-            }
-            change.commit().await?;
-            Ok(done)
+            self.change_first(|db| Box::pin(write(db, batch))).await
         })
     }
+}
+
+async fn write(db: &mut SqliteConnection, batch: Batch) -> Result<Batched, Fault> {
+    let mut done = Batched::default();
+    if let Some(EndedEffect { key, owner, end }) = batch.effect {
+        done.effect = Some(super::ledger::end(&mut *db, &key, &owner, end).await?);
+    }
+    if let Some(row) = &batch.audit {
+        audit::save(&mut *db, row).await?;
+    }
+    if let Some(message) = &batch.message {
+        done.message = Some(super::thread::append(&mut *db, message).await?);
+    }
+    if let Some(run) = &batch.run {
+        let ended = super::run::change_row(&mut *db, &run.id, |row| row.end(&run.owner, run.end));
+        done.run = Some(ended.await?.is_some_and(|(ended, _)| ended));
+    }
+    Ok(done)
 }
 
 impl SqliteStore {

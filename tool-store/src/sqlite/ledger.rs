@@ -8,7 +8,7 @@ use tool_core::store::{
 };
 
 use super::columns::Columns;
-use super::{Change, Fault, SqliteStore, audit, narrow, narrow_to_scope, page, step};
+use super::{Fault, SqliteStore, audit, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
     () => {
@@ -174,50 +174,54 @@ pub(super) async fn end(
 impl SqliteStore {
     async fn begin_effect(&self, intent: Intent, audit: Option<AuditRow>) -> Result<Begun, Fault> {
         intent.check()?;
-        let mut change = self.change().await?;
-        let mut stored = find(&mut change, FIND, &intent.identity.key()).await?;
-        if let (None, Some(earlier)) = (&stored, &intent.earlier) {
-            stored = find(&mut change, FIND_OWN, earlier).await?;
-        }
-        let stored = stored.filter(|claim| claim.is_of(&intent));
-        let before = stored.as_ref().map(|claim| claim.row.intent.identity.key());
-        let (begun, claim) = EffectClaim::begin(stored, intent)?;
-        if let Some(claim) = claim {
-            let key = claim.row.intent.identity.key();
-            if let Some(before) = before.filter(|before| *before != key) {
-                sqlx::query("DELETE FROM effect WHERE workspace = ? AND key = ?")
-                    .bind(before.workspace().as_str())
-                    .bind(before.as_str())
-                    .execute(&mut *change)
-                    .await?;
-            }
-            save(&mut change, &claim).await?;
-            if let (Begun::New, Some(audit)) = (&begun, audit) {
-                audit::save(&mut change, &audit).await?;
-            }
-            change.commit().await?;
-        }
-        Ok(begun)
+        self.change(|db| Box::pin(begin(db, intent, audit))).await
     }
+}
 
-    /// Lets the claim of a key take a step.
-    async fn step_effect<R>(
-        &self,
-        mut change: Change,
-        key: &CallKey,
-        step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,
-    ) -> Result<(R, EffectRow), Fault> {
-        let claim = find(&mut change, FIND, key).await?;
-        let before = claim.ok_or_else(|| EffectClaim::missing(key))?;
-        let mut claim = before.clone();
-        let done = step(&mut claim);
-        // The end of a run that was given up for dead fails and marks the row.
-        if done.is_ok() || claim != before {
-            save(&mut change, &claim).await?;
-            change.commit().await?;
-        }
-        Ok((done?, claim.row))
+async fn begin(
+    db: &mut SqliteConnection,
+    intent: Intent,
+    audit: Option<AuditRow>,
+) -> Result<Begun, Fault> {
+    let mut stored = find(&mut *db, FIND, &intent.identity.key()).await?;
+    if let (None, Some(earlier)) = (&stored, &intent.earlier) {
+        stored = find(&mut *db, FIND_OWN, earlier).await?;
     }
+    let stored = stored.filter(|claim| claim.is_of(&intent));
+    let before = stored.as_ref().map(|claim| claim.row.intent.identity.key());
+    let (begun, claim) = EffectClaim::begin(stored, intent)?;
+    if let Some(claim) = claim {
+        let key = claim.row.intent.identity.key();
+        if let Some(before) = before.filter(|before| *before != key) {
+            sqlx::query("DELETE FROM effect WHERE workspace = ? AND key = ?")
+                .bind(before.workspace().as_str())
+                .bind(before.as_str())
+                .execute(&mut *db)
+                .await?;
+        }
+        save(&mut *db, &claim).await?;
+        if let (Begun::New, Some(audit)) = (&begun, audit) {
+            audit::save(db, &audit).await?;
+        }
+    }
+    Ok(begun)
+}
+
+/// Lets the claim of a key take a step. What the step refuses is an output, because it may have marked the row.
+async fn step_claim<R>(
+    db: &mut SqliteConnection,
+    key: &CallKey,
+    step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,
+) -> Result<Result<(R, EffectRow), StoreError>, Fault> {
+    let claim = find(&mut *db, FIND, key).await?;
+    let before = claim.ok_or_else(|| EffectClaim::missing(key))?;
+    let mut claim = before.clone();
+    let done = step(&mut claim);
+    // The end of a run that was given up for dead fails and marks the row.
+    if done.is_ok() || claim != before {
+        save(db, &claim).await?;
+    }
+    Ok(done.map(|done| (done, claim.row)))
 }
 
 impl EffectLedger for SqliteStore {
@@ -240,10 +244,14 @@ impl EffectLedger for SqliteStore {
         until: Timestamp,
     ) -> StoreFuture<'a, bool> {
         step(async move {
-            let change = self.change_first().await?;
-            let renewed = self.step_effect(change, key, |claim| Ok(claim.renew(owner, until)));
+            let (key, owner) = (key.clone(), owner.to_owned());
+            let renewed = self.change_first(move |db| {
+                Box::pin(async move {
+                    step_claim(db, &key, |claim| Ok(claim.renew(&owner, until))).await
+                })
+            });
             match renewed.await {
-                Ok((renewed, _)) => Ok(renewed),
+                Ok(renewed) => Ok(renewed?.0),
                 Err(Fault(StoreError::Missing(_))) => Ok(false),
                 Err(fault) => Err(fault),
             }
@@ -257,9 +265,11 @@ impl EffectLedger for SqliteStore {
         end: EffectEnd,
     ) -> StoreFuture<'a, Ended> {
         step(async move {
-            let change = self.change_first().await?;
-            let ended = self.step_effect(change, key, |claim| claim.end(owner, end));
-            Ok(ended.await?.0)
+            let (key, owner) = (key.clone(), owner.to_owned());
+            let ended = self.change_first(move |db| {
+                Box::pin(async move { step_claim(db, &key, |claim| claim.end(&owner, end)).await })
+            });
+            Ok(ended.await??.0)
         })
     }
 
@@ -279,11 +289,13 @@ impl EffectLedger for SqliteStore {
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow> {
         step(async move {
-            let change = self.change().await?;
-            let resolved = self.step_effect(change, key, |claim| {
-                claim.resolve(resolution, operator, now)
+            let (key, operator) = (key.clone(), operator.to_owned());
+            let resolved = self.change(move |db| {
+                Box::pin(async move {
+                    step_claim(db, &key, |claim| claim.resolve(resolution, &operator, now)).await
+                })
             });
-            Ok(resolved.await?.1)
+            Ok(resolved.await??.1)
         })
     }
 
@@ -295,10 +307,13 @@ impl EffectLedger for SqliteStore {
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow> {
         step(async move {
-            let change = self.change().await?;
-            let forced =
-                self.step_effect(change, key, |claim| claim.force(resolution, operator, now));
-            Ok(forced.await?.1)
+            let (key, operator) = (key.clone(), operator.to_owned());
+            let forced = self.change(move |db| {
+                Box::pin(async move {
+                    step_claim(db, &key, |claim| claim.force(resolution, &operator, now)).await
+                })
+            });
+            Ok(forced.await??.1)
         })
     }
 
@@ -308,9 +323,10 @@ impl EffectLedger for SqliteStore {
             if self.has_none(lapsed(scope, now)).await? {
                 return Ok(Vec::new());
             }
-            let mut change = self.change().await?;
-            let swept = sweeping(scope, now).build().fetch_all(&mut *change).await?;
-            change.commit().await?;
+            let mut sweeping = sweeping(scope, now);
+            let swept = self
+                .change(|db| Box::pin(async move { Ok(sweeping.build().fetch_all(db).await?) }));
+            let swept = swept.await?;
             let mut swept = rows(&swept)?;
             // `RETURNING` keeps no order.
             swept.sort_by_cached_key(EffectRow::place);

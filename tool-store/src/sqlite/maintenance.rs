@@ -1,11 +1,12 @@
 //! Erasure and retention in SQLite.
 
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 use tool_core::store::{
     ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
 };
 
-use super::writer::Change;
 use super::{Fault, SqliteStore, audit, step, switch};
 
 /// Blanks the results of the effects of an erasure.
@@ -116,48 +117,58 @@ const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM threa
      JOIN message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
      WHERE m.at < ? LIMIT ?";
 
-async fn rows(change: &mut Change, mut query: QueryBuilder<Sqlite>) -> Result<u64, Fault> {
-    let done = query.build().execute(&mut **change).await?;
+/// Removes the messages of a thread to which nothing was written meanwhile.
+const REMOVE_THREAD: &str = "DELETE FROM message WHERE workspace = ?1 AND conversation = ?2
+     AND EXISTS (SELECT 1 FROM thread WHERE workspace = ?1 AND conversation = ?2 AND last = ?3)";
+
+async fn rows(db: &mut SqliteConnection, mut query: QueryBuilder<Sqlite>) -> Result<u64, Fault> {
+    let done = query.build().execute(db).await?;
     Ok(done.rows_affected())
+}
+
+/// Runs a statement where there is one, and returns how many rows it met.
+async fn removed(
+    db: &mut SqliteConnection,
+    query: Option<Query<'static, Sqlite, SqliteArguments>>,
+) -> Result<u64, Fault> {
+    match query {
+        Some(query) => Ok(query.execute(db).await?.rows_affected()),
+        None => Ok(0),
+    }
 }
 
 impl SqliteStore {
     async fn erase_rows(&self, of: Erasure<'_>) -> Result<Erased, Fault> {
-        let mut change = self.change().await?;
-        let mut erased = Erased {
-            effects: rows(&mut change, effects(of)).await?,
-            approvals: rows(&mut change, approvals(of)).await?,
-            ..Erased::default()
-        };
-        match of {
+        let (effects, approvals) = (effects(of), approvals(of));
+        let (messages, audit, spills) = match of {
             Erasure::Thread(thread) => {
-                let done =
-                    sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?")
-                        .bind(thread.workspace().as_str())
-                        .bind(thread.conversation())
-                        .execute(&mut *change)
-                        .await?;
-                erased.messages = done.rows_affected();
+                let messages =
+                    sqlx::query("DELETE FROM message WHERE workspace = ? AND conversation = ?");
+                let messages = messages.bind(thread.workspace().as_str());
+                (Some(messages.bind(thread.conversation())), None, None)
             }
             Erasure::Principal {
                 workspace,
                 principal,
             } => {
-                let done = sqlx::query(audit::ERASE)
-                    .bind(principal)
-                    .bind(workspace.as_str())
-                    .execute(&mut *change)
-                    .await?;
-                erased.audit = done.rows_affected();
-                let done = sqlx::query("DELETE FROM spill WHERE workspace = ? AND principal = ?")
-                    .bind(workspace.as_str())
-                    .bind(principal)
-                    .execute(&mut *change)
-                    .await?;
-                erased.spills = done.rows_affected();
+                let audit = sqlx::query(audit::ERASE).bind(principal);
+                let spills = sqlx::query("DELETE FROM spill WHERE workspace = ? AND principal = ?");
+                let spills = spills.bind(workspace.as_str()).bind(principal);
+                (None, Some(audit.bind(workspace.as_str())), Some(spills))
             }
-        }
-        change.commit().await?;
+        };
+        let erased = self.change(|db| {
+            Box::pin(async move {
+                Ok(Erased {
+                    effects: rows(&mut *db, effects).await?,
+                    approvals: rows(&mut *db, approvals).await?,
+                    messages: removed(&mut *db, messages).await?,
+                    audit: removed(&mut *db, audit).await?,
+                    spills: removed(db, spills).await?,
+                })
+            })
+        });
+        let erased = erased.await?;
         self.forget().await?;
         Ok(erased)
     }
@@ -208,7 +219,7 @@ impl SqliteStore {
 
     async fn remove(&self, query: Option<QueryBuilder<Sqlite>>) -> Result<u64, Fault> {
         match query {
-            Some(mut query) => self.update(query.build()).await,
+            Some(query) => self.update_built(query).await,
             None => Ok(0),
         }
     }
@@ -223,24 +234,24 @@ impl SqliteStore {
         if found.is_empty() {
             return Ok(0);
         }
-        let mut change = self.change().await?;
-        let mut removed = 0;
-        for row in &found {
-            let (workspace, conversation): (&str, &str) =
-                (row.try_get("workspace")?, row.try_get("conversation")?);
-            let done = sqlx::query(
-                "DELETE FROM message WHERE workspace = ?1 AND conversation = ?2
-                 AND EXISTS (SELECT 1 FROM thread WHERE workspace = ?1 AND conversation = ?2 AND last = ?3)",
-            )
-            .bind(workspace)
-            .bind(conversation)
-            .bind(row.try_get::<i64, _>("last")?)
-            .execute(&mut *change)
-            .await?;
-            removed += u64::from(done.rows_affected() > 0);
-        }
-        change.commit().await?;
-        Ok(removed)
+        let removed = self.change(|db| {
+            Box::pin(async move {
+                let mut removed = 0;
+                for row in &found {
+                    let (workspace, conversation): (&str, &str) =
+                        (row.try_get("workspace")?, row.try_get("conversation")?);
+                    let done = sqlx::query(REMOVE_THREAD)
+                        .bind(workspace)
+                        .bind(conversation)
+                        .bind(row.try_get::<i64, _>("last")?)
+                        .execute(&mut *db)
+                        .await?;
+                    removed += u64::from(done.rows_affected() > 0);
+                }
+                Ok(removed)
+            })
+        });
+        removed.await
     }
 }
 

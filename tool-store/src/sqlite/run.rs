@@ -147,57 +147,50 @@ pub(super) async fn change_row(
 }
 
 impl SqliteStore {
-    async fn begin_new_run(&self, new: NewRun) -> Result<RunBegun, Fault> {
-        let thread = new.thread.clone();
-        let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
-        let mut change = self.change().await?;
-        let running = sqlx::query(FIND_RUNNING)
-            .bind(workspace)
-            .bind(conversation)
-            .fetch_optional(&mut *change)
-            .await?;
-        let running = running.as_ref().map(read).transpose()?;
-        let last: Option<i64> = sqlx::query_scalar(
-            "SELECT last_run FROM thread WHERE workspace = ? AND conversation = ?",
-        )
-        .bind(workspace)
-        .bind(conversation)
-        .fetch_optional(&mut *change)
-        .await?;
-        let next = last.unwrap_or(0).cast_unsigned() + 1;
-        let (begun, rows) = RunRow::begin(running, new, next);
-        for row in &rows {
-            save(&mut change, row).await?;
-        }
-        if rows.iter().any(|row| row.id.number() == next) {
-            sqlx::query(
-                "INSERT INTO thread (workspace, conversation, last, last_run) VALUES (?, ?, 0, 1)
-                 ON CONFLICT (workspace, conversation) DO UPDATE SET last_run = last_run + 1",
-            )
-            .bind(workspace)
-            .bind(conversation)
-            .execute(&mut *change)
-            .await?;
-        }
-        if !rows.is_empty() {
-            change.commit().await?;
-        }
-        Ok(begun)
-    }
-
     /// [`change_row`] before all other changes that wait: leases run out meanwhile.
     async fn step_run(
         &self,
         id: &RunId,
-        step: impl FnOnce(&mut RunRow) -> bool,
+        step: impl FnOnce(&mut RunRow) -> bool + Send + 'static,
     ) -> Result<Option<(bool, RunRow)>, Fault> {
-        let mut change = self.change_first().await?;
-        let stepped = change_row(&mut change, id, step).await?;
-        if stepped.as_ref().is_some_and(|(changed, _)| *changed) {
-            change.commit().await?;
-        }
-        Ok(stepped)
+        let id = id.clone();
+        self.change_first(move |db| Box::pin(async move { change_row(db, &id, step).await }))
+            .await
     }
+}
+
+/// What [`RunStore::begin_run`] does.
+pub(super) async fn begin(db: &mut SqliteConnection, new: NewRun) -> Result<RunBegun, Fault> {
+    let thread = new.thread.clone();
+    let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
+    let running = sqlx::query(FIND_RUNNING)
+        .bind(workspace)
+        .bind(conversation)
+        .fetch_optional(&mut *db)
+        .await?;
+    let running = running.as_ref().map(read).transpose()?;
+    let last: Option<i64> =
+        sqlx::query_scalar("SELECT last_run FROM thread WHERE workspace = ? AND conversation = ?")
+            .bind(workspace)
+            .bind(conversation)
+            .fetch_optional(&mut *db)
+            .await?;
+    let next = last.unwrap_or(0).cast_unsigned() + 1;
+    let (begun, rows) = RunRow::begin(running, new, next);
+    for row in &rows {
+        save(&mut *db, row).await?;
+    }
+    if rows.iter().any(|row| row.id.number() == next) {
+        sqlx::query(
+            "INSERT INTO thread (workspace, conversation, last, last_run) VALUES (?, ?, 0, 1)
+                 ON CONFLICT (workspace, conversation) DO UPDATE SET last_run = last_run + 1",
+        )
+        .bind(workspace)
+        .bind(conversation)
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(begun)
 }
 
 impl RunStore for SqliteStore {
@@ -206,7 +199,7 @@ impl RunStore for SqliteStore {
     }
 
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
-        step(self.begin_new_run(run))
+        step(self.change(|db| Box::pin(begin(db, run))))
     }
 
     fn renew_run<'a>(
@@ -217,7 +210,8 @@ impl RunStore for SqliteStore {
         progress: RunProgress,
     ) -> StoreFuture<'a, Option<RunRow>> {
         step(async move {
-            let renewed = self.step_run(id, |row| row.renew(owner, until, progress));
+            let owner = owner.to_owned();
+            let renewed = self.step_run(id, move |row| row.renew(&owner, until, progress));
             Ok(renewed
                 .await?
                 .and_then(|(renewed, row)| renewed.then_some(row)))
@@ -226,14 +220,15 @@ impl RunStore for SqliteStore {
 
     fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
         step(async move {
-            let ended = self.step_run(id, |row| row.end(owner, end)).await?;
+            let owner = owner.to_owned();
+            let ended = self.step_run(id, move |row| row.end(&owner, end)).await?;
             Ok(ended.is_some_and(|(ended, _)| ended))
         })
     }
 
     fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>> {
         step(async move {
-            let stopped = self.step_run(id, |row| row.stop(stop)).await?;
+            let stopped = self.step_run(id, move |row| row.stop(stop)).await?;
             Ok(stopped.map(|(_, row)| row))
         })
     }
@@ -262,7 +257,7 @@ impl RunStore for SqliteStore {
             let mut query = QueryBuilder::new("DELETE FROM run WHERE ended < ");
             query.push_bind(since.as_millis());
             narrow_to_scope(&mut query, scope);
-            self.update(query.build()).await
+            self.update_built(query).await
         })
     }
 }

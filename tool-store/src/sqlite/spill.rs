@@ -1,6 +1,6 @@
 //! Spills in SQLite: a row for each, and its text in chunks.
 
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
     Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
@@ -51,10 +51,8 @@ fn part(rows: &[SqliteRow], from: u64, most: u64) -> Result<Option<SpillPart>, S
     }))
 }
 
-impl SqliteStore {
-    async fn put_spill(&self, spill: Spill) -> Result<(), Fault> {
-        let mut change = self.change().await?;
-        let done = sqlx::query(
+async fn put(db: &mut SqliteConnection, spill: Spill) -> Result<(), Fault> {
+    let done = sqlx::query(
             "INSERT INTO spill (handle, workspace, principal, total, at, expires) VALUES (?, ?, ?, ?, ?, ?)
              ON CONFLICT (handle) DO NOTHING",
         )
@@ -64,29 +62,28 @@ impl SqliteStore {
         .bind(place(length(&spill.text)))
         .bind(spill.at.as_millis())
         .bind(spill.expires.as_millis())
-        .execute(&mut *change)
+        .execute(&mut *db)
         .await?;
-        if done.rows_affected() == 0 {
-            return Err(spill.exists().into());
-        }
-        let mut start = 0;
-        while start < spill.text.len() {
-            let end = spill.text.floor_char_boundary(start + CHUNK);
-            sqlx::query("INSERT INTO spill_chunk (handle, start, text) VALUES (?, ?, ?)")
-                .bind(&spill.handle)
-                .bind(place(length(&spill.text[..start])))
-                .bind(&spill.text[start..end])
-                .execute(&mut *change)
-                .await?;
-            start = end;
-        }
-        Ok(change.commit().await?)
+    if done.rows_affected() == 0 {
+        return Err(spill.exists().into());
     }
+    let mut start = 0;
+    while start < spill.text.len() {
+        let end = spill.text.floor_char_boundary(start + CHUNK);
+        sqlx::query("INSERT INTO spill_chunk (handle, start, text) VALUES (?, ?, ?)")
+            .bind(&spill.handle)
+            .bind(place(length(&spill.text[..start])))
+            .bind(&spill.text[start..end])
+            .execute(&mut *db)
+            .await?;
+        start = end;
+    }
+    Ok(())
 }
 
 impl SpillStore for SqliteStore {
     fn put(&self, spill: Spill) -> StoreFuture<'_, ()> {
-        step(self.put_spill(spill))
+        step(self.change(|db| Box::pin(put(db, spill))))
     }
 
     fn read<'a>(
@@ -120,6 +117,6 @@ impl SpillStore for SqliteStore {
     }
 
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
-        step(async move { self.update(expiry(scope, now).build()).await })
+        step(async move { self.update_built(expiry(scope, now)).await })
     }
 }

@@ -1,6 +1,6 @@
 //! Switches in SQLite.
 
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 use tool_core::store::{
     Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
@@ -117,12 +117,9 @@ fn all(rows: &[SqliteRow]) -> Result<Vec<Switch>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-impl SqliteStore {
-    async fn set_switch(&self, switch: Switch) -> Result<bool, Fault> {
-        switch.check()?;
-        let (reach, workspace) = place(&switch.key);
-        let mut change = self.change().await?;
-        let before: Option<bool> = sqlx::query_scalar(
+async fn set(db: &mut SqliteConnection, switch: Switch) -> Result<bool, Fault> {
+    let (reach, workspace) = place(&switch.key);
+    let before: Option<bool> = sqlx::query_scalar(
             "SELECT is_on FROM switch WHERE reach = ? AND workspace = ? AND kind = ? AND tool = ? AND source = ?",
         )
         .bind(reach)
@@ -130,30 +127,28 @@ impl SqliteStore {
         .bind(switch.key.kind.as_str())
         .bind(&switch.key.tool)
         .bind(&switch.key.source)
-        .fetch_optional(&mut *change)
+        .fetch_optional(&mut *db)
         .await?;
-        sqlx::query(concat!(
-            "REPLACE INTO switch (",
-            columns!(),
-            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        ))
-        .bind(reach)
-        .bind(workspace)
-        .bind(switch.key.kind.as_str())
-        .bind(&switch.key.tool)
-        .bind(&switch.key.source)
-        .bind(switch.on)
-        .bind(&switch.by)
-        .bind(&switch.reason)
-        .bind(switch.at.as_millis())
-        .execute(&mut *change)
+    sqlx::query(concat!(
+        "REPLACE INTO switch (",
+        columns!(),
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    ))
+    .bind(reach)
+    .bind(workspace)
+    .bind(switch.key.kind.as_str())
+    .bind(&switch.key.tool)
+    .bind(&switch.key.source)
+    .bind(switch.on)
+    .bind(&switch.by)
+    .bind(&switch.reason)
+    .bind(switch.at.as_millis())
+    .execute(&mut *db)
+    .await?;
+    sqlx::query("UPDATE switch_version SET version = version + 1")
+        .execute(&mut *db)
         .await?;
-        sqlx::query("UPDATE switch_version SET version = version + 1")
-            .execute(&mut *change)
-            .await?;
-        change.commit().await?;
-        Ok(before.unwrap_or(false) != switch.on)
-    }
+    Ok(before.unwrap_or(false) != switch.on)
 }
 
 impl SwitchStore for SqliteStore {
@@ -162,7 +157,10 @@ impl SwitchStore for SqliteStore {
     }
 
     fn set(&self, switch: Switch) -> StoreFuture<'_, bool> {
-        step(self.set_switch(switch))
+        step(async move {
+            switch.check()?;
+            self.change(|db| Box::pin(set(db, switch))).await
+        })
     }
 
     fn version(&self) -> StoreFuture<'_, u64> {
@@ -197,6 +195,6 @@ impl SwitchStore for SqliteStore {
     }
 
     fn retire<'a>(&'a self, scope: Scope<'a>, since: Timestamp, most: u32) -> StoreFuture<'a, u64> {
-        step(async move { self.update(retirement(scope, since, most).build()).await })
+        step(async move { self.update_built(retirement(scope, since, most)).await })
     }
 }

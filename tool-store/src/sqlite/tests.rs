@@ -498,8 +498,9 @@ async fn every_connection_is_set_up() {
             };
             let query = sqlx::query_scalar(sql);
             let found: String = if writes {
-                let mut change = store.change().await.unwrap();
-                query.fetch_one(&mut *change).await.unwrap()
+                let fetched =
+                    store.change(|db| Box::pin(async move { Ok(query.fetch_one(db).await?) }));
+                fetched.await.unwrap()
             } else {
                 query.fetch_one(&store.readers).await.unwrap()
             };

@@ -94,10 +94,8 @@ impl ThreadStore for SqliteStore {
         step(async move {
             // Before the write lock is taken.
             message.check()?;
-            let mut change = self.change().await?;
-            let seq = append(&mut change, &message).await?;
-            change.commit().await?;
-            Ok(seq)
+            self.change(|db| Box::pin(async move { append(db, &message).await }))
+                .await
         })
     }
 

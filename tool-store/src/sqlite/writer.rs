@@ -1,10 +1,11 @@
-//! The writing connection: who may use it next, its transactions, and its replacement after a fault.
+//! The writing connection: its transactions, which changes share, and its replacement after a fault.
 //!
 //! `BEGIN`, `COMMIT` and `ROLLBACK` are plain statements here. sqlx counts the depth of its own transactions and keeps the count when
 //! `ROLLBACK` fails, which it does after every error that made SQLite roll back by itself (a full disk, an I/O error, no memory:
 //! <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>). From then on that connection refuses to
 //! begin a transaction.
 
+use std::fmt;
 use std::future::Future as _;
 use std::ops::{Deref, DerefMut};
 use std::pin::pin;
@@ -17,29 +18,42 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool};
 use sqlx::{Connection as _, Executor as _, Sqlite};
 use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
-use tokio::time::timeout;
 use tool_core::store::StoreError;
 
 use super::Fault;
-use super::failure::is_busy;
+use super::failure::{Failure, is_busy};
 use super::open::connect;
+use super::queue::{self, Answer, Group, Queue, Scope, Seat, Step, Ticket, Turn};
 use super::watch::{Files, Watch};
 
-/// The right to write: changes of one process run one after the other.
-#[derive(Clone, Debug)]
+/// How many changes share a transaction at most. The first of them waits for the statements of all.
+const MOST: usize = 32;
+
+/// Separates the changes of one transaction.
+const SAVEPOINT: &str = "SAVEPOINT one_change";
+const RELEASE: &str = "RELEASE one_change";
+const UNDO: &str = "ROLLBACK TO one_change; RELEASE one_change";
+
+/// The right to write: changes of one process run one after the other, and those that wait together share a transaction.
+#[derive(Clone)]
 pub(super) struct Writer(Arc<Inner>);
 
-#[derive(Debug)]
-struct Inner {
+pub(super) struct Inner {
     database: Database,
-    /// What begins work waits here. One at a time goes on to `state`, whose lock is fair: a change that ends work waits for the
-    /// running change, at most one that begins work, and those that end work and came before it.
-    line: Mutex<()>,
+    pub(super) queue: Queue,
     state: Arc<Mutex<State>>,
     /// Whether a transaction may have begun that was not committed.
     dirty: AtomicBool,
     /// How long a change waits for its turn.
-    patience: Duration,
+    pub(super) patience: Duration,
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("database", &self.0.database)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Where the connection comes from.
@@ -60,15 +74,6 @@ struct State {
     connection: Option<SqliteConnection>,
     files: Option<Files>,
     closed: bool,
-}
-
-/// Which changes go first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// In order of arrival.
-    Ordinary,
-    /// Before all that wait for an ordinary turn. For changes that end work or keep it up: while they wait, leases run out.
-    First,
 }
 
 impl Writer {
@@ -101,7 +106,7 @@ impl Writer {
     fn new(database: Database, state: State, patience: Duration) -> Self {
         Self(Arc::new(Inner {
             database,
-            line: Mutex::new(()),
+            queue: Queue::default(),
             state: Arc::new(Mutex::new(state)),
             dirty: AtomicBool::new(false),
             patience,
@@ -113,31 +118,32 @@ impl Writer {
         &self.0
     }
 
-    /// A transaction that holds the write lock; dropped, it is rolled back.
-    pub(super) async fn begin(&self, turn: Turn) -> Result<Change, Fault> {
-        let (connection, files) = self.hold(turn).await?;
-        self.0.dirty.store(true, Ordering::Release);
-        // Made before the statement is sent: to drop this future half way is to drop a change, which is rolled back.
-        let mut change = Change {
-            connection,
-            files,
-            writer: self.clone(),
-            is_open: true,
-        };
-        let begun = change.execute("BEGIN IMMEDIATE").await;
-        if begun.as_ref().is_err_and(is_busy) {
-            // No transaction began, and the connection is sound.
-            change.end();
-        }
-        begun?;
-        Ok(change)
+    /// Runs statements in a transaction that holds the write lock, and returns when it is on the disk. An error leaves nothing of them.
+    ///
+    /// Dropped before the statements have begun, nothing is written. Dropped later, they are written or rolled back as a whole.
+    pub(super) async fn change<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        queue::wait(&self.0, turn, Scope::Shared, body).await
     }
 
     /// Runs one statement outside of a transaction.
     pub(super) async fn run(&self, statement: &'static str) -> Result<(), Fault> {
-        let (mut connection, _) = self.hold(Turn::Ordinary).await?;
-        connection.get().execute(statement).await?;
-        Ok(())
+        let done = queue::wait(&self.0, Turn::Ordinary, Scope::Alone, move |db| {
+            Box::pin(async move {
+                db.execute(statement).await?;
+                Ok(())
+            })
+        });
+        done.await
+    }
+
+    /// Whether a transaction has begun.
+    #[cfg(test)]
+    pub(super) fn has_members(&self) -> bool {
+        self.0.queue.has_members()
     }
 
     /// Waits for the change that is under way, then closes the connection.
@@ -152,30 +158,118 @@ impl Writer {
             pool.close().await;
         }
     }
+}
 
-    /// Waits for the turn, and for a connection that works.
-    async fn hold(&self, turn: Turn) -> Result<(Held, Option<Files>), Fault> {
-        let Inner {
-            database,
-            line,
-            state,
-            patience,
-            ..
-        } = &*self.0;
-        let wait = async {
-            let _line = match turn {
-                Turn::Ordinary => Some(line.lock().await),
-                Turn::First => None,
-            };
-            Arc::clone(state).lock_owned().await
+/// Runs a change, and in the same transaction those that wait.
+pub(super) fn group(seat: Seat, first: Arc<Ticket>) -> Group {
+    Box::pin(async move {
+        match seat.inner().hold().await {
+            Err(Fault(error)) => first.refuse(error),
+            Ok((connection, files)) if first.scope == Scope::Shared => {
+                together(&seat, connection, files, first).await;
+            }
+            Ok((mut connection, _)) => {
+                let Some(job) = first.begin() else {
+                    return;
+                };
+                match job.run(connection.get()).await {
+                    Ok(answer) => answer(Ok(())),
+                    Err(refused) => refused.tell(),
+                }
+            }
+        }
+    })
+}
+
+async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Arc<Ticket>) {
+    let mut change = match Change::begin(seat.inner(), connection, files).await {
+        Ok(change) => change,
+        Err(error) => return first.refuse(Fault::from(error).0),
+    };
+    let mut written: Vec<Answer> = Vec::new();
+    let mut is_sound = true;
+    let mut next = Some(first);
+    for _ in 0..MOST {
+        let Some(ticket) = next.take().or_else(|| seat.join()) else {
+            break;
         };
-        let mut state = timeout(*patience, wait)
-            .await
-            .map_err(|_| too_many(*patience))?;
+        let Some(job) = ticket.begin() else {
+            continue;
+        };
+        seat.admit(ticket);
+        // Alone in the transaction, a change needs no savepoint.
+        let is_first = written.is_empty();
+        if !is_first && let Err(error) = change.execute(SAVEPOINT).await {
+            drop(change);
+            let error = Failure::from(error).to_string();
+            undone(written, &error);
+            return job.refuse(StoreError::Unavailable(error.into()));
+        }
+        match job.run(&mut change).await {
+            Ok(answer) => {
+                written.push(answer);
+                if !is_first && let Err(error) = change.execute(RELEASE).await {
+                    drop(change);
+                    return undone(written, &Failure::from(error).to_string());
+                }
+            }
+            Err(refused) => {
+                let is_fault = matches!(refused.error, StoreError::Unavailable(_));
+                if is_first {
+                    if !is_fault && change.execute("ROLLBACK").await.is_ok() {
+                        change.end();
+                    }
+                    drop(change);
+                    return refused.tell();
+                }
+                // Fails where SQLite has rolled back the whole transaction by itself, which no other error shows.
+                if change.execute(UNDO).await.is_err() {
+                    drop(change);
+                    undone(written, &refused.error.to_string());
+                    return refused.tell();
+                }
+                // What refused it may be what the others have written, which counts when it is on the disk.
+                written.push(refused.later());
+                if is_fault {
+                    is_sound = false;
+                    break;
+                }
+            }
+        }
+    }
+    match change.commit(is_sound).await {
+        Ok(()) => {
+            for answer in written {
+                answer(Ok(()));
+            }
+        }
+        Err(error) => {
+            let text = error.to_string();
+            let mut written = written.into_iter();
+            if let Some(first) = written.next() {
+                first(Err(error));
+            }
+            undone(written, &text);
+        }
+    }
+}
+
+/// Tells the callers of changes that their transaction was rolled back.
+fn undone(changes: impl IntoIterator<Item = Answer>, why: &str) {
+    for change in changes {
+        let text = format!("a transaction of several changes was rolled back: {why}");
+        change(Err(StoreError::Unavailable(text.into())));
+    }
+}
+
+impl Inner {
+    /// Waits for a connection that works.
+    async fn hold(&self) -> Result<(Held, Option<Files>), Fault> {
+        let mut state = Arc::clone(&self.state).lock_owned().await;
         if state.closed {
             return Err(sqlx::Error::PoolClosed.into());
         }
-        match database {
+        match &self.database {
             Database::File {
                 options,
                 watch,
@@ -189,7 +283,7 @@ impl Writer {
             }
             Database::Memory(pool) => {
                 let mut connection = pool.acquire().await?;
-                if self.0.dirty.load(Ordering::Acquire) {
+                if self.dirty.load(Ordering::Acquire) {
                     self.settle(&mut connection).await?;
                 }
                 let held = Held::Memory {
@@ -211,7 +305,7 @@ impl Writer {
         readers: &SqlitePool,
     ) -> Result<(), Fault> {
         let in_place = state.files.is_some() && watch.files().ok() == state.files;
-        if in_place && state.connection.is_some() && !self.0.dirty.load(Ordering::Acquire) {
+        if in_place && state.connection.is_some() && !self.dirty.load(Ordering::Acquire) {
             return Ok(());
         }
         if !in_place {
@@ -228,7 +322,7 @@ impl Writer {
         match connect(options, watch).await {
             Ok(connection) => {
                 state.files = watch.files().ok();
-                self.0.dirty.store(false, Ordering::Release);
+                self.dirty.store(false, Ordering::Release);
                 // The old connection closes in its own thread, which may still wait for a lock that nobody wants any more.
                 state.connection = Some(connection);
                 Ok(())
@@ -254,7 +348,7 @@ impl Writer {
         let _ = connection.execute("ROLLBACK").await;
         connection.execute("BEGIN").await?;
         connection.execute("ROLLBACK").await?;
-        self.0.dirty.store(false, Ordering::Release);
+        self.dirty.store(false, Ordering::Release);
         Ok(())
     }
 }
@@ -278,29 +372,53 @@ impl Held {
 }
 
 /// A transaction that holds the write lock; dropped, it is rolled back.
-pub(super) struct Change {
+struct Change {
     connection: Held,
     files: Option<Files>,
-    writer: Writer,
+    inner: Arc<Inner>,
     is_open: bool,
 }
 
 impl Change {
-    /// Writes the transaction to the disk.
-    pub(super) async fn commit(mut self) -> Result<(), StoreError> {
-        if let Database::File { watch, .. } = &self.writer.0.database
+    async fn begin(
+        inner: &Arc<Inner>,
+        connection: Held,
+        files: Option<Files>,
+    ) -> Result<Self, sqlx::Error> {
+        inner.dirty.store(true, Ordering::Release);
+        // Made before the statement is sent: to drop this future half way is to drop a change, which is rolled back.
+        let mut change = Self {
+            connection,
+            files,
+            inner: Arc::clone(inner),
+            is_open: true,
+        };
+        let begun = change.execute("BEGIN IMMEDIATE").await;
+        if begun.as_ref().is_err_and(is_busy) {
+            // No transaction began, and the connection is sound.
+            change.end();
+        }
+        begun?;
+        Ok(change)
+    }
+
+    /// Writes the transaction to the disk. A connection that is not sound is replaced before the next.
+    async fn commit(mut self, is_sound: bool) -> Result<(), StoreError> {
+        if let Database::File { watch, .. } = &self.inner.database
             && watch.files().ok() != self.files
         {
             return Err(moved(watch));
         }
         self.execute("COMMIT").await.map_err(Fault::from)?;
-        self.end();
+        self.is_open = false;
+        self.inner.dirty.store(!is_sound, Ordering::Release);
         Ok(())
     }
 
+    /// There is no transaction any more.
     fn end(&mut self) {
         self.is_open = false;
-        self.writer.0.dirty.store(false, Ordering::Release);
+        self.inner.dirty.store(false, Ordering::Release);
     }
 }
 
@@ -330,14 +448,6 @@ impl DerefMut for Change {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
         self.connection.get()
     }
-}
-
-fn too_many(patience: Duration) -> StoreError {
-    let text = format!(
-        "the change waited {} s for its turn to write, send fewer calls at once",
-        patience.as_secs()
-    );
-    StoreError::Unavailable(text.into())
 }
 
 fn moved(watch: &Watch) -> StoreError {

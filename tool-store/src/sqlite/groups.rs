@@ -1,0 +1,434 @@
+//! Changes that share a transaction: what they cost, and that none of them depends on what becomes of another.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and has tasks of its own"
+)]
+
+#[path = "../../tests/suite/records.rs"]
+#[allow(dead_code, reason = "each program takes the records that it needs")]
+mod records;
+#[path = "../../tests/suite/wal.rs"]
+mod wal;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::join_all;
+use futures::poll;
+use records::{intent, key};
+use sqlx::Executor as _;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tool_core::store::*;
+use wal::commits;
+
+use super::{Fault, SqliteStore};
+
+async fn store() -> (TempDir, PathBuf, SqliteStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    let store = SqliteStore::open(&file).await.unwrap();
+    (folder, file, store)
+}
+
+/// A change that writes nothing and keeps its transaction open until the sender sends or is dropped. What is polled meanwhile shares it.
+fn holding(
+    store: &SqliteStore,
+) -> (
+    oneshot::Sender<()>,
+    impl Future<Output = Result<(), Fault>> + use<>,
+) {
+    let (release, released) = oneshot::channel();
+    let store = store.clone();
+    let held = async move {
+        let held = store.change(|_| {
+            Box::pin(async move {
+                let _ = released.await;
+                Ok(())
+            })
+        });
+        held.await
+    };
+    (release, held)
+}
+
+/// Polls a change that holds the transaction until its body has begun.
+async fn until_open(store: &SqliteStore, held: impl Future<Output = Result<(), Fault>> + Unpin) {
+    let mut held = held;
+    while !store.writer.has_members() {
+        assert!(poll!(&mut held).is_pending());
+        tokio::task::yield_now().await;
+    }
+}
+
+fn row(id: &str, bytes: usize) -> AuditRow {
+    let row = AuditRow::new(records::named(id), "c1", "send_mail", Timestamp::default());
+    AuditRow {
+        arguments: "x".repeat(bytes),
+        ..row
+    }
+}
+
+/// The ids of the rows that are stored, sorted.
+async fn ids(store: &SqliteStore) -> Vec<String> {
+    let filter = AuditFilter::default();
+    let rows = store.export(Scope::All, &filter).await.unwrap();
+    let mut ids: Vec<_> = rows.iter().map(records::key_of).collect();
+    ids.sort();
+    ids
+}
+
+// B11: changes that wait at the same time cost one `fsync`, and no transaction takes more than 32 of them.
+#[tokio::test]
+async fn waiting_changes_share_commits() {
+    let (_folder, file, store) = store().await;
+    for (changes, most) in [(20, 1), (100, 4)] {
+        let (release, held) = holding(&store);
+        let mut held = Box::pin(held);
+        until_open(&store, &mut held).await;
+        let mut waiting = Vec::new();
+        for n in 0..changes {
+            let mut write = store.write(vec![row(&format!("{changes}-{n}"), 10)]);
+            assert!(poll!(&mut write).is_pending());
+            waiting.push(write);
+        }
+        let before = commits(&file);
+        release.send(()).unwrap();
+        let (held, written) = futures::join!(held, join_all(waiting));
+        held.unwrap();
+        written.into_iter().for_each(Result::unwrap);
+        assert_eq!(commits(&file) - before, most);
+    }
+    assert_eq!(ids(&store).await.len(), 120);
+}
+
+// B11: a change that is refused fails for its caller and takes nothing from the others of its transaction.
+#[tokio::test]
+async fn refused_change_leaves_the_others_of_its_transaction() {
+    let (_folder, file, store) = store().await;
+    let (release, held) = holding(&store);
+    let mut held = Box::pin(held);
+    until_open(&store, &mut held).await;
+    let mut begun = store.begin(intent("one"), None);
+    let mut other = intent("one");
+    other.tool = "another".to_owned();
+    let mut refused = store.begin(other, None);
+    let mut written = store.write(vec![row("written", 10)]);
+    for waiting in [
+        poll!(&mut begun).is_pending(),
+        poll!(&mut refused).is_pending(),
+        poll!(&mut written).is_pending(),
+    ] {
+        assert!(waiting);
+    }
+    let before = commits(&file);
+    release.send(()).unwrap();
+    let (held, begun, refused, written) = futures::join!(held, begun, refused, written);
+    held.unwrap();
+    assert_eq!(begun.unwrap(), Begun::New);
+    assert!(
+        matches!(refused, Err(StoreError::Conflict(_))),
+        "{refused:?}"
+    );
+    written.unwrap();
+    assert_eq!(commits(&file) - before, 1);
+    assert_eq!(ids(&store).await, ["written"]);
+}
+
+// B11: a caller that goes away before its change has begun writes nothing. One that goes away while it runs the changes of others hands them
+// on.
+#[tokio::test]
+async fn dropped_callers_take_no_change_of_others_with_them() {
+    let (_folder, _file, store) = store().await;
+    let (release, held) = holding(&store);
+    let mut held = Box::pin(held);
+    until_open(&store, &mut held).await;
+    let mut stays = store.write(vec![row("stays", 10)]);
+    let mut leaves = store.write(vec![row("leaves", 10)]);
+    assert!(poll!(&mut stays).is_pending());
+    assert!(poll!(&mut leaves).is_pending());
+    drop(leaves);
+    // It runs the transaction.
+    drop(held);
+    release.send(()).unwrap();
+    stays.await.unwrap();
+    assert_eq!(ids(&store).await, ["stays"]);
+}
+
+// B11: a caller may go away at any time: what the others of its transaction were told is what is stored.
+#[tokio::test(flavor = "multi_thread")]
+async fn callers_dropped_at_any_poll_leave_what_others_were_told() {
+    let (_folder, _file, file_store) = store().await;
+    for store in [file_store, SqliteStore::in_memory().await.unwrap()] {
+        let mut expected = Vec::new();
+        for round in 0..100_usize {
+            let writes = (0..6).map(|n| {
+                let store = store.clone();
+                tokio::spawn(async move {
+                    let id = format!("{round}-{n}");
+                    let mut write = store.write(vec![row(&id, 10), row(&format!("{id} too"), 10)]);
+                    let mut left = match n {
+                        0 => round % 40,
+                        1 => round % 7,
+                        _ => usize::MAX,
+                    };
+                    let answer = std::future::poll_fn(|cx| {
+                        if left == 0 {
+                            return std::task::Poll::Ready(None);
+                        }
+                        left -= 1;
+                        write.as_mut().poll(cx).map(Some)
+                    });
+                    let answer = answer.await;
+                    (id, answer.map(Result::unwrap))
+                })
+            });
+            for (id, answer) in join_all(writes.collect::<Vec<_>>())
+                .await
+                .into_iter()
+                .map(Result::unwrap)
+            {
+                if answer.is_some() {
+                    expected.push(id);
+                }
+            }
+        }
+        let stored = ids(&store).await;
+        assert!(expected.len() >= 400);
+        for id in expected {
+            assert!(stored.binary_search(&id).is_ok(), "{id} was lost");
+        }
+        for id in &stored {
+            let one = id.trim_end_matches(" too");
+            let both = [one.to_owned(), format!("{one} too")];
+            assert!(
+                both.iter().all(|id| stored.binary_search(id).is_ok()),
+                "half of {id}"
+            );
+        }
+    }
+}
+
+// B1 B11: a full disk fails the change that meets it. What its neighbours are told is what is stored, and later changes succeed.
+#[tokio::test]
+async fn full_disk_fails_the_change_that_meets_it() {
+    let (_folder, _file, store) = store().await;
+    store.write(vec![row("before", 10)]).await.unwrap();
+    super::faults::stop_growth(&store).await;
+    let (release, held) = holding(&store);
+    let mut held = Box::pin(held);
+    until_open(&store, &mut held).await;
+    let mut writes = [
+        store.write(vec![row("earlier", 10)]),
+        store.write(vec![row("half", 10), row("large", 3_000_000)]),
+        store.write(vec![row("later", 10)]),
+    ];
+    for write in &mut writes {
+        assert!(poll!(write).is_pending());
+    }
+    release.send(()).unwrap();
+    let (_, answers) = futures::join!(held, join_all(writes));
+    let mut told = vec!["before".to_owned()];
+    for (id, answer) in ["earlier", "half", "later"].into_iter().zip(answers) {
+        match answer {
+            Ok(()) => told.push(id.to_owned()),
+            Err(error) if id == "half" => assert!(error.to_string().contains("full"), "{error}"),
+            Err(error) => assert!(matches!(error, StoreError::Unavailable(_)), "{error}"),
+        }
+    }
+    assert!(!told.contains(&"half".to_owned()));
+    assert_eq!(ids(&store).await, told);
+    store.write(vec![row("next", 3_000_000)]).await.unwrap();
+}
+
+// B1 B11: an error after which SQLite has rolled back by itself is an error for everybody whose change was in the transaction.
+#[tokio::test]
+async fn error_that_ends_the_transaction_is_told_to_all_in_it() {
+    let (_folder, _file, store) = store().await;
+    let (release, held) = holding(&store);
+    let mut held = Box::pin(held);
+    until_open(&store, &mut held).await;
+    let mut written = store.write(vec![row("written", 10)]);
+    let mut fails = Box::pin(store.change(|db| {
+        Box::pin(async move {
+            db.execute("ROLLBACK").await?;
+            Err::<(), _>(Fault(StoreError::Unavailable("the disk failed".into())))
+        })
+    }));
+    let mut later = store.write(vec![row("later", 10)]);
+    assert!(poll!(&mut written).is_pending());
+    assert!(poll!(&mut fails).is_pending());
+    assert!(poll!(&mut later).is_pending());
+    release.send(()).unwrap();
+    let (held, written, fails, later) = futures::join!(held, written, fails, later);
+    for told in [
+        held.map_err(StoreError::from),
+        written,
+        fails.map_err(StoreError::from),
+    ] {
+        let text = told.unwrap_err().to_string();
+        assert!(text.contains("the disk failed"), "{text}");
+    }
+    // In the next transaction.
+    later.unwrap();
+    assert_eq!(ids(&store).await, ["later"]);
+}
+
+// B11: in a saturated store the end of a call and its lease pass the calls that wait to begin, within a transaction, too.
+#[tokio::test]
+async fn ends_run_before_waiting_beginnings() {
+    let (_folder, _file, store) = store().await;
+    store.begin(intent("ended"), None).await.unwrap();
+    store.begin(intent("renewed"), None).await.unwrap();
+    let (release, held) = holding(&store);
+    let mut held = Box::pin(held);
+    until_open(&store, &mut held).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut waiting = Vec::new();
+    for n in 0..100 {
+        let order = Arc::clone(&order);
+        let mut ordinary = Box::pin(store.change(move |_| {
+            order.lock().unwrap().push(n);
+            Box::pin(async { Ok(()) })
+        }));
+        assert!(poll!(&mut ordinary).is_pending());
+        waiting.push(ordinary);
+    }
+    let end = records::end(EffectState::Succeeded, 200);
+    let (ended, renewed) = (key("ended"), key("renewed"));
+    let mut end = store.end(&ended, "run-1", end);
+    let mut renew = EffectLedger::renew(&store, &renewed, "run-1", records::at(9_000));
+    assert!(poll!(&mut end).is_pending());
+    assert!(poll!(&mut renew).is_pending());
+    release.send(()).unwrap();
+    let begun = || order.lock().unwrap().len();
+    let ends = async {
+        end.await.unwrap();
+        assert!(renew.await.unwrap());
+        begun()
+    };
+    let (held, before, all) = futures::join!(held, ends, join_all(waiting));
+    held.unwrap();
+    all.into_iter().for_each(Result::unwrap);
+    // They share its transaction; none of the next one came before.
+    assert!(before < 32, "{before} of 100 changes ran before the end");
+    assert_eq!(*order.lock().unwrap(), (0..100).collect::<Vec<_>>());
+}
+
+// B11: a change that passes others runs before them, not only before their commit.
+#[tokio::test]
+async fn first_changes_run_first() {
+    let (_folder, _file, store) = store().await;
+    let (release, held) = holding(&store);
+    let mut held = Box::pin(held);
+    until_open(&store, &mut held).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let push = |what: &'static str| {
+        let order = Arc::clone(&order);
+        move || order.lock().unwrap().push(what)
+    };
+    let (one, two) = (push("ordinary"), push("first"));
+    let mut ordinary = Box::pin(store.change(move |_| {
+        one();
+        Box::pin(async { Ok(()) })
+    }));
+    let mut first = Box::pin(store.change_first(move |_| {
+        two();
+        Box::pin(async { Ok(()) })
+    }));
+    assert!(poll!(&mut ordinary).is_pending());
+    assert!(poll!(&mut first).is_pending());
+    release.send(()).unwrap();
+    let (held, ordinary, first) = futures::join!(held, ordinary, first);
+    held.and(ordinary).and(first).unwrap();
+    assert_eq!(*order.lock().unwrap(), ["first", "ordinary"]);
+}
+
+// B11: a change that waited too long is not made later.
+#[tokio::test]
+async fn change_that_waited_too_long_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    let store = SqliteStore::open_with(&file, Duration::from_millis(20))
+        .await
+        .unwrap();
+    let (release, held) = holding(&store);
+    let mut held = Box::pin(held);
+    until_open(&store, &mut held).await;
+    let refused = store.write(vec![row("late", 10)]).await;
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("send fewer calls at once"), "{text}");
+    release.send(()).unwrap();
+    held.await.unwrap();
+    assert!(ids(&store).await.is_empty());
+}
+
+// B11: a runtime that shuts down while one of its callers runs the changes of others does not keep them waiting.
+#[tokio::test]
+async fn runtime_that_shuts_down_blocks_nobody() {
+    let (_folder, _file, store) = store().await;
+    let other = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let (release, held) = holding(&store);
+    other.spawn(held);
+    while !store.writer.has_members() {
+        tokio::task::yield_now().await;
+    }
+    let mut written = store.write(vec![row("written", 10)]);
+    assert!(poll!(&mut written).is_pending());
+    other.shutdown_background();
+    let _ = release.send(());
+    written.await.unwrap();
+    assert_eq!(ids(&store).await, ["written"]);
+}
+
+// B11: a panic in a change is told to those whose changes were in its transaction, and later changes succeed.
+#[tokio::test]
+async fn panic_in_a_change_rolls_its_transaction_back() {
+    let (_folder, _file, store) = store().await;
+    let (release, held) = holding(&store);
+    let held = tokio::spawn(held);
+    while !store.writer.has_members() {
+        tokio::task::yield_now().await;
+    }
+    let mut written = store.write(vec![row("written", 10)]);
+    let mut panics = Box::pin(store.change::<()>(|_| panic!("the change panicked")));
+    let mut later = store.write(vec![row("later", 10)]);
+    assert!(poll!(&mut written).is_pending());
+    assert!(poll!(&mut panics).is_pending());
+    assert!(poll!(&mut later).is_pending());
+    release.send(()).unwrap();
+    assert!(held.await.unwrap_err().is_panic());
+    let text = written.await.unwrap_err().to_string();
+    assert!(text.contains("rolled back"), "{text}");
+    assert!(panics.await.is_err());
+    later.await.unwrap();
+    assert_eq!(ids(&store).await, ["later"]);
+}
+
+// B11: to close the store waits for the transaction that is under way, and its changes are stored.
+#[tokio::test]
+async fn close_waits_for_the_transaction() {
+    let (_folder, file, store) = store().await;
+    let (release, held) = holding(&store);
+    let mut held = Box::pin(held);
+    until_open(&store, &mut held).await;
+    let mut written = store.write(vec![row("written", 10)]);
+    assert!(poll!(&mut written).is_pending());
+    let mut close = Box::pin(store.clone().close());
+    assert!(poll!(&mut close).is_pending());
+    release.send(()).unwrap();
+    let (held, written, ()) = futures::join!(held, written, close);
+    held.unwrap();
+    written.unwrap();
+    assert!(store.write(vec![row("late", 10)]).await.is_err());
+    let later = SqliteStore::open(&file).await.unwrap();
+    assert_eq!(ids(&later).await, ["written"]);
+}

@@ -1,0 +1,403 @@
+//! The queue of changes that wait for the writing connection, and who runs them.
+//!
+//! Changes that wait at the same time share a transaction, a group. One caller, the leader, polls the future of the whole group within its
+//! own future: there is no task, so that a change alone costs no more than its statements, and needs no runtime to outlive its caller. When
+//! the leader goes away, the future moves to another caller that waits; only when there is none is it dropped, and rolled back.
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use sqlx::sqlite::SqliteConnection;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+use tool_core::store::StoreError;
+
+use super::Fault;
+use super::writer::{Inner, group};
+
+/// Work on the writing connection.
+pub(super) type Step<'c, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>;
+
+/// A group of changes. Its output is nothing: each caller has its answer.
+pub(super) type Group = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Which changes go first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// In order of arrival.
+    Ordinary,
+    /// Before all that wait for an ordinary turn. For changes that end work or keep it up: while they wait, leases run out.
+    First,
+}
+
+/// How a change uses the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// In a transaction, which other changes may share.
+    Shared,
+    /// Outside of a transaction.
+    Alone,
+}
+
+/// Tells a caller that its change is on the disk, or why it is not.
+pub(super) type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+/// A change that has failed: why, and the caller that is to be told.
+pub(super) struct Refused {
+    pub(super) error: StoreError,
+    pub(super) caller: Box<dyn FnOnce(StoreError) + Send>,
+}
+
+impl Refused {
+    pub(super) fn tell(self) {
+        (self.caller)(self.error);
+    }
+
+    /// Tells the caller when the other changes of the transaction are on the disk.
+    pub(super) fn later(self) -> Answer {
+        Box::new(|written| (self.caller)(written.err().unwrap_or(self.error)))
+    }
+}
+
+/// A change that has not run yet.
+pub(super) trait Job: Send {
+    /// Runs the statements. What they return is told when they are on the disk.
+    fn run(
+        self: Box<Self>,
+        db: &mut SqliteConnection,
+    ) -> Pin<Box<dyn Future<Output = Result<Answer, Refused>> + Send + '_>>;
+
+    fn refuse(self: Box<Self>, error: StoreError);
+}
+
+/// The statements of a change, and the caller that waits for what they return.
+struct Statements<T, F> {
+    body: F,
+    caller: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Job for Statements<T, F>
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send,
+{
+    fn run(
+        self: Box<Self>,
+        db: &mut SqliteConnection,
+    ) -> Pin<Box<dyn Future<Output = Result<Answer, Refused>> + Send + '_>> {
+        let Self { body, caller } = *self;
+        let step = body(db);
+        // A caller that went away wants no answer.
+        Box::pin(async move {
+            match step.await {
+                Ok(value) => Ok(Box::new(move |written: Result<(), StoreError>| {
+                    let _ = caller.send(written.map(|()| value));
+                }) as Answer),
+                Err(Fault(error)) => Err(Refused {
+                    error,
+                    caller: Box::new(move |error| {
+                        let _ = caller.send(Err(error));
+                    }),
+                }),
+            }
+        })
+    }
+
+    fn refuse(self: Box<Self>, error: StoreError) {
+        let _ = self.caller.send(Err(error));
+    }
+}
+
+/// A change in the queue, or in a group.
+pub(super) struct Ticket {
+    pub(super) scope: Scope,
+    slot: Mutex<Slot>,
+}
+
+struct Slot {
+    job: Option<Box<dyn Job>>,
+    /// A group has taken the change.
+    is_picked: bool,
+    /// The caller has gone away.
+    is_gone: bool,
+    /// The group that the caller is to lead.
+    group: Option<Group>,
+    waker: Option<Waker>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Ticket {
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        lock(&self.slot)
+    }
+
+    /// Takes the change into a group; false where its caller has gone away.
+    fn pick(&self) -> bool {
+        let mut slot = self.slot();
+        slot.is_picked = !slot.is_gone;
+        slot.is_picked
+    }
+
+    /// What is to be run; `None` where the caller has gone away, and then nothing is written.
+    pub(super) fn begin(&self) -> Option<Box<dyn Job>> {
+        self.slot().job.take()
+    }
+
+    pub(super) fn refuse(&self, error: StoreError) {
+        let job = self.slot().job.take();
+        if let Some(job) = job {
+            job.refuse(error);
+        }
+    }
+
+    /// Makes the caller the leader of a group. Gives it back where the caller has gone away.
+    fn lead(&self, group: Group) -> Result<(), Group> {
+        let mut slot = self.slot();
+        if slot.is_gone {
+            return Err(group);
+        }
+        slot.group = Some(group);
+        let waker = slot.waker.take();
+        drop(slot);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// The group that the caller is to lead, or else wakes the caller when there is one.
+    fn led(&self, waker: &Waker) -> Option<Group> {
+        let mut slot = self.slot();
+        let group = slot.group.take();
+        if group.is_none() && !slot.waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
+            slot.waker = Some(waker.clone());
+        }
+        group
+    }
+
+    /// Whether the caller gave up before a group has taken its change. No group takes it any more.
+    fn give_up(&self) -> bool {
+        let mut slot = self.slot();
+        slot.is_gone |= !slot.is_picked;
+        slot.is_gone
+    }
+}
+
+/// The changes that wait.
+#[derive(Default)]
+pub(super) struct Queue(Mutex<Waiting>);
+
+impl Queue {
+    #[cfg(test)]
+    pub(super) fn has_members(&self) -> bool {
+        !lock(&self.0).members.is_empty()
+    }
+}
+
+#[derive(Default)]
+struct Waiting {
+    first: VecDeque<Arc<Ticket>>,
+    ordinary: VecDeque<Arc<Ticket>>,
+    /// Those whose statements are in the transaction that is under way.
+    members: Vec<Arc<Ticket>>,
+    /// There is a group, so that others wait.
+    is_busy: bool,
+}
+
+impl Waiting {
+    /// The next change, if it is one that is wanted, and its caller still waits.
+    fn next(&mut self, wanted: impl Fn(&Ticket) -> bool) -> Option<Arc<Ticket>> {
+        loop {
+            let line = if self.first.is_empty() {
+                &mut self.ordinary
+            } else {
+                &mut self.first
+            };
+            if !line.front().is_some_and(|ticket| wanted(ticket)) {
+                return None;
+            }
+            if let Some(ticket) = line.pop_front()
+                && ticket.pick()
+            {
+                return Some(ticket);
+            }
+        }
+    }
+}
+
+/// The right to run changes. Dropped, it passes to the next that waits.
+pub(super) struct Seat(Arc<Inner>);
+
+impl Seat {
+    pub(super) fn inner(&self) -> &Arc<Inner> {
+        &self.0
+    }
+
+    /// The next change that waits, if it shares transactions.
+    pub(super) fn join(&self) -> Option<Arc<Ticket>> {
+        lock(&self.0.queue.0).next(|ticket| ticket.scope == Scope::Shared)
+    }
+
+    /// Notes a change whose statements are in the transaction, so that its caller leads when the leader goes away.
+    pub(super) fn admit(&self, ticket: Arc<Ticket>) {
+        lock(&self.0.queue.0).members.push(ticket);
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let (next, _members) = {
+            let mut waiting = lock(&self.0.queue.0);
+            let next = waiting.next(|_| true);
+            waiting.is_busy = next.is_some();
+            (next, std::mem::take(&mut waiting.members))
+        };
+        if let Some(ticket) = next {
+            let group = group(Self(Arc::clone(&self.0)), Arc::clone(&ticket));
+            if let Err(group) = ticket.lead(group) {
+                pass(&self.0, group);
+            }
+        }
+    }
+}
+
+/// Finds another leader for a group. Where nobody waits for it, it is dropped.
+fn pass(inner: &Inner, mut group: Group) {
+    loop {
+        let next = {
+            let waiting = lock(&inner.queue.0);
+            let lines = waiting.members.iter();
+            let mut lines = lines.chain(&waiting.first).chain(&waiting.ordinary);
+            lines.find(|ticket| !ticket.slot().is_gone).cloned()
+        };
+        let Some(next) = next else {
+            return;
+        };
+        match next.lead(group) {
+            Ok(()) => return,
+            Err(back) => group = back,
+        }
+    }
+}
+
+/// A caller that waits for its change. Dropped before the change has begun, nothing is written.
+struct Caller {
+    inner: Arc<Inner>,
+    ticket: Arc<Ticket>,
+    /// The group that it leads.
+    group: Option<Group>,
+}
+
+impl Caller {
+    fn new(inner: &Arc<Inner>, turn: Turn, scope: Scope, job: Box<dyn Job>) -> Self {
+        let slot = Slot {
+            job: Some(job),
+            is_picked: false,
+            is_gone: false,
+            group: None,
+            waker: None,
+        };
+        let ticket = Arc::new(Ticket {
+            scope,
+            slot: Mutex::new(slot),
+        });
+        let mut waiting = lock(&inner.queue.0);
+        let is_busy = std::mem::replace(&mut waiting.is_busy, true);
+        if is_busy {
+            let line = match turn {
+                Turn::First => &mut waiting.first,
+                Turn::Ordinary => &mut waiting.ordinary,
+            };
+            line.push_back(Arc::clone(&ticket));
+        }
+        drop(waiting);
+        let group = (!is_busy && ticket.pick())
+            .then(|| group(Seat(Arc::clone(inner)), Arc::clone(&ticket)));
+        Self {
+            inner: Arc::clone(inner),
+            ticket,
+            group,
+        }
+    }
+
+    /// Leads a group on, where the caller leads one.
+    fn lead(&mut self, cx: &mut Context<'_>) {
+        // The end of a group may make the caller the leader of the next.
+        while let Some(mut group) = self.group.take().or_else(|| self.ticket.led(cx.waker())) {
+            // Not held meanwhile: a panic drops the group, which answers its other callers.
+            if group.as_mut().poll(cx).is_pending() {
+                self.group = Some(group);
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        let mut slot = self.ticket.slot();
+        slot.is_gone = true;
+        let (job, group) = (slot.job.take(), slot.group.take());
+        drop(slot);
+        drop(job);
+        if let Some(group) = self.group.take().or(group) {
+            pass(&self.inner, group);
+        }
+    }
+}
+
+/// Runs a change when its turn comes, and returns when it is on the disk.
+pub(super) async fn wait<T: Send + 'static>(
+    inner: &Arc<Inner>,
+    turn: Turn,
+    scope: Scope,
+    body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
+) -> Result<T, Fault> {
+    let (sender, mut answer) = oneshot::channel();
+    let job = Box::new(Statements {
+        body,
+        caller: sender,
+    });
+    let mut caller = Caller::new(inner, turn, scope, job);
+    let mut timer = caller
+        .group
+        .is_none()
+        .then(|| Box::pin(sleep(inner.patience)));
+    let answer = poll_fn(|cx| {
+        caller.lead(cx);
+        if let Poll::Ready(answer) = Pin::new(&mut answer).poll(cx) {
+            return Poll::Ready(answer.unwrap_or_else(|_| Err(lost())));
+        }
+        if let Some(waits) = &mut timer
+            && waits.as_mut().poll(cx).is_ready()
+        {
+            if caller.ticket.give_up() {
+                return Poll::Ready(Err(too_many(inner.patience)));
+            }
+            timer = None;
+        }
+        Poll::Pending
+    });
+    Ok(answer.await?)
+}
+
+/// The group was dropped: one of its changes has panicked.
+fn lost() -> StoreError {
+    let text = "another change of the same transaction panicked, so that it was rolled back";
+    StoreError::Unavailable(text.into())
+}
+
+fn too_many(patience: Duration) -> StoreError {
+    let text = format!(
+        "the change waited {} s for its turn to write, send fewer calls at once",
+        patience.as_secs()
+    );
+    StoreError::Unavailable(text.into())
+}
