@@ -113,6 +113,13 @@ impl Host {
         let tools = |cx: &ToolContext| self.tools(cx);
         Ok(self.turns.drive(&mut self.model.clone(), tools, cx).await?)
     }
+
+    /// Stores a user's message and answers it.
+    async fn respond(&self, message: &str, cx: &ToolContext) -> Result<Outcome, Error> {
+        let tools = |cx: &ToolContext| self.tools(cx);
+        let mut model = self.model.clone();
+        Ok(self.turns.respond(message, &mut model, tools, cx).await?)
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -148,8 +155,7 @@ async fn main() -> Result<(), Error> {
     let ann = host.begin("ann", "thread-1").await?;
     println!("{}", host.tools(&ann).explain("change_account"));
     let ask = "Send invoice 7 and import the payments.";
-    host.turns.say(ask, &ann).await?;
-    if let Outcome::Waiting(tickets) = host.drive(&ann).await? {
+    if let Outcome::Waiting(tickets) = host.respond(ask, &ann).await? {
         for ticket in tickets {
             let why = ticket.reason.unwrap_or_default();
             println!("waiting: {} {} ({why})", ticket.tool, ticket.arguments);
@@ -157,8 +163,7 @@ async fn main() -> Result<(), Error> {
     }
     // Another user's conversation goes on meanwhile. The model gives its calls the same ids.
     let cy = host.begin("cy", "thread-2").await?;
-    host.turns.say("How many invoices are unpaid?", &cy).await?;
-    if let Outcome::Said(text) = host.drive(&cy).await? {
+    if let Outcome::Said(text) = host.respond("How many invoices are unpaid?", &cy).await? {
         println!("model: {text}");
     }
     host.store.close().await;
@@ -207,9 +212,6 @@ async fn main() -> Result<(), Error> {
 
 /// Stops a run that a user does not want any more, by its row: the process that drives it may be another one.
 async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
-    host.turns
-        .say("Write a report about every invoice.", ann)
-        .await?;
     let running = RunFilter {
         conversation: ann.conversation().map(str::to_owned),
         state: Some(RunState::Running),
@@ -223,12 +225,12 @@ async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
         }
         Ok::<_, Error>(())
     };
-    let (ended, stopped) = futures::future::join(host.drive(ann), stop).await;
+    let answered = host.respond("Write a report about every invoice.", ann);
+    let (ended, stopped) = futures::future::join(answered, stop).await;
     stopped?;
     println!("stopped: {:?}", ended?);
     // The conversation goes on.
-    host.turns.say("Never mind.", ann).await?;
-    if let Outcome::Said(text) = host.drive(ann).await? {
+    if let Outcome::Said(text) = host.respond("Never mind.", ann).await? {
         println!("model: {text}");
     }
     Ok(())

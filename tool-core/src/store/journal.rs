@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use super::shield::shielded;
 use super::{
-    AuditRow, CallKey, EffectEnd, Ended, NewMessage, RunEnd, RunId, StoreError, StoreFuture,
+    AuditRow, CallKey, EffectEnd, Ended, NewMessage, NewRun, RunBegun, RunEnd, RunId, StoreError,
+    StoreFuture,
 };
 
 /// Changes that are written together or not at all.
 ///
-/// The end of a call changes the effect ledger, the audit and the thread, and the last message of a run ends the run. Where these are
-/// parts of one database, one transaction does it, which is one `fsync` in place of three, and no crash comes in between.
+/// The end of a call changes the effect ledger, the audit and the thread, the last message of a run ends the run, and a user's message may
+/// begin one. Where these are parts of one database, one transaction does it, which is one `fsync` in place of three, and no crash comes in
+/// between.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// What [`EffectLedger::end`](super::EffectLedger::end) takes.
@@ -22,6 +24,8 @@ pub struct Batch {
     pub message: Option<NewMessage>,
     /// What [`RunStore::end_run`](super::RunStore::end_run) takes.
     pub run: Option<EndedRun>,
+    /// What [`RunStore::begin_run`](super::RunStore::begin_run) takes.
+    pub begin: Option<NewRun>,
 }
 
 /// The end of an effect, for a [`Batch`].
@@ -47,7 +51,7 @@ pub struct EndedRun {
 }
 
 /// What the methods of the single stores would have returned for the parts of a [`Batch`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batched {
     /// Whether the effect ended within its lease.
     pub effect: Option<Ended>,
@@ -55,12 +59,14 @@ pub struct Batched {
     pub message: Option<u64>,
     /// Whether the run was this owner's.
     pub run: Option<bool>,
+    /// The run that was begun, or the one that goes on in its place. The other parts are written in both cases.
+    pub begun: Option<RunBegun>,
 }
 
 /// A database that can write a [`Batch`].
 pub trait BatchStore: Send + Sync + 'static {
     /// Does in one transaction, and in this order, what the single stores do with each part: ends the effect, writes the audit's row,
-    /// appends the message, ends the run.
+    /// appends the message, ends the run, begins a run.
     ///
     /// Where one part is refused, nothing is written, and the error is that of the part. A caller then writes the parts one by one.
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched>;

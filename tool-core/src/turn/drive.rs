@@ -10,7 +10,7 @@ use super::{ModelMessage, Stop, ToolMessage, Turn, TurnError, Turns, thread};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::gate::approval::Ticket;
-use crate::store::{EffectRow, Message, RunCause, RunId};
+use crate::store::{EffectRow, Journal, Message, RunCause, RunId};
 use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
@@ -132,16 +132,27 @@ impl Turns {
         tools: impl Fn(&ToolContext) -> Toolset,
         cx: &ToolContext,
     ) -> Result<Outcome, TurnError> {
-        let mut thread_now = self.read(cx).await?;
+        let thread_now = self.read(cx).await?;
         if let Some((last, _, false)) = thread_now.last_of_model()?
             && is_last(&last.message)
         {
             return Ok(said(&last.message));
         }
-        let held = match self.hold(thread(cx)?, cx).await? {
-            Hold::Mine(held) => held,
-            Hold::Busy(id) => return Ok(Outcome::Busy(id)),
-        };
+        match self.hold(thread(cx)?, cx).await? {
+            Hold::Mine(held) => self.drive_held(model, tools, cx, thread_now, held).await,
+            Hold::Busy(id) => Ok(Outcome::Busy(id)),
+        }
+    }
+
+    /// [`drive`](Self::drive), by a run that is held.
+    pub(super) async fn drive_held<M: Model + ?Sized>(
+        &self,
+        model: &mut M,
+        tools: impl Fn(&ToolContext) -> Toolset,
+        cx: &ToolContext,
+        mut thread_now: Thread<'_>,
+        held: Held,
+    ) -> Result<Outcome, TurnError> {
         let cx = &held.context(cx);
         let steps = self.steps(model, tools, cx, &mut thread_now, &held);
         let outcome = match held.during(Box::pin(steps)).await {
@@ -159,11 +170,16 @@ impl Turns {
 
     /// The end of a run that is stored with its last message, where threads and runs are parts of one database.
     fn last_of_run(&self, held: &Held, cause: RunCause) -> Option<Last> {
-        let journal = self.journal.as_ref()?;
-        (self.runs.journal().as_ref() == Some(journal)).then(|| Last {
-            journal: journal.clone(),
+        Some(Last {
+            journal: self.one_database()?.clone(),
             run: held.ending(cause),
         })
+    }
+
+    /// The transactions of the database that has threads and runs.
+    pub(super) fn one_database(&self) -> Option<&Journal> {
+        let journal = self.journal.as_ref()?;
+        (self.runs.journal().as_ref() == Some(journal)).then_some(journal)
     }
 
     async fn steps<M: Model + ?Sized>(

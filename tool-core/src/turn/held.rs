@@ -13,8 +13,9 @@ use super::{TurnError, Turns};
 use crate::context::ToolContext;
 use crate::env;
 use crate::store::{
-    EndedRun, NewRun, RunBegun, RunCause, RunEnd, RunId, RunProgress, RunRow, RunState, RunStop,
-    RunStore, StoreError, ThreadId, Timestamp, Usage,
+    Batch, EndedRun, Journal, NewMessage, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId,
+    RunProgress, RunRow, RunState, RunStop, RunStore, Scope, StoreError, ThreadId, Timestamp,
+    Usage,
 };
 use crate::toolset::Toolset;
 
@@ -104,25 +105,71 @@ struct State {
 impl Turns {
     /// Begins a run of a thread.
     pub(super) async fn hold(&self, thread: ThreadId, cx: &ToolContext) -> Result<Hold, TurnError> {
+        let new = self.new_run(thread, cx);
+        let begun = match self.runs.begin_run(new.clone()).await {
+            // Perhaps only the answer was lost. The owner is the same, so that the run is not begun twice.
+            Err(StoreError::Unavailable(_)) => self.runs.begin_run(new.clone()).await?,
+            begun => begun?,
+        };
+        Ok(self.held(begun, new, cx))
+    }
+
+    /// Stores a message and begins a run of its thread, in one transaction.
+    pub(super) async fn hold_with(
+        &self,
+        message: NewMessage,
+        journal: &Journal,
+        cx: &ToolContext,
+    ) -> Result<Hold, TurnError> {
+        let new = self.new_run(message.thread.clone(), cx);
+        let batch = Batch {
+            message: Some(message),
+            begin: Some(new.clone()),
+            ..Batch::default()
+        };
+        let begun = match journal.write(batch).await {
+            Ok(done) => done.begun,
+            // Perhaps only the answer was lost. The message is stored where the run has begun, and must not be stored twice.
+            Err(error @ StoreError::Unavailable(_)) => match self.running(&new.thread).await {
+                Ok(Some(row)) if row.owner == new.owner => Some(RunBegun::Begun(Box::new(row))),
+                _ => return Err(error.into()),
+            },
+            Err(error) => return Err(error.into()),
+        };
+        let begun =
+            begun.ok_or_else(|| StoreError::Corrupt("a batch has not begun its run".to_owned()))?;
+        Ok(self.held(begun, new, cx))
+    }
+
+    /// The run of a thread that goes on.
+    pub(super) async fn running(&self, thread: &ThreadId) -> Result<Option<RunRow>, StoreError> {
+        let running = RunFilter {
+            conversation: Some(thread.conversation().to_owned()),
+            state: Some(RunState::Running),
+            limit: Some(1),
+            ..RunFilter::default()
+        };
+        let scope = Scope::Workspace(thread.workspace());
+        Ok(self.runs.list_runs(scope, &running).await?.pop())
+    }
+
+    fn new_run(&self, thread: ThreadId, cx: &ToolContext) -> NewRun {
         let (process, serial) = env::serial();
         let now = Timestamp::now();
-        let new = NewRun {
+        NewRun {
             thread,
             principal: cx.user().map(str::to_owned),
             agent: cx.agent().map(str::to_owned),
             owner: format!("{process:016x}{serial:016x}"),
             at: now,
             lease_until: now.plus(self.lease),
-        };
-        let owner = new.owner.clone();
-        let begun = match self.runs.begin_run(new.clone()).await {
-            // Perhaps only the answer was lost. The owner is the same, so that the run is not begun twice.
-            Err(StoreError::Unavailable(_)) => self.runs.begin_run(new).await?,
-            begun => begun?,
-        };
+        }
+    }
+
+    fn held(&self, begun: RunBegun, new: NewRun, cx: &ToolContext) -> Hold {
         let row = match begun {
             RunBegun::Begun(row) => *row,
-            RunBegun::Busy(row) => return Ok(Hold::Busy(row.id)),
+            RunBegun::Busy(row) => return Hold::Busy(row.id),
         };
         let calls = cx
             .cancellation()
@@ -130,23 +177,23 @@ impl Turns {
         let inner = Arc::new(Inner {
             runs: Arc::clone(&self.runs),
             id: row.id,
-            owner,
+            owner: new.owner,
             term: self.lease,
             calls,
             halted: CancellationToken::new(),
             state: Mutex::new(State {
-                renew_at: now.plus(self.lease / 3),
+                renew_at: new.at.plus(self.lease / 3),
                 progress: row.progress,
                 halt: None,
             }),
         });
         let live = self.live.clone();
         live.lock().insert(inner.id.clone(), Arc::downgrade(&inner));
-        Ok(Hold::Mine(Held {
+        Hold::Mine(Held {
             inner,
             live,
             ended: false,
-        }))
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rows of runs: to list, to read, and to cancel them.
 
 use super::{TurnError, Turns};
-use crate::store::{RunFilter, RunId, RunRow, RunState, RunStop, Scope, ThreadId};
+use crate::store::{RunFilter, RunId, RunRow, RunStop, Scope, ThreadId};
 
 /// What a user's message does to a run that is under way in its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ pub enum Arrival {
 }
 
 impl Turns {
-    /// What a message that [`say`](Self::say) stores does to a run that is under way.
+    /// What a message that [`say`](Self::say) or [`respond`](Self::respond) stores does to a run that is under way.
     #[must_use]
     pub fn arrival(mut self, arrival: Arrival) -> Self {
         self.arrival = arrival;
@@ -68,13 +68,7 @@ impl Turns {
 
     /// Asks the run of a thread to end because of a new message.
     pub(super) async fn interrupt(&self, thread: &ThreadId) -> Result<(), TurnError> {
-        let running = RunFilter {
-            conversation: Some(thread.conversation().to_owned()),
-            state: Some(RunState::Running),
-            limit: Some(1),
-            ..RunFilter::default()
-        };
-        for run in self.runs(thread.workspace(), &running).await? {
+        if let Some(run) = self.running(thread).await? {
             self.runs.stop_run(&run.id, RunStop::Interrupt).await?;
             self.live.stop(&run.id, RunStop::Interrupt);
         }

@@ -43,6 +43,16 @@ pub(super) struct Thread<'s> {
 }
 
 impl<'s> Thread<'s> {
+    /// A thread of which nothing is read yet: [`catch_up`](Self::catch_up) reads it.
+    pub(super) fn unread(store: &'s Arc<dyn ThreadStore>, id: ThreadId) -> Self {
+        Self {
+            store,
+            id,
+            messages: Vec::new(),
+            last: 0,
+        }
+    }
+
     /// Reads a thread; of a long one only the messages after a sequence number.
     pub(super) async fn read(
         store: &'s Arc<dyn ThreadStore>,

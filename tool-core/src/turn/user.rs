@@ -9,10 +9,12 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Arrival, TurnError, Turns, thread};
+use super::thread::Thread;
+use super::{Arrival, Hold, Model, Outcome, TurnError, Turns, thread};
 use crate::context::ToolContext;
 use crate::output::{Part, Source, parts_as_text};
 use crate::store::{NewMessage, Role, StoreError, ThreadId, Timestamp};
+use crate::toolset::Toolset;
 
 /// A user's message: text, images and files.
 ///
@@ -239,7 +241,8 @@ impl Turns {
     /// The message is a text, a [`Part`], or a list of parts: text, images and files, as base64 text or at an address. A message
     /// that no provider takes is not stored: [`TurnError::Message`].
     ///
-    /// A message that arrives while a run is under way waits or interrupts it, as [`Arrival`] says.
+    /// A message that arrives while a run is under way waits or interrupts it, as [`Arrival`] says. [`respond`](Self::respond) stores a
+    /// message and answers it.
     ///
     /// ```
     /// use tool_core::store::MemoryStore;
@@ -265,16 +268,72 @@ impl Turns {
         message: impl Into<UserMessage>,
         cx: &ToolContext,
     ) -> Result<u64, TurnError> {
-        let message = message.into();
-        message.check()?;
-        let content = serde_json::to_string(&message)
-            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        let thread = thread(cx)?;
-        let seq = self.append(Role::User, &thread, content).await?;
+        let message = of_user(&message.into(), cx)?;
+        let thread = message.thread.clone();
+        let seq = self.threads.append(message).await?;
         if self.arrival == Arrival::Interrupt {
             self.interrupt(&thread).await?;
         }
         Ok(seq)
+    }
+
+    /// Stores a user's message and answers it: [`say`](Self::say), then [`drive`](Self::drive).
+    ///
+    /// Where threads and runs are parts of one database ([`Journal`](crate::store::Journal)), the message is stored in the transaction
+    /// that begins the run. That is one `fsync` less, and no other drive of the thread comes in between.
+    ///
+    /// Where another run of the thread goes on, the message is stored all the same, and the outcome is [`Outcome::Busy`]: that run reads
+    /// the message or is interrupted by it, as [`Arrival`] says. An error of a store before the run has begun is the error of `say`.
+    ///
+    /// ```
+    /// use futures::future::BoxFuture;
+    /// use tool_core::store::MemoryStore;
+    /// use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+    /// use tool_core::{ToolContext, ToolError, Toolset};
+    ///
+    /// struct Echo;
+    ///
+    /// impl Model for Echo {
+    ///     fn next<'a>(&'a mut self, request: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    ///         let text = request.messages.last().map_or("", |message| &message.content);
+    ///         Box::pin(std::future::ready(Ok(ModelMessage::text(text))))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tool_core::turn::TurnError> {
+    /// let turns = Turns::new(MemoryStore::default());
+    /// let cx = ToolContext::builder().workspace("acme").conversation("main").user("ann").build();
+    /// let outcome = turns.respond("Hello.", &mut Echo, |_| Toolset::default(), &cx).await?;
+    /// assert!(matches!(outcome, Outcome::Said(text) if text == r#""Hello.""#));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn respond<M: Model + ?Sized>(
+        &self,
+        message: impl Into<UserMessage>,
+        model: &mut M,
+        tools: impl Fn(&ToolContext) -> Toolset,
+        cx: &ToolContext,
+    ) -> Result<Outcome, TurnError> {
+        let Some(journal) = self.one_database() else {
+            self.say(message, cx).await?;
+            return self.drive(model, tools, cx).await;
+        };
+        let message = of_user(&message.into(), cx)?;
+        let id = message.thread.clone();
+        match self.hold_with(message, journal, cx).await? {
+            Hold::Mine(held) => {
+                let unread = Thread::unread(&self.threads, id);
+                self.drive_held(model, tools, cx, unread, held).await
+            }
+            Hold::Busy(run) if self.arrival == Arrival::Wait => Ok(Outcome::Busy(run)),
+            Hold::Busy(_) => {
+                self.interrupt(&id).await?;
+                // The run may have ended already.
+                self.drive(model, tools, cx).await
+            }
+        }
     }
 
     /// Stores a system message in the conversation of a context: instructions that the model follows from here on. Returns its
@@ -305,23 +364,26 @@ impl Turns {
             return Err(MessageError::Blank.into());
         }
         let content = serde_json::Value::from(text).to_string();
-        self.append(Role::System, &thread(cx)?, content).await
-    }
-
-    async fn append(
-        &self,
-        role: Role,
-        thread: &ThreadId,
-        content: String,
-    ) -> Result<u64, TurnError> {
-        let message = NewMessage {
-            thread: thread.clone(),
-            role,
-            answers: None,
-            follows: None,
-            content,
-            at: Timestamp::now(),
-        };
+        let message = new_message(Role::System, thread(cx)?, content);
         Ok(self.threads.append(message).await?)
+    }
+}
+
+/// A user's message for the thread of a context.
+fn of_user(message: &UserMessage, cx: &ToolContext) -> Result<NewMessage, TurnError> {
+    message.check()?;
+    let content =
+        serde_json::to_string(message).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    Ok(new_message(Role::User, thread(cx)?, content))
+}
+
+fn new_message(role: Role, thread: ThreadId, content: String) -> NewMessage {
+    NewMessage {
+        thread,
+        role,
+        answers: None,
+        follows: None,
+        content,
+        at: Timestamp::now(),
     }
 }

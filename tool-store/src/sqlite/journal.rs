@@ -13,7 +13,12 @@ impl BatchStore for SqliteStore {
             if let Some(message) = &batch.message {
                 message.check()?;
             }
-            self.change_first(|db| Box::pin(write(db, batch))).await
+            if batch.begin.is_some() {
+                // It begins work.
+                self.change(|db| Box::pin(write(db, batch))).await
+            } else {
+                self.change_first(|db| Box::pin(write(db, batch))).await
+            }
         })
     }
 }
@@ -32,6 +37,9 @@ async fn write(db: &mut SqliteConnection, batch: Batch) -> Result<Batched, Fault
     if let Some(run) = &batch.run {
         let ended = super::run::change_row(&mut *db, &run.id, |row| row.end(&run.owner, run.end));
         done.run = Some(ended.await?.is_some_and(|(ended, _)| ended));
+    }
+    if let Some(new) = batch.begin {
+        done.begun = Some(super::run::begin(db, new).await?);
     }
     Ok(done)
 }

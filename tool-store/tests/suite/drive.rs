@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use tokio::sync::Notify;
 use tool_core::prelude::*;
 use tool_core::store::*;
-use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, Turn, Turns};
+use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, Turn, TurnError, Turns};
 use tool_core::{Approvals, CancellationToken, Gate, KeyRing, Reply, Toolset};
 
 use crate::both;
@@ -526,6 +526,78 @@ both! {
         assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
         let model = Script::new([ModelMessage::text("this")]);
         assert_eq!(said(&drive(&turns, &model, &cx).await), "this");
+    }
+
+    // B11: a message is stored and answered by one call
+    #[test]
+    async fn respond_stores_a_message_and_answers_it(store: impl Both) {
+        // Threads and runs in one database, and in two.
+        let runs = Arc::new(MemoryStore::default());
+        for (turns, earlier) in [(turns(&store), 0), (Turns::shared(Arc::new(store.clone()), runs), 3)] {
+            let (desk, model) = (Desk::default(), Script::new([calls(&["quick"]), ModelMessage::text("done")]));
+            let outcome = turns.respond("Hello.", &mut model.clone(), |_| tools(), &cx(&desk)).await.unwrap();
+            assert_eq!((said(&outcome), desk.done(), model.asked()), ("done", 1, 2));
+            let messages = ThreadStore::read(&store, &thread("t"), None).await.unwrap();
+            let roles = messages[earlier..].iter().map(|message| message.role).collect::<Vec<_>>();
+            assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant][..roles.len()]);
+            assert_eq!(causes(&turns).await, [Some(RunCause::Replied)]);
+        }
+    }
+
+    // B11: a message that no provider takes is not stored, and begins no run
+    #[test]
+    async fn respond_to_a_wrong_message_begins_nothing(store: impl Both) {
+        let (turns, model) = (turns(&store), Script::default());
+        let error = turns.respond("", &mut model.clone(), |_| tools(), &cx(&Desk::default())).await.unwrap_err();
+        assert!(matches!(error, TurnError::Message(_)), "{error}");
+        assert!(rows(&turns).await.is_empty());
+        assert!(ThreadStore::read(&store, &thread("t"), None).await.unwrap().is_empty());
+    }
+
+    // B11: where a run of the thread goes on, the message waits for it as one of `say` does
+    #[test]
+    async fn respond_to_a_busy_thread_stores_the_message(store: impl Both) {
+        let (turns, desk) = (turns(&store), Desk::default());
+        let cx = cx(&desk);
+        let first = Script::new([calls(&["slow"]), ModelMessage::text("both read")]);
+        let running = tokio::spawn({
+            let (turns, mut model, cx) = (turns.clone(), first.clone(), cx.clone());
+            async move { turns.respond("Work.", &mut model, |_| tools(), &cx).await.unwrap() }
+        });
+        desk.began.notified().await;
+        let second = Script::default();
+        let busy = turns.respond("And this.", &mut second.clone(), |_| tools(), &cx).await.unwrap();
+        assert!(matches!(&busy, Outcome::Busy(id) if id.number() == 1), "{busy:?}");
+        desk.go.notify_one();
+        assert_eq!(said(&running.await.unwrap()), "both read");
+        assert_eq!((first.asked(), second.asked()), (2, 0));
+        let messages = ThreadStore::read(&store, &thread("t"), None).await.unwrap();
+        assert_eq!(messages.iter().filter(|message| message.role == Role::User).count(), 2);
+        assert_eq!(rows(&turns).await.len(), 1);
+    }
+
+    // B11: where a run of the thread goes on, the message interrupts it as one of `say` does
+    #[test]
+    async fn respond_interrupts_the_run_of_a_busy_thread(store: impl Both) {
+        let (turns, desk) = (turns(&store).arrival(Arrival::Interrupt), Desk::default());
+        let cx = cx(&desk);
+        turns.say("Work.", &cx).await.unwrap();
+        let model = Script::default();
+        let running = start(&turns, &model, &cx);
+        model.hangs.notified().await;
+        let second = Script::new([ModelMessage::text("this")]);
+        let outcome = turns.respond("No, this.", &mut second.clone(), |_| tools(), &cx).await.unwrap();
+        let interrupted = running.await.unwrap();
+        assert!(matches!(interrupted, Outcome::Interrupted), "{interrupted:?}");
+        let outcome = match outcome {
+            // The run had not ended yet.
+            Outcome::Busy(_) => drive(&turns, &second, &cx).await,
+            outcome => outcome,
+        };
+        assert_eq!(said(&outcome), "this");
+        let messages = ThreadStore::read(&store, &thread("t"), None).await.unwrap();
+        assert_eq!(messages.iter().filter(|message| message.role == Role::User).count(), 2);
+        assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
     }
 
     // A13: a later call runs before an earlier one that waits

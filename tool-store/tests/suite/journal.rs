@@ -45,6 +45,7 @@ fn whole(name: &str, run: &RunId) -> Batch {
                 progress: RunProgress::default(),
             },
         }),
+        begin: None,
     }
 }
 
@@ -65,7 +66,7 @@ both! {
         store.begin(intent("a"), None).await.unwrap();
         let run = begin(&store, "t").await;
         let done = store.write_batch(whole("a", &run)).await.unwrap();
-        assert_eq!(done, Batched { effect: Some(Ended::InTime), message: Some(1), run: Some(true) });
+        assert_eq!(done, Batched { effect: Some(Ended::InTime), message: Some(1), run: Some(true), begun: None });
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, true));
         let effect = EffectLedger::get(&store, &key("a")).await.unwrap().unwrap();
         assert_eq!(effect.result.as_deref(), Some(r#""succeeded""#));
@@ -113,6 +114,26 @@ both! {
         "behind".clone_into(&mut batch.run.as_mut().unwrap().owner);
         assert_eq!(store.write_batch(batch).await.unwrap().run, Some(false));
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, false));
+    }
+
+    // B11: a message is stored in the transaction that begins its run, and also where another run goes on
+    #[test]
+    async fn batch_begins_a_run(store: impl Parts) {
+        let batch = || Batch {
+            message: Some(message("t", Role::User, None)),
+            begin: Some(run("t")),
+            ..Batch::default()
+        };
+        let done = store.write_batch(batch()).await.unwrap();
+        let Some(RunBegun::Begun(row)) = done.begun else { panic!("{done:?}") };
+        assert_eq!((done.message, row.id.number(), row.state), (Some(1), 1, RunState::Running));
+        let other = NewRun { owner: "behind".to_owned(), ..run("t") };
+        let done = store.write_batch(Batch { begin: Some(other), ..batch() }).await.unwrap();
+        assert_eq!((done.message, done.begun), (Some(2), Some(RunBegun::Busy(row.clone()))));
+        // A message that is refused begins no run.
+        let foreign = Batch { message: Some(message("u", Role::Tool, None)), begin: Some(run("u")), ..Batch::default() };
+        conflict(store.write_batch(foreign).await, "answers a call");
+        assert_eq!(store.list_runs(Scope::All, &RunFilter::default()).await.unwrap(), [*row]);
     }
 
     // B11: of 32 batches that end one call, one is written

@@ -12,6 +12,7 @@ impl Tables {
             audit,
             message,
             run,
+            begin,
         } = batch;
         // First everything that can be refused, so that a batch that is refused changes nothing.
         if let Some(EndedEffect { key, owner, end }) = &effect {
@@ -32,6 +33,9 @@ impl Tables {
         }
         if let Some(run) = run {
             done.run = Some(self.runs.end(&run.id, &run.owner, run.end));
+        }
+        if let Some(new) = begin {
+            done.begun = Some(self.runs.begin(new));
         }
         Ok(done)
     }

@@ -20,7 +20,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    fn begin(&mut self, new: NewRun) -> RunBegun {
+    pub(super) fn begin(&mut self, new: NewRun) -> RunBegun {
         let running = self.running.get(&new.thread);
         let running = running.and_then(|id| self.rows.get(id)).cloned();
         let next = self.last.get(&new.thread).unwrap_or(&0) + 1;
