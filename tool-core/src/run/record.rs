@@ -110,7 +110,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
     else {
         return CallResult::refused_in(cx, call, error);
     };
-    if let Some(gated) = gated.as_ref().filter(|_| !is_undecided) {
+    if let Some(gated) = &gated {
         gated.has_left_nothing();
     }
     let identity = match gated {

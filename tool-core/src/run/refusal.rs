@@ -101,7 +101,7 @@ impl Refused<'_> {
                 match self.judge(gate, error, &reason).await {
                     Refusal::Stands(error) => Why::Foreign(error),
                     Refusal::Before(Before::Unsettled(row)) => Why::Before(Before::Unsettled(row)),
-                    Refusal::Before(Before::Stored(_)) => Why::Foreign(ToolError::of(
+                    Refusal::Before(Before::Stored { .. }) => Why::Foreign(ToolError::of(
                         ErrorKind::Interrupted,
                         "an earlier run of this call, with another tool or other arguments, has ended already; the call is not run again",
                     )),
@@ -160,7 +160,7 @@ pub(crate) async fn refuse(
     error: ToolError,
     why: &str,
 ) -> CallResult {
-    let refusal = match gate.map(|gate| (gate, Gated::open(cx, call, None))) {
+    let refusal = match gate.map(|gate| (gate, Gated::open(cx, call, None, Some(gate)))) {
         Some((gate, Ok(gated))) => {
             let gated = &gated;
             let refused = Refused {
