@@ -8,6 +8,7 @@ use tool_core::store::{
 };
 
 use super::columns::Columns;
+use super::queue::Turn;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
@@ -187,15 +188,18 @@ impl AuditSink for SqliteStore {
 
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         step(async move {
-            self.change(|db| {
+            // The end of a call that has no row in the ledger goes before the beginnings that wait, like the end of one that has.
+            let ends = rows.iter().any(|row| row.outcome.is_some());
+            let turn = if ends { Turn::First } else { Turn::Ordinary };
+            let written = self.writer.change(turn, |db| {
                 Box::pin(async move {
                     for row in &rows {
                         save(&mut *db, row).await?;
                     }
                     Ok(())
                 })
-            })
-            .await
+            });
+            written.await
         })
     }
 

@@ -302,13 +302,19 @@ async fn ends_run_before_waiting_beginnings() {
     let (ended, renewed) = (key("ended"), key("renewed"));
     let mut end = store.end(&ended, "run-1", end);
     let mut renew = EffectLedger::renew(&store, &renewed, "run-1", records::at(9_000));
+    let mut audit = store.write(vec![AuditRow {
+        outcome: Some("ok".to_owned()),
+        ..row("read", 10)
+    }]);
     assert!(poll!(&mut end).is_pending());
     assert!(poll!(&mut renew).is_pending());
+    assert!(poll!(&mut audit).is_pending());
     release.send(()).unwrap();
     let begun = || order.lock().unwrap().len();
     let ends = async {
         end.await.unwrap();
         assert!(renew.await.unwrap());
+        audit.await.unwrap();
         begun()
     };
     let (held, before, all) = futures::join!(held, ends, join_all(waiting));
