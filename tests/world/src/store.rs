@@ -329,7 +329,7 @@ impl EffectLedger for HostStore {
         self.op("ledger.begin", move |store| {
             Box::pin(async move {
                 let begun = store.begin(intent, audit).await?;
-                if begun == Begun::New {
+                if !matches!(begun, Begun::Replay(_)) {
                     let mut facts = world.facts();
                     facts.stored_changes += 1;
                     let order = facts.stored_changes;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::form;
 use crate::call::{CallResult, ToolCall};
 use crate::context::{CallScope, ToolContext};
-use crate::error::ToolError;
+use crate::error::{ErrorKind, ToolError};
 use crate::gate::hash::{contract, sha256};
 use crate::gate::policy::DecisionId;
 use crate::redact::Redactor;
@@ -41,6 +41,12 @@ impl End {
         }
     }
 
+    /// The same for a call that may be dispatched again, whose row has to give way to that of its next run.
+    pub(crate) fn open(self) -> Self {
+        let outcome = ErrorKind::Interrupted.as_str();
+        Self { outcome, ..self }
+    }
+
     pub(crate) fn failed(error: &ToolError, took: Duration) -> Self {
         Self {
             outcome: error.kind().as_str(),
@@ -63,6 +69,8 @@ pub(crate) struct Verdicts {
     pub(crate) approval: Option<String>,
     pub(crate) approver: Option<String>,
     pub(crate) attempt: u32,
+    /// Which attempt in the ledger, and the operator who has allowed it, if it is not the first.
+    pub(crate) rerun: Option<(u32, String)>,
 }
 
 /// A row that may hold secrets. Only [`Draft::row`] takes the row out, and that masks them.
@@ -198,6 +206,9 @@ impl Late {
         row.approver.clone_from(&verdicts.approver);
         row.attempt = verdicts.attempt.max(1);
         row.notes = cx.notes();
+        if let Some((attempt, operator)) = &verdicts.rerun {
+            row = row.again(*attempt, operator);
+        }
         let draft = Draft(row);
         match &self.end {
             Some(end) => draft.end(end),

@@ -303,7 +303,10 @@ impl Gate {
     /// Says what became of an effect that the ledger calls ambiguous, by the key of its call; `operator` is named in the row.
     ///
     /// `Succeeded` takes the output as JSON text, `Failed` the words that the model reads; a later dispatch of the same call answers
-    /// with them. `Rerun` lets it run once more.
+    /// with them. `Rerun` lets it run once more; that attempt has an audit row of its own ([`CallId::attempt`]).
+    ///
+    /// The audit gets a row of its own that names the operator; where the audit is required and that row cannot be written, nothing is
+    /// settled.
     pub async fn resolve(
         &self,
         key: &CallKey,
@@ -314,6 +317,21 @@ impl Gate {
             return Err(ToolError::unavailable("the effect ledger"));
         };
         let resolution = stored_resolution(resolution)?;
+        if !self.0.audit.is_off() {
+            let row = ledger.store.get(key).await.map_err(ToolError::shown)?;
+            let row = row.ok_or_else(|| ToolError::shown(EffectClaim::missing(key)))?;
+            // What the ledger would refuse leaves no row.
+            let mut claim = EffectClaim {
+                row: row.clone(),
+                released: false,
+            };
+            claim
+                .resolve(resolution.clone(), operator, Timestamp::now())
+                .map_err(ToolError::shown)?;
+            self.audit_settled("effect.resolve", &row, &resolution, operator, None)
+                .await
+                .map_err(ToolError::shown)?;
+        }
         let resolved = ledger
             .store
             .resolve(key, resolution, operator, Timestamp::now())
@@ -339,7 +357,7 @@ impl Gate {
         let resolution = stored_resolution(resolution)?;
         let row = ledger.store.get(key).await.map_err(ToolError::shown)?;
         let row = row.ok_or_else(|| ToolError::shown(EffectClaim::missing(key)))?;
-        self.audit_force(&row, &resolution, operator, reason)
+        self.audit_settled("effect.force", &row, &resolution, operator, Some(reason))
             .await
             .map_err(ToolError::shown)?;
         let forced = ledger
@@ -349,32 +367,36 @@ impl Gate {
         forced.map_err(ToolError::shown)
     }
 
-    /// Writes that an operator forces an effect.
-    async fn audit_force(
+    /// Writes that an operator settles an effect.
+    async fn audit_settled(
         &self,
+        action: &str,
         row: &EffectRow,
         resolution: &Resolution,
         operator: &str,
-        reason: &str,
+        reason: Option<&str>,
     ) -> Result<(), StoreError> {
         if self.0.audit.is_off() {
             return Ok(());
         }
         let intent = &row.intent;
         let identity = CallId::alone(intent.identity.workspace())?;
-        let details = serde_json::json!({
+        let mut details = serde_json::json!({
             "key": intent.identity.key().as_str(),
             "state": row.state.as_str(),
+            "attempt": row.attempt,
             "lease_until": intent.lease_until,
             "resolution": resolution.as_str(),
-            "reason": reason,
         });
+        if let Some(reason) = reason {
+            details["reason"] = reason.into();
+        }
         let audit = AuditRow {
             principal: Some(operator.to_owned()),
             thread: intent.thread.clone(),
             outcome: Some("ok".to_owned()),
             notes: vec![AuditNote {
-                action: "effect.force".to_owned(),
+                action: action.to_owned(),
                 details: details.to_string(),
             }],
             ..AuditRow::new(identity, &*intent.call, &*intent.tool, Timestamp::now())

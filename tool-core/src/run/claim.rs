@@ -28,6 +28,8 @@ pub(super) struct Claim {
 pub(super) enum Begun {
     /// It runs now, and nowhere else.
     New(Claim),
+    /// The same, as a later attempt, which an operator has allowed.
+    Again(Claim, u32, String),
     /// The ledger has a row of its identity.
     Known(Known),
 }
@@ -191,12 +193,16 @@ pub(super) async fn claim(
         Trail::Together(row) => Some(row),
         Trail::Nothing | Trail::Apart(_) => None,
     };
+    let claim = || Claim {
+        ledger: ledger.clone(),
+        key,
+        owner,
+    };
     match ledger.store.begin(intent, audit).await {
-        Ok(store::Begun::New) => Ok(Begun::New(Claim {
-            ledger: ledger.clone(),
-            key,
-            owner,
-        })),
+        Ok(store::Begun::New) => Ok(Begun::New(claim())),
+        Ok(store::Begun::Again { attempt, operator }) => {
+            Ok(Begun::Again(claim(), attempt, operator))
+        }
         Ok(store::Begun::Replay(row)) => Ok(Begun::Known(Known::Before(before(row)))),
         Err(StoreError::Conflict(why)) => conflict(gate, prepared, why).await.map(Begun::Known),
         Err(error) => Err(unavailable(&error)),
@@ -234,7 +240,7 @@ pub(super) async fn known(
             released: false,
         };
         return match EffectClaim::begin(Some(claim), intent) {
-            Ok((store::Begun::New, _)) => Ok(None),
+            Ok((store::Begun::New | store::Begun::Again { .. }, _)) => Ok(None),
             Ok((store::Begun::Replay(row), _)) => Ok(Some(Known::Before(before(row)))),
             Err(StoreError::Conflict(why)) => conflict(gate, prepared, why).await.map(Some),
             Err(error) => Err(unavailable(&error)),
@@ -298,6 +304,17 @@ impl Claim {
                 }
             }
         }
+    }
+
+    /// Gives the claim of a call back that cannot begin: its next dispatch takes it.
+    pub(super) async fn give_back(self) {
+        let end = EffectEnd {
+            state: EffectState::Failed,
+            result: None,
+            at: Timestamp::now(),
+            released: true,
+        };
+        Ending { claim: self, end }.write().await;
     }
 
     /// The end of the run, for the ledger.

@@ -30,7 +30,16 @@ pub(super) async fn required(
     row: AuditRow,
     deadline: Option<Instant>,
 ) -> Result<Audited, ToolError> {
-    let write = sink.write(vec![row]);
+    required_all(sink, vec![row], deadline).await
+}
+
+/// The same for several rows.
+pub(super) async fn required_all(
+    sink: &Arc<dyn AuditSink>,
+    rows: Vec<AuditRow>,
+    deadline: Option<Instant>,
+) -> Result<Audited, ToolError> {
+    let write = sink.write(rows);
     let written = match deadline {
         None => Ok(write.await),
         Some(deadline) => tokio::time::timeout_at(deadline, write).await,

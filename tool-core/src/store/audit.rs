@@ -16,7 +16,8 @@ pub struct AuditNote {
 /// What is remembered of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
-    /// The identity of the call, which names its workspace. A call has one row.
+    /// The identity of the call, which names its workspace. A call has one row, and each attempt that an operator has allowed has one
+    /// more, under [`CallId::attempt`].
     pub identity: CallId,
     /// The model's own id of the call.
     pub call: String,
@@ -108,8 +109,26 @@ impl AuditRow {
         }
     }
 
-    /// The outcomes with which a call is still open: it waits, or an earlier run of it has no known end. The call may be dispatched
-    /// again.
+    /// The same for a later attempt, which an operator has allowed: it has an identity and a row of its own, with a note of the action
+    /// `effect.rerun` that names the key of the call, the attempt and the operator.
+    #[must_use]
+    pub fn again(mut self, attempt: u32, operator: &str) -> Self {
+        let key = self.identity.key();
+        let details = serde_json::json!({
+            "key": key.as_str(),
+            "attempt": attempt,
+            "operator": operator,
+        });
+        self.notes.push(AuditNote {
+            action: "effect.rerun".to_owned(),
+            details: details.to_string(),
+        });
+        self.identity = self.identity.attempt(attempt);
+        self
+    }
+
+    /// The outcomes with which a call is still open: it waits, it did not begin, an earlier run of it has no known end, or it only read
+    /// and nobody has its result. The call may be dispatched again.
     pub const OPEN: &'static [&'static str] = &["pending", "unavailable", "interrupted"];
 
     /// Whether the row has its final outcome, and is never replaced: it has an outcome that is not one of [`OPEN`](Self::OPEN).

@@ -46,7 +46,7 @@ pub struct EffectClaim {
 impl EffectClaim {
     /// A step of [`EffectLedger::begin`](super::EffectLedger::begin). Takes what is stored under the intent's key, or else under its
     /// earlier key, gives what to answer and the claim to store instead, under the key of its own identity; none where that stays as it
-    /// is. The audit row belongs to [`Begun::New`] alone. Where the claim to store has a key other than the stored one, it replaces that.
+    /// is. [`Begun::audit_row`] gives the audit row to store with it. Where the claim to store has a key other than the stored one, it replaces that.
     ///
     /// Conflict where the key belongs to another effect.
     pub fn begin(
@@ -76,8 +76,14 @@ impl EffectClaim {
             resolved_by,
             attempt,
         };
+        let begun = if attempt > 1 {
+            let operator = row.resolved_by.clone().unwrap_or_default();
+            Begun::Again { attempt, operator }
+        } else {
+            Begun::New
+        };
         let released = false;
-        Ok((Begun::New, Some(Self { row, released })))
+        Ok((begun, Some(Self { row, released })))
     }
 
     /// Whether the claim can be of the intent's call: it has the same identity, or was found by an earlier key in the same conversation.

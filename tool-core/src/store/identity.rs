@@ -195,6 +195,14 @@ struct Place {
     /// The numbers of nested calls, the outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nested: Vec<u32>,
+    /// Which attempt of the call; 0 for the call itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    attempt: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -269,7 +277,13 @@ impl CallId {
 
     fn of(workspace: Workspace, root: Root) -> Self {
         let nested = Vec::new();
-        Self::at(workspace, Place { root, nested })
+        let attempt = 0;
+        let place = Place {
+            root,
+            nested,
+            attempt,
+        };
+        Self::at(workspace, place)
     }
 
     fn at(workspace: Workspace, place: Place) -> Self {
@@ -286,6 +300,17 @@ impl CallId {
     pub fn nested(&self, number: u32) -> Self {
         let mut place = self.0.place.clone();
         place.nested.push(number);
+        Self::at(self.0.workspace.clone(), place)
+    }
+
+    /// The identity of the audit row of a later attempt, which an operator has allowed: the row of the attempt before it has an outcome
+    /// that stays. The first attempt is 1, and has the identity of the call.
+    ///
+    /// Nothing else is keyed by it: the effect ledger, approvals and idempotency keys have the identity of the call.
+    #[must_use]
+    pub fn attempt(&self, number: u32) -> Self {
+        let mut place = self.0.place.clone();
+        place.attempt = if number > 1 { number } else { 0 };
         Self::at(self.0.workspace.clone(), place)
     }
 
@@ -370,6 +395,9 @@ impl Place {
         let mut path = String::new();
         for number in &self.nested {
             let _ = write!(path, "/{number}");
+        }
+        if self.attempt > 0 {
+            let _ = write!(path, "#{}", self.attempt);
         }
         let workspace = workspace.as_str();
         match &self.root {
@@ -523,6 +551,9 @@ mod tests {
             call.nested(1),
             call.nested(1).nested(0),
             CallId::in_thread(&main, 4, 1).nested(0),
+            call.attempt(2),
+            call.attempt(3),
+            call.nested(0).attempt(2),
             // Parts do not run into each other.
             CallId::in_thread(&thread("acme", "main4"), 0, 0),
             CallId::in_thread(&thread("acmemain", "4"), 4, 0),
@@ -541,6 +572,8 @@ mod tests {
         assert_ne!(one.key(), other.key());
         assert_ne!(one.nested(0).key(), other.nested(0).key());
         assert_eq!(one.nested(0).key(), one.clone().nested(0).key());
+        assert_ne!(one.attempt(2).key(), one.key());
+        assert_eq!(one.attempt(1), one);
     }
 
     #[test]
@@ -549,6 +582,7 @@ mod tests {
         let earlier = CallId::earlier("acme", CallKey::earlier("acme", "t-1", "c-1").as_str());
         for id in [
             call.nested(3).nested(0),
+            call.nested(3).attempt(2),
             call,
             earlier,
             CallId::alone("acme").unwrap().nested(1),

@@ -98,8 +98,26 @@ pub struct EffectRow {
 pub enum Begun {
     /// The row is stored: run the body.
     New,
+    /// The row of a later attempt is stored, which an operator has allowed: run the body.
+    Again {
+        /// The number of the attempt.
+        attempt: u32,
+        /// The operator.
+        operator: String,
+    },
     /// The effect is there already, in whatever state: do not run the body.
     Replay(EffectRow),
+}
+
+impl Begun {
+    /// The audit row to store together with the row of the effect; none where no row of the effect is stored.
+    pub fn audit_row(&self, row: AuditRow) -> Option<AuditRow> {
+        match self {
+            Self::New => Some(row),
+            Self::Again { attempt, operator } => Some(row.again(*attempt, operator)),
+            Self::Replay(_) => None,
+        }
+    }
 }
 
 /// How the body ended.
@@ -228,7 +246,7 @@ impl EffectFilter {
 /// assert_eq!(row.state, EffectState::Ambiguous);
 ///
 /// store.resolve(&identity.key(), Resolution::Rerun, "olga", again.at).await?;
-/// assert_eq!(store.begin(again, None).await?, Begun::New);
+/// assert!(matches!(store.begin(again, None).await?, Begun::Again { attempt: 2, .. }));
 /// # Ok(())
 /// # }
 /// ```
@@ -241,8 +259,9 @@ pub trait EffectLedger: Send + Sync + 'static {
         None
     }
 
-    /// Claims the key of an intent's identity. [`Begun::New`] stores the intent and the audit row in one transaction; a row that is there
-    /// already is returned instead, and then the audit row is not written. A running row whose lease is over at `intent.at` becomes ambiguous first.
+    /// Claims the key of an intent's identity. [`Begun::New`] and [`Begun::Again`] store the intent and the audit row of
+    /// [`Begun::audit_row`] in one transaction; a row that is there already is returned instead, and then the audit row is not written. A
+    /// running row whose lease is over at `intent.at` becomes ambiguous first.
     ///
     /// Where there is no row of the key, the row of `intent.earlier` is looked for, and treated as if it had the key. The row of a rerun
     /// replaces it.
@@ -269,7 +288,8 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// [`late`](EffectRow::late): both runs may have taken effect.
     ///
     /// An end that is [`released`](EffectEnd::released) releases the key as [`Resolution::Rerun`] does, in the same write, so that no
-    /// crash leaves a call in doubt that only waits. The next [`begin`](Self::begin) has the number of the same attempt.
+    /// crash leaves a call in doubt that only waits. The next [`begin`](Self::begin) has the number of the same attempt, and is
+    /// [`Begun::New`] where that is the first.
     ///
     /// Missing for an unknown key. Conflict where the owner is another, where the row has succeeded or failed already, and for an end
     /// that says `Running`, or that is released and does not say `Failed`.
@@ -286,7 +306,7 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Settles an ambiguous row by an operator's word, and returns it. A running row whose lease is over at `now` counts as ambiguous.
     ///
     /// [`Resolution::Rerun`] releases the key: [`get`](Self::get) and [`list`](Self::list) no longer know it, and the next
-    /// [`begin`](Self::begin) is new, with the next attempt's number and the operator's name.
+    /// [`begin`](Self::begin) is [`Begun::Again`], with the next attempt's number and the operator's name.
     ///
     /// Missing for an unknown or released key, Conflict where the row is not ambiguous.
     fn resolve<'a>(

@@ -32,6 +32,7 @@ mod not_run;
 mod outcomes;
 mod recovery;
 mod renamed;
+mod reruns;
 mod respond;
 mod retries;
 mod rules;

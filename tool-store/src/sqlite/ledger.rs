@@ -200,7 +200,7 @@ async fn begin(
                 .await?;
         }
         save(&mut *db, &claim).await?;
-        if let (Begun::New, Some(audit)) = (&begun, audit) {
+        if let Some(audit) = audit.and_then(|audit| begun.audit_row(audit)) {
             audit::save(db, &audit).await?;
         }
     }

@@ -183,12 +183,32 @@ both! {
 
         let next = Intent { owner: "run-2".into(), at: at(1000), lease_until: at(1500), ..intent("k") };
         conflict(store.begin(Intent { arguments_hash: "00".into(), ..next.clone() }, None).await, "arguments");
-        assert_eq!(store.begin(next.clone(), None).await.unwrap(), Begun::New);
+        let again = Begun::Again { attempt: 2, operator: "olga".into() };
+        assert_eq!(store.begin(next.clone(), None).await.unwrap(), again);
         let second = EffectRow { attempt: 2, resolved_by: Some("olga".into()), ..fresh(next.clone()) };
         assert_eq!(row(&store, "k").await, second);
         assert_eq!(store.begin(next, None).await.unwrap(), Begun::Replay(second));
         conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 1100)).await, "owner");
         assert_eq!(store.end(&key("k"), "run-2", end(EffectState::Succeeded, 1100)).await.unwrap(), Ended::InTime);
+    }
+
+    // A1: the audit row of a later attempt is stored with it, beside the row of the first attempt, whose outcome stays.
+    #[test]
+    async fn later_attempt_has_an_audit_row_of_its_own(store: impl EffectLedger + AuditSink) {
+        let ended = AuditRow { outcome: Some("timed_out".into()), ..audit("k") };
+        store.begin(intent("k"), Some(audit("k"))).await.unwrap();
+        store.write(vec![ended.clone()]).await.unwrap();
+        let mut expected = vec![ended];
+        for attempt in [2, 3] {
+            store.resolve(&key("k"), Resolution::Rerun, "olga", at(900)).await.unwrap();
+            let next = Intent { owner: format!("run-{attempt}"), at: at(600), lease_until: at(700), ..intent("k") };
+            let begun = store.begin(next, Some(audit("k"))).await.unwrap();
+            assert_eq!(begun, Begun::Again { attempt, operator: "olga".into() });
+            expected.push(audit("k").again(attempt, "olga"));
+            let mut rows = store.export(Scope::All, &AuditFilter::default()).await.unwrap();
+            rows.sort_by(|a, b| a.identity.cmp(&b.identity));
+            assert_eq!(rows, expected);
+        }
     }
 
     // A4: a call that only waits is released with its end, in one write: nothing is in doubt, and it goes on as the same attempt.
@@ -251,7 +271,7 @@ both! {
         store.force(&key("l"), Resolution::Rerun, "olga", at(200)).await.unwrap();
         missing(store.force(&key("l"), Resolution::Rerun, "olga", at(201)).await);
         let next = Intent { owner: "run-2".into(), at: at(300), lease_until: at(900), ..intent("l") };
-        assert_eq!(store.begin(next, None).await.unwrap(), Begun::New);
+        assert_eq!(store.begin(next, None).await.unwrap(), Begun::Again { attempt: 2, operator: "olga".into() });
     }
 
     // B11: a run that was given up for dead, and ends after the next one has begun, leaves a trace.

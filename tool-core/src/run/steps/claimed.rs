@@ -18,7 +18,7 @@ use crate::run::claim::{self, Begun, Claim, Known, Trail};
 #[cfg(feature = "host")]
 use crate::run::record::{self, Audited};
 #[cfg(feature = "host")]
-use crate::store::AuditSink;
+use crate::store::{AuditRow, AuditSink};
 
 /// A call that may run now, and nowhere else.
 pub(in crate::run) struct Claimed<H: Held> {
@@ -91,10 +91,11 @@ impl Unwritten {
     /// Writes the rows. The caller must poll this to its end: a row whose claim is lost cannot be ended.
     pub(in crate::run) async fn claim(self: Box<Self>) -> Result<Claimed<Flight>, Left<Flight>> {
         let Self {
-            held,
+            mut held,
             guards,
             writing,
         } = *self;
+        let mut sink_apart = None;
         let (ledger, trail) = match *writing {
             Writing::Audit(sink) => {
                 return match audited(&held, &sink).await {
@@ -119,7 +120,10 @@ impl Unwritten {
                 }
                 // Before the claim, so that a sink that fails leaves no running row in the ledger.
                 match audited(&held, &sink).await {
-                    Ok(audited) => (ledger, Trail::Apart(audited)),
+                    Ok(audited) => {
+                        sink_apart = Some(sink);
+                        (ledger, Trail::Apart(audited))
+                    }
                     Err(error) if held.verdicts().approval.is_none() => {
                         return Err(Left::why(held, guards, Why::Refused(error)));
                     }
@@ -137,6 +141,23 @@ impl Unwritten {
                 guards,
                 record: Record::Row(Box::new(claim)),
             }),
+            Ok(Begun::Again(claim, attempt, operator)) => {
+                let before = held.interrupted_row();
+                held.runs_as(attempt, operator);
+                // That the call is another attempt is known only now, so its row is not in the other database yet.
+                if let Some(sink) = sink_apart
+                    && let Err(error) = audited_again(&held, &sink, before).await
+                {
+                    claim.give_back().await;
+                    let error = record::unwritten(error.operator_text());
+                    return Err(Left::undecided(held, guards, error));
+                }
+                Ok(Claimed {
+                    held,
+                    guards,
+                    record: Record::Row(Box::new(claim)),
+                })
+            }
             Ok(Begun::Known(known)) => Err(Left::why(held, guards, known.into())),
             Err(error) => Err(Left::undecided(held, guards, error)),
         }
@@ -150,6 +171,17 @@ async fn audited(held: &Flight, sink: &Arc<dyn AuditSink>) -> Result<Audited, To
         Some(row) => record::required(sink, row, held.context().deadline()).await,
         None => Err(record::unwritten("the call has no identity".to_owned())),
     }
+}
+
+/// Writes the row of a later attempt. The open row that stands for the attempt before it is closed, where that had no outcome.
+#[cfg(feature = "host")]
+async fn audited_again(
+    held: &Flight,
+    sink: &Arc<dyn AuditSink>,
+    before: Option<AuditRow>,
+) -> Result<Audited, ToolError> {
+    let rows = before.into_iter().chain(held.open_row()).collect();
+    record::required_all(sink, rows, held.context().deadline()).await
 }
 
 #[cfg(feature = "host")]

@@ -198,7 +198,7 @@ impl<'t> Judged<'t, Flight> {
         }
         match parts.asking {
             Asking::Approvals(approvals) => Ok(Clearing::Asks(Box::new(Asks {
-                held,
+                held: held.asking(),
                 guards,
                 parts,
                 approvals,

@@ -21,6 +21,8 @@ struct Fields {
     verdicts: Verdicts,
     started: Timestamp,
     has_landed: bool,
+    /// A person is asked about the call, who may let it run by a token.
+    asks: bool,
 }
 
 /// The error of a call whose caller went away.
@@ -37,6 +39,7 @@ impl Flight {
             verdicts: Verdicts::default(),
             started,
             has_landed: false,
+            asks: false,
         }))
     }
 
@@ -71,6 +74,23 @@ impl Flight {
         self.0.verdicts.approver = approver;
     }
 
+    /// Notes that a person is asked about the call.
+    pub(super) fn asking(mut self) -> Self {
+        self.0.asks = true;
+        self
+    }
+
+    /// Whether a call that has no row in the ledger can be dispatched again, if nobody has stored its result.
+    pub(super) fn may_come_again(&self) -> bool {
+        let identity = self.0.prepared.cx.identity();
+        self.0.asks || identity.is_some_and(|identity| identity.conversation().is_some())
+    }
+
+    /// Notes that this is a later attempt of the call, which an operator has allowed.
+    pub(super) fn runs_as(&mut self, attempt: u32, operator: String) {
+        self.0.verdicts.rerun = Some((attempt, operator));
+    }
+
     /// Counts a run of the body.
     pub(super) fn counts_run(&mut self) {
         self.0.verdicts.attempt += 1;
@@ -80,6 +100,20 @@ impl Flight {
     pub(super) fn open_row(&self) -> Option<AuditRow> {
         let identity = self.0.prepared.cx.identity()?.clone();
         Some(self.late(identity, self.0.verdicts.clone(), None).row())
+    }
+
+    /// The row of an attempt before this one, which ended without an outcome.
+    pub(super) fn interrupted_row(&self) -> Option<AuditRow> {
+        let identity = self.0.prepared.cx.identity()?.clone();
+        let error = ToolError::of(
+            ErrorKind::Interrupted,
+            "an operator has let the call run again",
+        );
+        let end = End::failed(&error, env::elapsed(self.0.prepared.since));
+        Some(
+            self.late(identity, self.0.verdicts.clone(), Some(end))
+                .row(),
+        )
     }
 
     fn late(&self, identity: CallId, verdicts: Verdicts, end: Option<End>) -> Late {
@@ -131,7 +165,10 @@ impl Drop for Flight {
             return;
         };
         let verdicts = std::mem::take(&mut self.0.verdicts);
-        let end = End::failed(&error, env::elapsed(self.0.prepared.since));
+        let mut end = End::failed(&error, env::elapsed(self.0.prepared.since));
+        if self.may_come_again() {
+            end = end.open();
+        }
         match self.0.gate.audit() {
             Audit::Off => {}
             Audit::BestEffort(buffer) => {

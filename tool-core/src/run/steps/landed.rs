@@ -177,7 +177,7 @@ fn close(
     let outcome = honest(&flight, &record, outcome);
     let mut result = flight.prepared_mut().close_kept(outcome);
     let identity = flight.context().identity().cloned();
-    match closing(&mut flight, Some(record), &mut result, identity) {
+    match closing(&mut flight, Some(record), &mut result, identity, false) {
         None => Landing::Over(Landed(result)),
         Some(closing) => written(closing, flight, guards, result),
     }
@@ -213,7 +213,7 @@ impl Left<Flight> {
         traced(&flight);
         let mut identity = flight.context().identity().cloned();
         let redactor = flight.context().redactor();
-        let mut result = match why {
+        let (mut result, was_dropped) = match why {
             Why::Before(Before::Stored { result, failed }) => {
                 let (outcome, citations) = stored::read(&result);
                 if failed {
@@ -230,9 +230,15 @@ impl Left<Flight> {
             }
             why => {
                 let (mut ticket, mut unsettled) = (None, None);
+                let was_dropped = matches!(why, Why::Dropped);
                 let is_undecided = matches!(why, Why::Undecided(_));
                 let error = match why {
                     Why::Before(Before::Unsettled(row)) => {
+                        if row.attempt > 1 {
+                            // That attempt has a row of its own.
+                            let operator = row.resolved_by.clone().unwrap_or_default();
+                            flight.runs_as(row.attempt, operator);
+                        }
                         let error = claim::interrupted(&row);
                         unsettled = Some(row);
                         error
@@ -260,11 +266,11 @@ impl Left<Flight> {
                 result.unsettled = unsettled;
                 result.undecided = is_undecided;
                 result.tickets.extend(ticket);
-                result
+                (result, was_dropped)
             }
         };
         result.replayed = false;
-        match closing(&mut flight, record, &mut result, identity) {
+        match closing(&mut flight, record, &mut result, identity, was_dropped) {
             None => Landed(result),
             Some(closing) => written(closing, flight, guards, result).ended().await,
         }
@@ -394,6 +400,7 @@ fn closing(
     record: Option<Record>,
     result: &mut CallResult,
     identity: Option<CallId>,
+    was_dropped: bool,
 ) -> Option<Closing> {
     let cx = flight.context();
     if flight.gate().traces_content()
@@ -426,7 +433,14 @@ fn closing(
         let filing = cx.filing(call, journal)?;
         Some((Arc::clone(filing), filing.message(result)?))
     });
-    let audit = flight.close(identity, End::of(result));
+    let mut end = End::of(result);
+    // Nobody stores the result of a call whose caller went away, or that a drain has cancelled.
+    let is_cancelled = result.error().map(ToolError::kind) == Some(ErrorKind::Cancelled);
+    let is_left_open = is_cancelled && (was_dropped || flight.gate().is_draining());
+    if is_left_open && ending.is_none() && flight.may_come_again() {
+        end = end.open();
+    }
+    let audit = flight.close(identity, end);
     if ending.is_none() && audit.is_none() {
         return None;
     }

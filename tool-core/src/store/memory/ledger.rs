@@ -176,7 +176,7 @@ impl EffectLedger for MemoryStore {
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         self.step(|tables| {
             let begun = tables.ledger.begin(intent)?;
-            if let (Begun::New, Some(audit)) = (&begun, audit) {
+            if let Some(audit) = audit.and_then(|audit| begun.audit_row(audit)) {
                 tables.audit.write(audit);
             }
             Ok(begun)
