@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::store::AuditSink;
+use crate::store::{AuditRow, AuditSink, StoreError};
 
 mod buffer;
 mod form;
@@ -53,6 +53,16 @@ impl Audit {
             Self::BestEffort(buffer) => Some(buffer),
             Self::Off | Self::Required(_) => None,
         }
+    }
+
+    /// Writes what an operator has done. Fails where the audit is required and its sink does.
+    pub(crate) async fn note(&self, row: AuditRow) -> Result<(), StoreError> {
+        match self {
+            Self::Off => {}
+            Self::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(row))),
+            Self::Required(sink) => sink.write(vec![row]).await?,
+        }
+        Ok(())
     }
 
     pub(crate) fn is_off(&self) -> bool {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
 use super::sweeper::Sweeper;
-use crate::audit::{Audit, AuditBuffer, Entry};
+use crate::audit::{Audit, AuditBuffer};
 use crate::context::ToolContext;
 use crate::env;
 use crate::error::ToolError;
@@ -401,12 +401,7 @@ impl Gate {
             }],
             ..AuditRow::new(identity, &*intent.call, &*intent.tool, Timestamp::now())
         };
-        match &self.0.audit {
-            Audit::Off => {}
-            Audit::BestEffort(buffer) => buffer.push(Entry::Row(Box::new(audit))),
-            Audit::Required(sink) => sink.write(vec![audit]).await?,
-        }
-        Ok(())
+        self.0.audit.note(audit).await
     }
 
     /// How many calls run now.

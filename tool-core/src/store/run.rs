@@ -80,7 +80,7 @@ pub enum RunCause {
     Lacking,
     /// The outcome of an earlier call has to be settled first.
     Unsettled,
-    /// It was cancelled, or the future that drove it was dropped.
+    /// It was cancelled, the future that drove it was dropped, or its driver was given up.
     Cancelled,
     /// A message of the user arrived, which another run answers.
     Interrupted,

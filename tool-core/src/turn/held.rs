@@ -111,7 +111,7 @@ impl Turns {
             Err(StoreError::Unavailable(_)) => self.runs.begin_run(new.clone()).await?,
             begun => begun?,
         };
-        Ok(self.held(begun, new, cx))
+        self.held(begun, new, cx).await
     }
 
     /// Stores a message and begins a run of its thread, in one transaction.
@@ -138,7 +138,7 @@ impl Turns {
         };
         let begun =
             begun.ok_or_else(|| StoreError::Corrupt("a batch has not begun its run".to_owned()))?;
-        Ok(self.held(begun, new, cx))
+        self.held(begun, new, cx).await
     }
 
     /// The run of a thread that goes on.
@@ -166,10 +166,26 @@ impl Turns {
         }
     }
 
-    fn held(&self, begun: RunBegun, new: NewRun, cx: &ToolContext) -> Hold {
+    /// What the store has said to a new run. A run that is given up makes room for it.
+    async fn held(
+        &self,
+        mut begun: RunBegun,
+        new: NewRun,
+        cx: &ToolContext,
+    ) -> Result<Hold, TurnError> {
+        if let RunBegun::Busy(row) = &begun
+            && self.watch.is_given_up(row, new.at, self.lease)
+        {
+            tracing::warn!(
+                run = %row.id,
+                "a run is given up: its lease reaches further than a driver can have written it, and nobody renews it"
+            );
+            self.end_of_other(row).await?;
+            begun = self.runs.begin_run(new.clone()).await?;
+        }
         let row = match begun {
             RunBegun::Begun(row) => *row,
-            RunBegun::Busy(row) => return Hold::Busy(row.id),
+            RunBegun::Busy(row) => return Ok(Hold::Busy(row.id)),
         };
         let calls = cx
             .cancellation()
@@ -189,11 +205,11 @@ impl Turns {
         });
         let live = self.live.clone();
         live.lock().insert(inner.id.clone(), Arc::downgrade(&inner));
-        Hold::Mine(Held {
+        Ok(Hold::Mine(Held {
             inner,
             live,
             ended: false,
-        })
+        }))
     }
 }
 

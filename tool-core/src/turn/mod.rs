@@ -26,6 +26,7 @@ mod message;
 mod runs;
 mod thread;
 mod user;
+mod watch;
 
 use call::{Ended, withdraw_approvals};
 pub use drive::{Model, Outcome, Request};
@@ -37,6 +38,7 @@ use thread::Thread;
 #[cfg(feature = "wire")]
 pub(crate) use thread::in_reading_order;
 pub use user::{MessageError, UserMessage};
+use watch::Watch;
 
 type Observer = dyn Fn(&ToolMessage) + Send + Sync;
 /// Is told of the steps of running calls.
@@ -88,6 +90,7 @@ pub struct Turns {
     /// The transactions of the database that has the threads.
     journal: Option<Journal>,
     live: Live,
+    watch: Watch,
     lease: Duration,
     arrival: Arrival,
     relaxed: bool,
@@ -197,6 +200,7 @@ impl Turns {
             threads,
             runs,
             live: Live::default(),
+            watch: Watch::default(),
             lease: LEASE,
             arrival: Arrival::default(),
             relaxed: false,

@@ -1,7 +1,12 @@
-//! The rows of runs: to list, to read, and to cancel them.
+//! The rows of runs: to list, to read, to cancel and to end them.
 
 use super::{TurnError, Turns};
-use crate::store::{RunFilter, RunId, RunRow, RunStop, Scope, ThreadId};
+use crate::audit::Audit;
+use crate::gate::shield;
+use crate::store::{
+    AuditNote, AuditRow, CallId, RunCause, RunEnd, RunFilter, RunId, RunRow, RunState, RunStop,
+    Scope, ThreadId, Timestamp,
+};
 
 /// What a user's message does to a run that is under way in its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -64,6 +69,75 @@ impl Turns {
             self.live.stop(id, RunStop::Cancel);
         }
         Ok(row)
+    }
+
+    /// Ends a run whatever its lease says, and returns its row; `None` where there is no such run. One that has ended stays as it is.
+    ///
+    /// For a row that says `running` although its driver is dead: a clock that ran ahead can have put the lease far into the future. The
+    /// next drive goes on from the thread. A driver that is alive after all stops before its next step. The audit, which is usually the
+    /// gate's, gets a row that names the operator and the reason; where the audit is required and that row cannot be written, the run
+    /// is not ended.
+    ///
+    /// ```
+    /// use tool_core::Audit;
+    /// use tool_core::store::{MemoryStore, RunFilter, RunState, Workspace};
+    /// use tool_core::turn::Turns;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tool_core::turn::TurnError> {
+    /// let store = MemoryStore::default();
+    /// let (turns, audit) = (Turns::new(store.clone()), Audit::required(store));
+    /// let running = RunFilter { state: Some(RunState::Running), ..RunFilter::default() };
+    /// for run in turns.runs(&Workspace::new("acme"), &running).await? {
+    ///     turns.force(&run.id, &audit, "olga", "the host is gone").await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn force(
+        &self,
+        id: &RunId,
+        audit: &Audit,
+        operator: &str,
+        reason: &str,
+    ) -> Result<Option<RunRow>, TurnError> {
+        let Some(row) = self.runs.get_run(id).await? else {
+            return Ok(None);
+        };
+        if row.state == RunState::Ended {
+            return Ok(Some(row));
+        }
+        let details = serde_json::json!({
+            "run": id.number(),
+            "owner": row.owner,
+            "lease_until": row.lease_until,
+            "reason": reason,
+        });
+        let note = AuditRow {
+            principal: Some(operator.to_owned()),
+            thread: Some(id.thread().conversation().to_owned()),
+            outcome: Some("ok".to_owned()),
+            notes: vec![AuditNote {
+                action: "run.force".to_owned(),
+                details: details.to_string(),
+            }],
+            ..AuditRow::new(CallId::alone(id.workspace())?, "", "", Timestamp::now())
+        };
+        // It may come from the host itself, so that a panic of its sink is not an error yet.
+        shield::audit(audit.clone()).note(note).await?;
+        self.end_of_other(&row).await?;
+        Ok(self.runs.get_run(id).await?)
+    }
+
+    /// Ends a run of another driver, unless it has changed hands.
+    pub(super) async fn end_of_other(&self, row: &RunRow) -> Result<(), TurnError> {
+        let end = RunEnd {
+            cause: RunCause::Cancelled,
+            at: Timestamp::now(),
+            progress: row.progress,
+        };
+        self.runs.end_run(&row.id, &row.owner, end).await?;
+        Ok(())
     }
 
     /// Asks the run of a thread to end because of a new message.

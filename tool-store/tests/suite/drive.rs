@@ -10,13 +10,13 @@ use tokio::sync::Notify;
 use tool_core::prelude::*;
 use tool_core::store::*;
 use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, Turn, TurnError, Turns};
-use tool_core::{Approvals, CancellationToken, Gate, KeyRing, Reply, Toolset};
+use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Reply, Toolset};
 
 use crate::both;
 use crate::records::{acme, thread};
 
-trait Both: ThreadStore + RunStore + EffectLedger + ApprovalStore + Clone {}
-impl<T: ThreadStore + RunStore + EffectLedger + ApprovalStore + Clone> Both for T {}
+trait Both: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone {}
+impl<T: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone> Both for T {}
 
 /// What tools did, and what they wait for.
 #[derive(Clone, Default)]
@@ -202,6 +202,41 @@ fn said(outcome: &Outcome) -> &str {
     }
 }
 
+/// A run of a host that has died, and whose clock was an hour ahead.
+async fn ahead(store: &impl Both) -> RunRow {
+    let now = Timestamp::now();
+    let new = NewRun {
+        thread: thread("t"),
+        principal: Some("ann".to_owned()),
+        agent: None,
+        owner: "dead".to_owned(),
+        at: now,
+        lease_until: now.plus(Duration::from_hours(1)),
+    };
+    match store.begin_run(new).await.unwrap() {
+        RunBegun::Begun(row) => *row,
+        RunBegun::Busy(row) => panic!("{row:?}"),
+    }
+}
+
+/// A sink that cannot be written.
+struct Away;
+
+impl AuditSink for Away {
+    fn write(&self, _: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        Box::pin(async { panic!("it is away") })
+    }
+    fn export<'a>(&'a self, _: Scope<'a>, _: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+    fn erase<'a>(&'a self, _: &'a Workspace, _: &'a str) -> StoreFuture<'a, u64> {
+        Box::pin(async { Ok(0) })
+    }
+    fn retain<'a>(&'a self, _: Scope<'a>, _: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(async { Ok(0) })
+    }
+}
+
 both! {
     // A3: a second drive runs neither calls nor a model request
     #[test]
@@ -298,6 +333,75 @@ both! {
         assert!(matches!(&lost, Outcome::Busy(id) if *id == dead.id), "{lost:?}");
         assert_eq!((desk.done(), first.asked()), (1, 1), "the second call was not run, the model not asked again");
         assert_eq!(turns.run_row(&dead.id).await.unwrap().unwrap().owner, "ahead");
+    }
+
+    // B8: a run whose host died while its clock was ahead blocks its thread for as long as that
+    #[test]
+    async fn run_with_a_lease_in_the_future_is_given_up(store: impl Both) {
+        let (desk, turns) = (Desk::default(), turns(&store));
+        let dead = ahead(&store).await;
+        let model = Script::new([ModelMessage::text("hello")]);
+        turns.say("hi", &cx(&desk)).await.unwrap();
+        let busy = drive(&turns, &model, &cx(&desk)).await;
+        assert!(matches!(busy, Outcome::Busy(ref id) if *id == dead.id), "{busy:?}");
+        // A driver renews its lease in this time, as long as it lives.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let said = drive(&turns, &model, &cx(&desk)).await;
+        assert!(matches!(said, Outcome::Said(ref text) if text == "hello"), "{said:?}");
+        assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
+    }
+
+    // B8: a driver whose clock is ahead and who renews its lease keeps its run
+    #[test]
+    async fn run_with_a_lease_in_the_future_is_kept_while_it_is_renewed(store: impl Both) {
+        let (desk, turns) = (Desk::default(), turns(&store));
+        let mut alive = ahead(&store).await;
+        for _ in 0..3 {
+            let busy = drive(&turns, &Script::default(), &cx(&desk)).await;
+            assert!(matches!(busy, Outcome::Busy(_)), "{busy:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            let until = alive.lease_until.plus(Duration::from_millis(200));
+            let renewed = store.renew_run(&alive.id, &alive.owner, until, alive.progress).await;
+            alive = renewed.unwrap().unwrap();
+        }
+        let busy = drive(&turns, &Script::default(), &cx(&desk)).await;
+        assert!(matches!(busy, Outcome::Busy(_)), "{busy:?}");
+        assert_eq!(causes(&turns).await, [None]);
+    }
+
+    // B8: an operator ends a run whose host is dead, and the audit says so
+    #[test]
+    async fn operator_ends_a_run_whatever_its_lease(store: impl Both) {
+        let (desk, turns) = (Desk::default(), turns(&store));
+        let dead = ahead(&store).await;
+        let audit = Audit::required(store.clone());
+        let forced = turns.force(&dead.id, &audit, "olga", "the host is gone").await;
+        let forced = forced.unwrap().unwrap();
+        assert_eq!((forced.state, forced.cause), (RunState::Ended, Some(RunCause::Cancelled)));
+        let again = turns.force(&dead.id, &audit, "otto", "twice").await.unwrap();
+        assert_eq!(again, Some(forced));
+        let rows = store.export(Scope::All, &AuditFilter::default()).await.unwrap();
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!((row.principal.as_deref(), row.thread.as_deref()), (Some("olga"), Some("t")));
+        assert_eq!(row.notes[0].action, "run.force");
+        assert!(row.notes[0].details.contains("the host is gone"), "{row:?}");
+
+        let model = Script::new([ModelMessage::text("hello")]);
+        turns.say("hi", &cx(&desk)).await.unwrap();
+        let said = drive(&turns, &model, &cx(&desk)).await;
+        assert!(matches!(said, Outcome::Said(_)), "{said:?}");
+        let unknown = RunId::new(thread("elsewhere"), 1);
+        assert_eq!(turns.force(&unknown, &audit, "olga", "why").await.unwrap(), None);
+    }
+
+    // B8: where the audit is required and cannot be written, no run is ended by force
+    #[test]
+    async fn run_is_not_ended_by_force_behind_the_audit(store: impl Both) {
+        let (turns, dead) = (turns(&store), ahead(&store).await);
+        let audit = Audit::required(Away);
+        let forced = turns.force(&dead.id, &audit, "olga", "the host is gone").await;
+        assert!(matches!(forced, Err(TurnError::Store(_))), "{forced:?}");
+        assert_eq!(causes(&turns).await, [None]);
     }
 
     // A3: a run that is lost during a request to the model ends
