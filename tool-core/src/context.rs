@@ -45,7 +45,7 @@ pub use ask::{Answer, Asker, Question};
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};
 #[cfg(feature = "host")]
-pub(crate) use filing::Filing;
+pub(crate) use filing::{Behind, Deferred, Filing};
 #[cfg(feature = "host")]
 pub(crate) use gated::{Gated, TypedOutput};
 pub use services::{

@@ -37,6 +37,14 @@ pub(super) async fn runs<P: Pause>(
     caller: &mut P,
 ) -> Result<(Running<Flight>, Ran), Left<Flight>> {
     let (permit, mut running) = claimed.permit();
+    // A crash must not repeat a read before this call after its body has begun.
+    if let Some(mut behind) = running.held().context().behind() {
+        match caller.attend(&running, Pin::new(&mut behind)).await {
+            None => return Err(running.dropped()),
+            Some(Err(_)) => return Err(running.refused(unstored())),
+            Some(Ok(())) => {}
+        }
+    }
     // What was switched off while a row was written does not run.
     if running.is_recorded() {
         let reread = {
@@ -95,6 +103,14 @@ pub(super) async fn runs<P: Pause>(
         };
         permitted = permit.with(body);
     }
+}
+
+/// The error of a call whose turn could not store what came before it.
+fn unstored() -> ToolError {
+    ToolError::of(
+        ErrorKind::Unavailable,
+        "the call was not made, because the host could not store the result of an earlier call",
+    )
 }
 
 /// Runs the body, and cancels it when its kill switch is used.

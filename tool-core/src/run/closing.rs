@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::claim::Ending;
 use super::record;
+use super::steps::Flight;
 use crate::audit::Late;
 use crate::context::Filing;
 use crate::gate::Gate;
@@ -21,6 +22,15 @@ pub(super) struct Closing {
 }
 
 impl Closing {
+    /// The filing of a read whose turn writes its end, while the next call is written down. A crash before that repeats the read; an effect
+    /// would be in doubt.
+    pub(super) fn deferred(&self, flight: &Flight) -> Option<Arc<Filing>> {
+        let (filing, _) = self.filed.as_ref()?;
+        let reads = flight.prepared().tool().hints().read_only;
+        let defers = reads && self.ending.is_none() && self.audit.is_some() && filing.defers();
+        defers.then(|| Arc::clone(filing))
+    }
+
     /// Writes everything. A journal takes the ledger, the audit and the thread.
     ///
     /// The end of a row in the ledger is waited for; where there is none, the audit is waited for until the deadline of the call, and

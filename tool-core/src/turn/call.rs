@@ -9,7 +9,7 @@ use super::held::Halt;
 use super::message::{StoredCall, leaves_approvals};
 use super::{StoredMessage, Turns};
 use crate::call::{CallResult, ToolCall, ToolEvent};
-use crate::context::{Filing, ToolContext};
+use crate::context::{Behind, Deferred, Filing, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::gate::ask::{self, AskOnly};
@@ -17,10 +17,35 @@ use crate::run;
 use crate::store::{EffectRow, Message, StoreError};
 use crate::toolset::Toolset;
 
+/// What is known of the message of a result.
+#[derive(Default)]
+pub(super) struct Filed {
+    filing: Option<Arc<Filing>>,
+    /// The end of the call, which is not written yet.
+    pub(super) deferred: Option<Deferred>,
+}
+
+impl Filed {
+    /// The message, where it was stored with the end of the call.
+    pub(super) fn stored(&self) -> Option<Message> {
+        self.filing.as_deref()?.stored().cloned()
+    }
+}
+
+/// How one call of a message is made.
+#[derive(Clone)]
+pub(super) struct Making {
+    pub(super) halt: Option<Halt>,
+    /// It is only asked about, because an earlier one waits.
+    pub(super) only_asks: bool,
+    /// Another call follows, with which the end of a read is written.
+    pub(super) defers: bool,
+    pub(super) behind: Option<Behind>,
+}
+
 /// What came of one call.
 pub(super) enum Ended {
-    /// With the message of the result, where it was stored with the end of the call.
-    Result(Box<CallResult>, Option<Message>),
+    Result(Box<CallResult>, Filed),
     Unsettled(Box<EffectRow>),
     /// A store of the gate failed: it stays open.
     Undecided(StoreError),
@@ -55,12 +80,25 @@ impl Turns {
         stored: &StoredMessage,
         call: &StoredCall<'_>,
         cx: &ToolContext,
-        halt: Option<Halt>,
-        only_asks: bool,
+        making: Making,
     ) -> Ended {
+        let Making {
+            halt,
+            only_asks,
+            defers,
+            behind,
+        } = making;
         let mut own = call.context(cx);
         let filing = self.journal.as_ref().filter(|_| tools.gate().is_some());
-        let filing = filing.map(|journal| Arc::new(call.filing(journal.clone())));
+        let mut deferred = None;
+        let filing = filing.map(|journal| {
+            let mut filing = call.filing(journal.clone()).behind(behind);
+            if defers {
+                let (deferring, receiver) = filing.deferred();
+                (filing, deferred) = (deferring, Some(receiver));
+            }
+            Arc::new(filing)
+        });
         if let Some(filing) = &filing {
             own = own.with_filing(Arc::clone(filing));
         }
@@ -70,7 +108,7 @@ impl Turns {
             let error = ToolError::of(kind, text);
             let mut result = CallResult::refused(call.clone(), error);
             result.stopped = true;
-            Ended::Result(Box::new(result), None)
+            Ended::Result(Box::new(result), Filed::default())
         };
         if message.truncated {
             return refused(
@@ -129,8 +167,8 @@ impl Turns {
         if let Some(row) = result.unsettled.clone() {
             return Ended::Unsettled(row);
         }
-        let filed = filing.as_deref().and_then(Filing::stored).cloned();
-        Ended::Result(Box::new(result), filed)
+        let deferred = deferred.and_then(|mut deferred| deferred.try_recv().ok().flatten());
+        Ended::Result(Box::new(result), Filed { filing, deferred })
     }
 
     async fn call(&self, tools: &Toolset, call: &ToolCall, cx: &ToolContext) -> CallResult {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::channel::oneshot;
+use futures::future::{FutureExt as _, join, join_all};
 use futures::stream::{FuturesOrdered, StreamExt};
 use serde_json::value::RawValue;
 
@@ -28,7 +30,7 @@ mod thread;
 mod user;
 mod watch;
 
-use call::{Ended, withdraw_approvals};
+use call::{Ended, Filed, Making, withdraw_approvals};
 pub use drive::{Model, Outcome, Request};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
@@ -44,13 +46,21 @@ type Observer = dyn Fn(&ToolMessage) + Send + Sync;
 /// Is told of the steps of running calls.
 type Progress = dyn Fn(&ToolCall, &RawValue) + Send + Sync;
 
+/// The result of a read whose end is not written yet.
+struct LateResult<'c> {
+    call: &'c StoredCall<'c>,
+    result: Box<CallResult>,
+    filed: Filed,
+}
+
 /// Steps of a run where a host says nothing.
 const STEPS: u32 = 15;
 
 /// How long a run is held where a host says nothing.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Runs the calls of model messages, one after the other in their order, and stores each result in the thread before it goes on.
+/// Runs the calls of model messages, one after the other in their order, and stores each result in the thread before the body of the next
+/// call begins.
 ///
 /// A crash between two calls loses nothing: the same message is run again, and what has a stored result is not called. For calls with
 /// effects that were under way, the gate's ledger knows more.
@@ -330,6 +340,10 @@ impl Turns {
     }
 
     /// [`run`](Self::run), in a thread that was read, by a run that is held.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one loop decides what becomes of each call"
+    )]
     async fn run_in(
         &self,
         thread: &mut Thread<'_>,
@@ -341,13 +355,21 @@ impl Turns {
         let mut results = thread.results(stored.seq)?;
         let calls = stored.calls();
         let (mut tickets, mut lacking) = (Vec::new(), Vec::<VariableNeed>::new());
+        // Reads whose ends are written while the next call is written down.
+        let mut late: Vec<LateResult<'_>> = Vec::new();
         let mut at = 0;
         while at < calls.len() {
             if results.contains_key(&calls[at].position) {
                 at += 1;
                 continue;
             }
-            let halt = held.check(cx, tools).await?;
+            let halt = held.check(cx, tools).await;
+            if !matches!(halt, Ok(None)) {
+                // Perhaps no call follows.
+                self.store_late(thread, stored, &mut late, &mut results)
+                    .await?;
+            }
+            let halt = halt?;
             match halt {
                 Some(Halt::Lost) => return Ok(Turn::Busy(held.id().clone())),
                 Some(Halt::Deadline) => return Ok(Turn::Deadline),
@@ -357,12 +379,39 @@ impl Turns {
             let waits = !tickets.is_empty() || !lacking.is_empty();
             let only_asks = waits && !self.relaxed;
             let group = self.group(tools, &calls[at..], &results);
-            let ended: Vec<Ended> = if let [call] = &calls[at..at + group] {
-                vec![self.one(tools, stored, call, cx, halt, only_asks).await]
+            let open = |call: &StoredCall<'_>| !results.contains_key(&call.position);
+            let (are_stored, behind) = oneshot::channel();
+            let making = Making {
+                halt,
+                only_asks,
+                defers: calls[at + group..].iter().any(open),
+                behind: (!late.is_empty()).then(|| behind.shared()),
+            };
+            let run = async {
+                if let [call] = &calls[at..at + group] {
+                    vec![self.one(tools, stored, call, cx, making).await]
+                } else {
+                    let calls = calls[at..at + group].iter();
+                    let run = calls.map(|call| self.one(tools, stored, call, cx, making.clone()));
+                    run.collect::<FuturesOrdered<_>>().collect().await
+                }
+            };
+            let ended: Vec<Ended> = if late.is_empty() {
+                run.await
             } else {
-                let calls = calls[at..at + group].iter();
-                let run = calls.map(|call| self.one(tools, stored, call, cx, halt, only_asks));
-                run.collect::<FuturesOrdered<_>>().collect().await
+                // Polled first, so that it is written with what the next call writes before its body, and never after it.
+                let store = async {
+                    let stored = self.store_late(thread, stored, &mut late, &mut results);
+                    let stored = stored.await;
+                    if stored.is_ok() {
+                        // Nobody waits where no call has got as far as its body.
+                        let _ = are_stored.send(());
+                    }
+                    stored
+                };
+                let (stored, ended) = join(store, run).await;
+                stored?;
+                ended
             };
             let (mut unsettled, mut undecided, mut draining) = (None, None, false);
             for (call, ended) in calls[at..].iter().zip(ended) {
@@ -405,8 +454,20 @@ impl Turns {
                     continue;
                 }
                 withdraw_approvals(tools, call, &result, cx).await?;
-                let message = self.store(thread, stored, call, &result, filed).await?;
-                results.insert(call.position, message);
+                if filed.deferred.is_some() {
+                    late.push(LateResult {
+                        call,
+                        result,
+                        filed,
+                    });
+                    continue;
+                }
+                let message = self.store(thread, stored, call, &result, filed.stored());
+                results.insert(call.position, message.await?);
+            }
+            if draining || unsettled.is_some() || undecided.is_some() {
+                self.store_late(thread, stored, &mut late, &mut results)
+                    .await?;
             }
             if draining {
                 return Ok(Turn::Draining);
@@ -419,6 +480,8 @@ impl Turns {
             }
             at += group;
         }
+        self.store_late(thread, stored, &mut late, &mut results)
+            .await?;
         if !lacking.is_empty() {
             return Ok(Turn::Lacking(lacking));
         }
@@ -450,6 +513,31 @@ impl Turns {
             .take(self.parallel)
             .take_while(|call| only_reads(call.call) && !results.contains_key(&call.position));
         run.count().max(1)
+    }
+
+    /// Writes the ends that were left to the turn, all at once, and stores their results in order.
+    async fn store_late(
+        &self,
+        thread: &mut Thread<'_>,
+        stored: &StoredMessage,
+        late: &mut Vec<LateResult<'_>>,
+        results: &mut HashMap<u32, ToolMessage>,
+    ) -> Result<(), TurnError> {
+        join_all(
+            late.iter_mut()
+                .filter_map(|late| late.filed.deferred.as_mut()),
+        )
+        .await;
+        for LateResult {
+            call,
+            result,
+            filed,
+        } in late.drain(..)
+        {
+            let message = self.store(thread, stored, call, &result, filed.stored());
+            results.insert(call.position, message.await?);
+        }
+        Ok(())
     }
 
     /// Stores a result. Where another process was faster, its result holds.

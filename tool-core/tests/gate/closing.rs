@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tool_core::prelude::*;
 use tool_core::store::{
     AuditFilter, AuditRow, AuditSink, Batch, BatchStore, Batched, EffectLedger, EffectState,
-    Journal, MemoryStore, Message, NewMessage, Role, Scope, StoreFuture, ThreadId, ThreadStore,
-    Timestamp, Workspace,
+    Journal, MemoryStore, Message, NewMessage, Role, Scope, StoreError, StoreFuture, ThreadId,
+    ThreadStore, Timestamp, Workspace,
 };
-use tool_core::turn::{ModelMessage, ToolMessage, Turn, Turns};
+use tool_core::turn::{ModelMessage, ToolMessage, Turn, TurnError, Turns};
 use tool_core::{Audit, Gate, Sweeper};
 
 use crate::support::{Host, count, thread};
@@ -21,6 +22,10 @@ struct Counting {
     store: MemoryStore,
     counts: Arc<[AtomicUsize; 2]>,
     fails: bool,
+    /// A batch waits for one of these.
+    batches: Arc<Semaphore>,
+    /// Messages of tools are not stored.
+    loses_results: bool,
 }
 
 impl Counting {
@@ -29,6 +34,8 @@ impl Counting {
             store: MemoryStore::default(),
             counts: Arc::default(),
             fails,
+            batches: Arc::new(Semaphore::new(100)),
+            loses_results: false,
         }
     }
 
@@ -51,7 +58,10 @@ impl BatchStore for Counting {
         self.count(0);
         assert!(!self.fails, "the batch panics");
         let journal = AuditSink::journal(&self.store).unwrap();
-        Box::pin(async move { journal.write(batch).await })
+        Box::pin(async move {
+            self.batches.acquire().await.unwrap().forget();
+            journal.write(batch).await
+        })
     }
 }
 
@@ -84,6 +94,10 @@ impl ThreadStore for Counting {
     }
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         self.count(1);
+        if self.loses_results && message.role == Role::Tool {
+            let lost = StoreError::Unavailable("the disk is full".into());
+            return Box::pin(std::future::ready(Err(lost)));
+        }
         self.store.append(message)
     }
     fn read<'a>(
@@ -297,4 +311,109 @@ async fn result_of_a_call_whose_caller_went_away_is_stored() {
         "{again:?}"
     );
     assert_eq!(log.0.load(Ordering::SeqCst), 1);
+}
+
+/// A read and an effect behind a required audit, and the turn that makes them.
+struct Pair {
+    store: Counting,
+    log: Log,
+    turns: Turns,
+    tools: Toolset,
+    cx: ToolContext,
+}
+
+impl Pair {
+    fn new(store: Counting) -> Self {
+        let gate = Gate::builder()
+            .audit(Audit::required(store.clone()))
+            .build();
+        let log = Log::default();
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .conversation("main")
+            .with(log.clone())
+            .build();
+        Self {
+            turns: Turns::shared(Arc::new(store.clone()), Arc::new(MemoryStore::default())),
+            tools: toolset![count, write].through(&gate),
+            store,
+            log,
+            cx,
+        }
+    }
+
+    async fn run(&self) -> Result<Turn, TurnError> {
+        let message = ModelMessage::calls([
+            ToolCall::new("c", "count", r#"{"from":7}"#),
+            ToolCall::new("c", "write", "{}"),
+        ]);
+        let message = self.turns.record(message, &self.cx).await?;
+        self.turns.run(&self.tools, &message, &self.cx).await
+    }
+
+    /// Whether the next call is written down.
+    async fn both_are_begun(&self) -> bool {
+        outcomes(&self.store.store).await.len() == 2
+    }
+}
+
+// B11: the end of a read is written while the next call is written down, whose body waits for it
+#[tokio::test]
+async fn body_waits_for_the_end_of_the_read_before_it() {
+    let mut store = Counting::new(false);
+    store.batches = Arc::new(Semaphore::new(0));
+    let pair = Pair::new(store);
+    let mut run = Box::pin(pair.run());
+    while !pair.both_are_begun().await {
+        assert!(futures::poll!(&mut run).is_pending());
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        assert!(futures::poll!(&mut run).is_pending());
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(pair.log.0.load(Ordering::SeqCst), 0);
+    assert_eq!(outcomes(&pair.store.store).await, [None, None]);
+    pair.store.batches.add_permits(2);
+    let turn = run.await.unwrap();
+    assert!(
+        matches!(&turn, Turn::Complete(results) if results.len() == 2),
+        "{turn:?}"
+    );
+    assert_eq!(stored(&pair.store, "main").await, ["7", "written"]);
+    let ok = Some("ok".to_owned());
+    assert_eq!(outcomes(&pair.store.store).await, [ok.clone(), ok]);
+}
+
+// B11: the end of a read that its turn was to write is written when the turn goes away, and the call after it does not run
+#[tokio::test]
+async fn end_of_a_read_is_written_when_its_turn_goes_away() {
+    let mut store = Counting::new(false);
+    store.batches = Arc::new(Semaphore::new(0));
+    let pair = Pair::new(store);
+    let mut run = Box::pin(pair.run());
+    while !pair.both_are_begun().await {
+        assert!(futures::poll!(&mut run).is_pending());
+        tokio::task::yield_now().await;
+    }
+    drop(run);
+    pair.store.batches.add_permits(100);
+    while outcomes(&pair.store.store).await.contains(&None) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stored(&pair.store, "main").await, ["7"]);
+    assert_eq!(pair.log.0.load(Ordering::SeqCst), 0);
+}
+
+// B11: where the result of a read cannot be stored, the body after it does not run
+#[tokio::test]
+async fn body_does_not_run_where_the_result_before_it_is_not_stored() {
+    let mut store = Counting::new(true);
+    store.loses_results = true;
+    let pair = Pair::new(store);
+    let error = pair.run().await.unwrap_err();
+    assert!(matches!(error, TurnError::Store(_)), "{error}");
+    assert_eq!(pair.log.0.load(Ordering::SeqCst), 0);
+    assert_eq!(stored(&pair.store, "main").await, [""; 0]);
 }

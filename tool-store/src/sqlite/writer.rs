@@ -6,12 +6,12 @@
 //! begin a transaction.
 
 use std::fmt;
-use std::future::Future as _;
+use std::future::{Future as _, poll_fn};
 use std::ops::{Deref, DerefMut};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
@@ -190,7 +190,13 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
     let mut is_sound = true;
     let mut next = Some(first);
     for _ in 0..MOST {
-        let Some(ticket) = next.take().or_else(|| seat.join()) else {
+        let mut ticket = next.take().or_else(|| seat.join());
+        if ticket.is_none() {
+            // What else is ready to be polled, in the same task or on the same thread, comes in time for this commit.
+            breathe().await;
+            ticket = seat.join();
+        }
+        let Some(ticket) = ticket else {
             break;
         };
         let Some(job) = ticket.begin() else {
@@ -252,6 +258,19 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
             undone(written, &text);
         }
     }
+}
+
+/// Waits one poll.
+async fn breathe() {
+    let mut waited = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Tells the callers of changes that their transaction was rolled back.

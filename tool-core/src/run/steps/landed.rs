@@ -455,6 +455,14 @@ fn closing(
 /// Writes the end of a call, which counts as running until then.
 #[cfg(feature = "host")]
 fn written(closing: Closing, flight: Flight, guards: Guards, result: CallResult) -> Landing {
+    if let Some(filing) = closing.deferred(&flight) {
+        // The gate counts the call as one that runs until its end is written.
+        filing.defer(Box::pin(async move {
+            closing.write().await;
+            drop(guards);
+        }));
+        return Landing::Over(Landed(result));
+    }
     Landing::Writing(Box::pin(async move {
         closing.write().await;
         drop((guards, flight));
