@@ -43,6 +43,9 @@ impl End {
 
     /// The same for a call that may be dispatched again, whose row has to give way to that of its next run.
     pub(crate) fn open(self) -> Self {
+        if AuditRow::OPEN.contains(&self.outcome) {
+            return self;
+        }
         let outcome = ErrorKind::Interrupted.as_str();
         Self { outcome, ..self }
     }

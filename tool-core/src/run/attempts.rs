@@ -9,9 +9,9 @@ use futures::FutureExt as _;
 use futures::future::{Either, select};
 use tower::ServiceExt as _;
 
-use super::guard;
 use super::prepared::begin;
 use super::steps::{Body, Claimed, Flight, Left, Permitted, Ran, Running};
+use super::{guard, record};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{self, Gate};
 use crate::tool::Job;
@@ -48,7 +48,8 @@ pub(super) async fn runs<P: Pause>(
     // What was switched off while a row was written does not run.
     if running.is_recorded() {
         let reread = {
-            let reread = pin!(toolset.reread_switches(running.is_claimed()));
+            let reread = toolset.reread_switches(running.is_claimed());
+            let reread = pin!(record::in_time(running.held().context().deadline(), reread));
             caller.attend(&running, reread).await
         };
         match reread {

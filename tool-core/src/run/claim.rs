@@ -1,13 +1,16 @@
 //! A call's row in the effect ledger: written before the body, held while it runs, ended after it.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use futures::future::{Either, select};
 
 use super::record::{self, Audited};
 use super::{Prepared, stored};
+use crate::audit::Audit;
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
+use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, ask, canonical, hash};
@@ -180,29 +183,45 @@ pub(super) enum Trail {
     Apart(Audited),
 }
 
-/// Writes the intent, with the audit's row where the two share a database.
+/// Writes the intent, with the audit's row where the two share a database. A ledger that does not answer before the deadline of the call
+/// leaves the call open; `closed` makes the audit's row of its end.
 pub(super) async fn claim(
     gate: &Gate,
     ledger: &Ledger,
     prepared: &Prepared,
     trail: Trail,
+    closed: impl FnOnce(&ToolError) -> Option<AuditRow>,
 ) -> Result<Begun, ToolError> {
     let intent = intent(ledger, prepared)?;
-    let (key, owner) = (intent.identity.key(), intent.owner.clone());
+    let claim = Claim {
+        ledger: ledger.clone(),
+        key: intent.identity.key(),
+        owner: intent.owner.clone(),
+    };
     let audit = match trail {
         Trail::Together(row) => Some(row),
         Trail::Nothing | Trail::Apart(_) => None,
     };
-    let claim = || Claim {
-        ledger: ledger.clone(),
-        key,
-        owner,
-    };
-    match ledger.store.begin(intent, audit).await {
-        Ok(store::Begun::New) => Ok(Begun::New(claim())),
-        Ok(store::Begun::Again { attempt, operator }) => {
-            Ok(Begun::Again(claim(), attempt, operator))
+    let begun = match prepared.cx.deadline() {
+        None => ledger.store.begin(intent, audit).await,
+        Some(deadline) => {
+            let store = Arc::clone(&ledger.store);
+            let is_audited = audit.is_some();
+            let mut begin = Box::pin(async move { store.begin(intent, audit).await });
+            match tokio::time::timeout_at(deadline, &mut begin).await {
+                Ok(begun) => begun,
+                Err(_) => {
+                    let error = record::not_in_time();
+                    let row = is_audited.then(|| closed(&error)).flatten();
+                    claim.abandon(gate, begin, row);
+                    return Err(error);
+                }
+            }
         }
+    };
+    match begun {
+        Ok(store::Begun::New) => Ok(Begun::New(claim)),
+        Ok(store::Begun::Again { attempt, operator }) => Ok(Begun::Again(claim, attempt, operator)),
         Ok(store::Begun::Replay(row)) => Ok(Begun::Known(Known::Before(before(row)))),
         Err(StoreError::Conflict(why)) => conflict(gate, prepared, why).await.map(Begun::Known),
         Err(error) => Err(unavailable(&error)),
@@ -304,6 +323,37 @@ impl Claim {
                 }
             }
         }
+    }
+
+    /// Waits in the background for a ledger that did not answer before the deadline of the call, and gives the claim back if it was made
+    /// after all: no row may stay running, and later in doubt, for a body that never begins.
+    fn abandon(
+        self,
+        gate: &Gate,
+        begin: impl Future<Output = Result<store::Begun, StoreError>> + Send + 'static,
+        closed: Option<AuditRow>,
+    ) {
+        let counted = gate.begin_write();
+        let sink = match gate.audit() {
+            Audit::Required(sink) => Some(Arc::clone(sink)),
+            Audit::Off | Audit::BestEffort(_) => None,
+        };
+        env::spawn(async move {
+            let _counted = counted;
+            if !matches!(
+                begin.await,
+                Ok(store::Begun::New | store::Begun::Again { .. })
+            ) {
+                return;
+            }
+            self.give_back().await;
+            // The open row was written with the claim, perhaps after the row of the end.
+            if let (Some(sink), Some(row)) = (sink, closed)
+                && let Err(error) = sink.write(vec![row]).await
+            {
+                tracing::error!(%error, "the row of a call that did not begin could not be closed in the audit");
+            }
+        });
     }
 
     /// Gives the claim of a call back that cannot begin: its next dispatch takes it.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use super::claim::Ending;
 use super::record;
 use super::steps::Flight;
@@ -33,9 +35,15 @@ impl Closing {
 
     /// Writes everything. A journal takes the ledger, the audit and the thread.
     ///
-    /// The end of a row in the ledger is waited for; where there is none, the audit is waited for until the deadline of the call, and
-    /// then written in the background.
-    pub(super) async fn write(self) {
+    /// The stores are waited for until the deadline of the call, and then written in the background. The end of a row in the ledger is
+    /// never given up there: without it the row becomes ambiguous.
+    pub(super) async fn write(self, deadline: Option<Instant>) {
+        let gate = self.gate.clone();
+        let patience = self.ending.is_none().then_some(record::PATIENCE);
+        record::within(&gate, self.all(), deadline, patience).await;
+    }
+
+    async fn all(self) {
         let journal = self.gate.journal().cloned();
         let parts = [
             self.ending.is_some(),
@@ -44,16 +52,7 @@ impl Closing {
         ];
         match journal {
             Some(journal) if parts.into_iter().filter(|part| *part).count() > 1 => {
-                let deadline = self
-                    .audit
-                    .as_ref()
-                    .and_then(|(_, late)| late.scope.deadline);
-                if self.ending.is_some() {
-                    self.together(journal).await;
-                } else {
-                    let gate = self.gate.clone();
-                    record::within(&gate, self.together(journal), deadline).await;
-                }
+                self.together(journal).await;
             }
             _ => self.one_by_one().await,
         }
@@ -81,12 +80,24 @@ impl Closing {
         }
     }
 
+    /// Both are begun, so that one store that hangs does not keep the other from its write.
     async fn one_by_one(self) {
-        if let Some(ending) = self.ending {
-            ending.write().await;
-        }
-        if let Some((sink, late)) = self.audit {
-            record::ended(&self.gate, &sink, late).await;
-        }
+        let Self {
+            gate,
+            ending,
+            audit,
+            filed: _,
+        } = self;
+        let ending = async {
+            if let Some(ending) = ending {
+                ending.write().await;
+            }
+        };
+        let audit = async {
+            if let Some((sink, late)) = audit {
+                record::ended(&gate, &sink, late).await;
+            }
+        };
+        futures::future::join(ending, audit).await;
     }
 }

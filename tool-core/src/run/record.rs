@@ -22,7 +22,7 @@ pub(super) struct Audited(());
 /// What the last row of a call may take beyond the call's deadline.
 const GRACE: Duration = Duration::from_millis(100);
 /// How long a row that is not waited for any more is tried.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes the row that has to be there before the body runs. A sink that does not answer before the call's deadline ends the call.
 pub(super) async fn required(
@@ -66,6 +66,42 @@ pub(super) fn unwritten(why: String) -> ToolError {
     .operator(why)
 }
 
+/// Waits for a store before the body of a call, until the deadline of the call. What is not done by then is dropped, so it may have been
+/// done or not: the call stays open.
+pub(super) async fn in_time<T>(
+    deadline: Option<Instant>,
+    work: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    // Without a runtime there is no timer.
+    match deadline.filter(|_| tokio::runtime::Handle::try_current().is_ok()) {
+        None => work.await,
+        Some(deadline) => tokio::time::timeout_at(deadline, work)
+            .await
+            .unwrap_or_else(|_| Err(not_in_time())),
+    }
+}
+
+/// The same, with some time for a call whose deadline has passed.
+pub(super) async fn soon<T>(
+    deadline: Option<Instant>,
+    work: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    in_time(
+        deadline.map(|deadline| deadline.max(Instant::now() + GRACE)),
+        work,
+    )
+    .await
+}
+
+/// The error of a call that is not made, because a store did not answer before its deadline.
+pub(super) fn not_in_time() -> ToolError {
+    let text =
+        "the call was not made, because the host could not look it up or write it down in time";
+    ToolError::of(ErrorKind::TimedOut, text).operator(
+        "the ledger, the approvals or the switches did not answer before the deadline of the call",
+    )
+}
+
 /// Writes the row of a call that has ended. That it cannot be written is logged.
 pub(super) async fn ended(gate: &Gate, sink: &Arc<dyn AuditSink>, late: Late) {
     let row = late.row();
@@ -77,14 +113,15 @@ pub(super) async fn ended(gate: &Gate, sink: &Arc<dyn AuditSink>, late: Late) {
             tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
         }
     };
-    within(gate, write, deadline).await;
+    within(gate, write, deadline, Some(PATIENCE)).await;
 }
 
-/// Waits for the last writes of a call until its deadline; then goes on in the background.
+/// Waits for the last writes of a call until its deadline; then goes on in the background, for as long as `patience` says.
 pub(super) async fn within(
     gate: &Gate,
     write: impl Future<Output = ()> + Send + 'static,
     deadline: Option<Instant>,
+    patience: Option<Duration>,
 ) {
     let Some(deadline) = deadline else {
         return write.await;
@@ -93,13 +130,20 @@ pub(super) async fn within(
     let deadline = deadline.max(Instant::now() + GRACE);
     if tokio::time::timeout_at(deadline, &mut write).await.is_err() {
         tracing::error!(
-            "the audit did not answer before the deadline of a call, its row is written in the background"
+            "the stores did not answer before the deadline of a call, its end is written in the background"
         );
         let counted = gate.begin_write();
         env::spawn(async move {
             let _counted = counted;
-            if tokio::time::timeout(PATIENCE, write).await.is_err() {
-                tracing::error!("the row of a call was given up, because the audit did not answer");
+            match patience {
+                None => write.await,
+                Some(patience) => {
+                    if tokio::time::timeout(patience, write).await.is_err() {
+                        tracing::error!(
+                            "the row of a call was given up, because the audit did not answer"
+                        );
+                    }
+                }
             }
         });
     }
@@ -153,7 +197,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
             };
             // No drain waits for a call that was never counted.
             let _counted = gate.begin_write();
-            within(&gate, write, cx.deadline()).await;
+            within(&gate, write, cx.deadline(), Some(PATIENCE)).await;
         }
     }
     CallResult::refused_in(cx, call, error)

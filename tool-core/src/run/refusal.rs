@@ -1,6 +1,9 @@
 //! What a call that is not run is told: that it was not run only where no earlier run of it has left anything.
 
+use tokio::time::Instant;
+
 use super::claim::{self, Before};
+use super::record;
 use super::resume::answered;
 use super::steps::Why;
 use crate::call::{CallResult, ToolCall};
@@ -30,20 +33,23 @@ pub(super) struct Refused<'a> {
     pub(super) cx: &'a ToolContext,
     /// Its tool, where that is known.
     pub(super) tool: Option<&'a ToolDef>,
+    /// When the call has to end.
+    pub(super) deadline: Option<Instant>,
 }
 
 impl Refused<'_> {
     /// Asks the ledger before anybody is told that the call was not run. `why` is what is said of the rest where a part of it has run.
     pub(super) async fn judge(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
-        match claim::earlier(gate, self.gated, self.call, self.cx).await {
-            Ok(Some(before)) => return Refusal::Before(before),
-            Ok(None) => {}
-            Err(error) => return Refusal::Undecided(error),
-        }
-        match self.made(gate).await {
-            Ok(made) => in_part(made, error, why),
-            Err(failed) => Refusal::Undecided(claim::unavailable(&failed)),
-        }
+        let asked = async {
+            if let Some(before) = claim::earlier(gate, self.gated, self.call, self.cx).await? {
+                return Ok(Refusal::Before(before));
+            }
+            let made = self.made(gate).await;
+            let made = made.map_err(|failed| claim::unavailable(&failed))?;
+            Ok(in_part(made, error, why))
+        };
+        let asked = record::soon(self.deadline, asked).await;
+        asked.unwrap_or_else(Refusal::Undecided)
     }
 
     /// The rows of calls that an earlier run of the call has made. A call that waits for one of them has no row of its own meanwhile.
@@ -168,6 +174,7 @@ pub(crate) async fn refuse(
                 call,
                 cx,
                 tool,
+                deadline: cx.deadline(),
             };
             refused.judge(gate, error, why).await
         }

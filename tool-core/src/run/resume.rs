@@ -2,7 +2,7 @@
 
 use futures::stream::Stream;
 
-use super::{Progress, claim, drive, events, gated, stored};
+use super::{Progress, claim, drive, events, gated, record, stored};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::{Gated, ToolContext, progress};
 use crate::error::ToolError;
@@ -17,7 +17,18 @@ pub(crate) async fn resume(
     cx: &ToolContext,
     progress: Progress,
 ) -> CallResult {
-    match gate::resume::grant(toolset, token, cx).await {
+    let grant = gate::resume::grant(toolset, token, cx);
+    let grant = match cx.deadline() {
+        None => grant.await,
+        Some(deadline) => match tokio::time::timeout_at(deadline, grant).await {
+            Ok(grant) => grant,
+            Err(_) => {
+                let call = ToolCall::new("", "", "");
+                return CallResult::refused_in(cx, call, record::not_in_time());
+            }
+        },
+    };
+    match grant {
         Ok((gate, call, grant)) => {
             gated::call(
                 gate,

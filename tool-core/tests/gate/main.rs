@@ -17,6 +17,7 @@ mod boot;
 mod closing;
 mod contract;
 mod conversation;
+mod deadlines;
 mod effects;
 mod everywhere;
 mod faces;

@@ -12,7 +12,7 @@ use super::cleared::{Duty, Guards, Writing};
 #[cfg(feature = "host")]
 use super::{Flight, Left, Why};
 #[cfg(feature = "host")]
-use crate::error::ToolError;
+use crate::error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
 use crate::run::claim::{self, Begun, Claim, Known, Trail};
 #[cfg(feature = "host")]
@@ -113,7 +113,8 @@ impl Unwritten {
                 (ledger, row.map_or(Trail::Nothing, Trail::Together))
             }
             Writing::Apart(ledger, sink) => {
-                match claim::known(held.gate(), &ledger, held.prepared()).await {
+                let known = claim::known(held.gate(), &ledger, held.prepared());
+                match record::in_time(held.context().deadline(), known).await {
                     Ok(None) => {}
                     Ok(Some(known)) => return Err(Left::why(held, guards, known.into())),
                     Err(error) => return Err(Left::undecided(held, guards, error)),
@@ -135,14 +136,19 @@ impl Unwritten {
                 }
             }
         };
-        match claim::claim(held.gate(), &ledger, held.prepared(), trail).await {
+        let closed = |error: &ToolError| held.closed_row(error);
+        match claim::claim(held.gate(), &ledger, held.prepared(), trail, closed).await {
             Ok(Begun::New(claim)) => Ok(Claimed {
                 held,
                 guards,
                 record: Record::Row(Box::new(claim)),
             }),
             Ok(Begun::Again(claim, attempt, operator)) => {
-                let before = held.interrupted_row();
+                let error = ToolError::of(
+                    ErrorKind::Interrupted,
+                    "an operator has let the call run again",
+                );
+                let before = held.closed_row(&error);
                 held.runs_as(attempt, operator);
                 // That the call is another attempt is known only now, so its row is not in the other database yet.
                 if let Some(sink) = sink_apart

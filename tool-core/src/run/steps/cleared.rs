@@ -25,7 +25,7 @@ use crate::gate::host::{Entered, Ledger};
 #[cfg(feature = "host")]
 use crate::limits::LimitGuard;
 #[cfg(feature = "host")]
-use crate::run::claim;
+use crate::run::{claim, record};
 #[cfg(feature = "host")]
 use crate::store::AuditSink;
 
@@ -234,7 +234,10 @@ impl Asks<'_> {
         } = self;
         if judgement.says() == Says::Deny {
             let withdrawn = match &grant {
-                Some(grant) => ask::withdraw(approvals, grant).await,
+                Some(grant) => {
+                    let withdrawn = ask::withdraw(approvals, grant);
+                    record::in_time(held.context().deadline(), withdrawn).await
+                }
                 None => Ok(()),
             };
             return Err(match withdrawn {
@@ -242,7 +245,9 @@ impl Asks<'_> {
                 Err(error) => Left::undecided(held, guards, error),
             });
         }
-        let asked = ask::pass(parts.gate, approvals, held.prepared(), &judgement, grant).await;
+        let deadline = held.context().deadline();
+        let asked = ask::pass(parts.gate, approvals, held.prepared(), &judgement, grant);
+        let asked = record::in_time(deadline, asked).await;
         let why = match asked {
             Ok(Asked::Approved(approved)) => {
                 let grounds = Grounds::Approved(approved);
@@ -253,10 +258,13 @@ impl Asks<'_> {
             Ok(Asked::Used { id }) => {
                 held.approved(id, None);
                 match held.context().idempotency_key() {
-                    Some(key) => match claim::replayed(parts.gate, &key).await {
-                        Ok(before) => Why::Before(before),
-                        Err(error) => return Err(Left::undecided(held, guards, error)),
-                    },
+                    Some(key) => {
+                        let replayed = claim::replayed(parts.gate, &key);
+                        match record::in_time(deadline, replayed).await {
+                            Ok(before) => Why::Before(before),
+                            Err(error) => return Err(Left::undecided(held, guards, error)),
+                        }
+                    }
                     None => Why::Refused(ToolError::new("the call has no identity")),
                 }
             }

@@ -102,14 +102,10 @@ impl Flight {
         Some(self.late(identity, self.0.verdicts.clone(), None).row())
     }
 
-    /// The row of an attempt before this one, which ended without an outcome.
-    pub(super) fn interrupted_row(&self) -> Option<AuditRow> {
+    /// The row of a call that ended with an error before its body, and can be dispatched again.
+    pub(super) fn closed_row(&self, error: &ToolError) -> Option<AuditRow> {
         let identity = self.0.prepared.cx.identity()?.clone();
-        let error = ToolError::of(
-            ErrorKind::Interrupted,
-            "an operator has let the call run again",
-        );
-        let end = End::failed(&error, env::elapsed(self.0.prepared.since));
+        let end = End::failed(error, env::elapsed(self.0.prepared.since)).open();
         Some(
             self.late(identity, self.0.verdicts.clone(), Some(end))
                 .row(),

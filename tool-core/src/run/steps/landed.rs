@@ -206,6 +206,7 @@ impl Left<Flight> {
                 call: &scope.call,
                 cx,
                 tool: Some(&scope.def),
+                deadline: flight.context().deadline(),
             };
             why = refused.told(flight.gate(), why).await;
         }
@@ -292,6 +293,7 @@ async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
             call: &early.call,
             cx,
             tool: None,
+            deadline: cx.deadline(),
         };
         let reason = early.error.model_text();
         let error = std::mem::replace(&mut early.error, ToolError::new(""));
@@ -437,7 +439,7 @@ fn closing(
     // Nobody stores the result of a call whose caller went away, or that a drain has cancelled.
     let is_cancelled = result.error().map(ToolError::kind) == Some(ErrorKind::Cancelled);
     let is_left_open = is_cancelled && (was_dropped || flight.gate().is_draining());
-    if is_left_open && ending.is_none() && flight.may_come_again() {
+    if (is_left_open && ending.is_none() && flight.may_come_again()) || result.undecided {
         end = end.open();
     }
     let audit = flight.close(identity, end);
@@ -455,16 +457,17 @@ fn closing(
 /// Writes the end of a call, which counts as running until then.
 #[cfg(feature = "host")]
 fn written(closing: Closing, flight: Flight, guards: Guards, result: CallResult) -> Landing {
+    let deadline = flight.context().deadline();
     if let Some(filing) = closing.deferred(&flight) {
         // The gate counts the call as one that runs until its end is written.
         filing.defer(Box::pin(async move {
-            closing.write().await;
+            closing.write(deadline).await;
             drop(guards);
         }));
         return Landing::Over(Landed(result));
     }
     Landing::Writing(Box::pin(async move {
-        closing.write().await;
+        closing.write(deadline).await;
         drop((guards, flight));
         Landed(result)
     }))

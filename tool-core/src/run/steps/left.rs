@@ -152,10 +152,10 @@ impl Left<Flight> {
         })))
     }
 
-    /// The error of a gate whose store failed leaves the call open; any other error is its end.
+    /// The error of a gate whose store failed or did not answer in time leaves the call open; any other error is its end.
     pub(super) fn undecided(held: Flight, guards: Guards, error: ToolError) -> Self {
         let why = match error.kind() {
-            ErrorKind::Unavailable => Why::Undecided(error),
+            ErrorKind::Unavailable | ErrorKind::TimedOut => Why::Undecided(error),
             _ => Why::Refused(error),
         };
         Self::why(held, guards, why)
