@@ -394,11 +394,13 @@ impl ToolContext {
             return;
         }
         if let Some(gated) = self.gated() {
-            gated
-                .asked
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .extend_from_slice(tickets);
+            let mut asked = gated.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            for ticket in tickets {
+                // A body that is run again meets the same question.
+                if asked.iter().all(|known| known.id != ticket.id) {
+                    asked.push(ticket.clone());
+                }
+            }
         }
     }
 
@@ -423,9 +425,16 @@ impl ToolContext {
         }
     }
 
+    /// Whether a body that has ended with an error can run again when what a call of it waits for is there: it has returned by itself, and
+    /// its tool may run again.
+    pub(crate) fn may_go_on(&self) -> bool {
+        let may_run_again = self.scope().is_some_and(|scope| scope.may_run_again());
+        may_run_again && !self.is_inside() && !self.has_returned()
+    }
+
     /// The call of this call whose end is not known, if the body has ended with an error and can run again when the end is known.
     pub(crate) fn take_doubt(&self) -> Option<Box<EffectRow>> {
-        if !self.scope()?.may_run_again() || self.is_inside() || self.has_returned() {
+        if !self.may_go_on() {
             return None;
         }
         let doubt = self.gated()?.doubt.lock();

@@ -375,10 +375,7 @@ impl Claim {
     pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
         let kind = result.error().map(ToolError::kind);
         let waits = kind == Some(ErrorKind::Pending) || result.unsettled.is_some();
-        let released = waits
-            && !cx.has_returned()
-            && !cx.is_inside()
-            && cx.scope().is_some_and(|scope| scope.may_run_again());
+        let released = waits && cx.may_go_on();
         let state = match kind {
             None => EffectState::Succeeded,
             Some(_) if cx.has_returned() => EffectState::Succeeded,

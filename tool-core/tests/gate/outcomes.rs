@@ -325,6 +325,59 @@ async fn outer_call_that_waits_is_released_with_its_end() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
+/// Sends a mail by a tool about which a person is asked, and has words of its own for a mail that was not sent.
+#[tool]
+async fn relay_in_other_words(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
+    let (to, copies) = ("bob".to_owned(), 1);
+    let sent = uses.invoke(send_mail { to, copies }).await;
+    sent.map_err(|_| ToolError::new("the mail did not go out"))
+}
+
+// A4: an outer call that puts the error of a nested call that waits into words of its own waits, too
+#[tokio::test]
+async fn outer_call_waits_whatever_it_makes_of_the_error() {
+    for attempts in [1, 2] {
+        let host = Host::new();
+        let gate = Gate::builder()
+            .approvals(host.approvals().clone())
+            .ledger(host.store.clone())
+            .retry(tool_core::Retry {
+                attempts,
+                wait: std::time::Duration::from_millis(1),
+            })
+            .build();
+        let tools = toolset![relay_in_other_words, send_mail].through(&gate);
+        let cx = ToolContext::builder()
+            .workspace("acme")
+            .user("ann")
+            .conversation("th-1")
+            .with(host.mailbox.clone())
+            .tools(&tools)
+            .build();
+        let cx = placed(&cx, 0);
+        let name = "relay_in_other_words";
+        let waits = tools.call(call(name), &cx).await;
+        let waiting = ticket(&waits);
+        let operator = waits.error().unwrap().operator_text();
+        assert!(operator.contains("did not go out"), "{operator}");
+        host.approve(&waiting).await;
+        let result = tools.call(call(name), &cx).await;
+        assert_eq!(result.model_text(), "sent to bob", "{result:?}");
+        assert_eq!(host.mailbox.sent(), 1);
+        // A person who denies the nested call ends the outer one.
+        let cx = placed(&cx, 1);
+        let waiting = ticket(&tools.call(call(name), &cx).await);
+        let (acme, token) = (Workspace::new("acme"), &waiting.token);
+        let deny = tool_core::Reply::Deny;
+        let answered = host
+            .approvals()
+            .answer(&acme, &tools, token, deny, "boss", None);
+        answered.await.unwrap();
+        let result = tools.call(call(name), &cx).await;
+        assert_eq!(result.model_text(), "the mail did not go out", "{result:?}");
+    }
+}
+
 /// A ledger that lets something happen while a call is recorded.
 #[derive(Clone)]
 struct Meanwhile(MemoryStore, Arc<dyn Fn() + Send + Sync>);

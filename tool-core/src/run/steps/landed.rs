@@ -411,6 +411,19 @@ fn closing(
         telemetry::result(&flight.prepared().span, output.get());
     }
     result.tickets.extend(cx.take_asked());
+    // A body that fails because one of its calls waits for a person runs again when that person has answered, whatever it made of the error.
+    if let Some(ticket) = result.tickets.first()
+        && let Some(error) = result.error()
+        && error.kind() != ErrorKind::Pending
+        && cx.may_go_on()
+    {
+        let error = ask::pending(ticket).operator(format!(
+            "it waits as approval `{}`, and failed for want of it: {}",
+            ticket.id,
+            error.operator_text()
+        ));
+        result.outcome = cx.redactor().clean(Err(error));
+    }
     // A body that fails because the end of one of its calls is not known runs again when an operator has settled that.
     if result.unsettled.is_none()
         && result
