@@ -346,12 +346,16 @@ async fn ask(
     }
     let room = approvals.has_room(cx, now).await;
     if !room.map_err(|error| failed(&error))? {
-        return Err(ToolError::of(
-            ErrorKind::RateLimited,
-            "too many calls of this conversation wait for a person, so nobody was asked about this one; \
-             call it again when the others are answered",
-        )
-        .operator("the limit is that of `Approvals::builder(…).most_open(…)`"));
+        let of = if cx.conversation().is_some() {
+            " of this conversation"
+        } else {
+            ""
+        };
+        let text = format!(
+            "too many calls{of} wait for a person, so nobody was asked about this one; call it again when the others are answered"
+        );
+        return Err(ToolError::of(ErrorKind::RateLimited, text)
+            .operator("the limit is that of `Approvals::builder(…).most_open(…)`"));
     }
     let asked = approvals.question(ApprovalKind::Call, identity, arguments(prepared)?, cx, now)?;
     let request = ApprovalRequest {

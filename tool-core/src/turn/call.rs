@@ -7,7 +7,7 @@ use futures::stream::StreamExt as _;
 
 use super::held::Halt;
 use super::message::{StoredCall, leaves_approvals};
-use super::{StoredMessage, Turns};
+use super::{StoredMessage, Turns, tell};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::{Behind, Deferred, Filing, ToolContext};
 use crate::error::{ErrorKind, ToolError};
@@ -179,7 +179,9 @@ impl Turns {
         while let Some(event) = events.next().await {
             match event {
                 ToolEvent::Started => {}
-                ToolEvent::Progress(step) => progress(call, &step),
+                ToolEvent::Progress(step) => {
+                    tell("the listener to progress", || progress(call, &step));
+                }
                 ToolEvent::Done(result) => return result,
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::approval::Ticket;
+use crate::run::panic_text;
 use crate::store::shield;
 use crate::store::{
     EffectRow, Journal, Message, Role, RunCause, RunId, RunStore, StoreError, ThreadId, ThreadStore,
@@ -568,7 +570,7 @@ impl Turns {
             Err(error) => return Err(error),
         };
         if let Some(observer) = &self.observer {
-            observer(&message);
+            tell("the observer of a turn", || observer(&message));
         }
         Ok(message)
     }
@@ -590,6 +592,13 @@ impl Turn {
             Self::Draining => RunCause::Draining,
             Self::Busy(_) => return None,
         })
+    }
+}
+
+/// Tells the host something. A panic of its function is logged: the turn is in the middle of something.
+fn tell(whom: &str, tell: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(tell)) {
+        tracing::error!(why = panic_text(&*payload), "{whom} panicked");
     }
 }
 

@@ -715,3 +715,41 @@ async fn call_that_a_turn_refuses_loses_its_approvals() {
     assert_eq!(kind(&resumed), Some(ErrorKind::Denied), "{resumed:?}");
     assert_eq!(host.mailbox.sent(), 0);
 }
+
+// A13: plans are asked about without a limit
+#[tokio::test]
+async fn plans_count_towards_the_open_approvals_of_a_conversation() {
+    let host = Host::new();
+    let approvals = Approvals::builder(host.store.clone()).most_open(2);
+    let approvals = approvals.build().unwrap();
+    for _ in 0..2 {
+        approvals.ask_plan("{}", &host.ann()).await.unwrap();
+    }
+    let full = approvals.ask_plan("{}", &host.ann()).await;
+    assert!(matches!(full, Err(ApprovalError::Full)), "{full:?}");
+    let elsewhere = host.of("acme", "ann", "th-2");
+    approvals.ask_plan("{}", &elsewhere).await.unwrap();
+}
+
+// A13: calls outside of a conversation are asked about without a limit
+#[tokio::test]
+async fn calls_outside_of_conversations_have_a_limit_for_each_user() {
+    let host = Host::new();
+    let approvals = Approvals::builder(host.store.clone()).most_open(2);
+    let gate = Gate::builder().approvals(approvals.build().unwrap());
+    let tools = host.tools.clone().through(&gate.build());
+    let outside = |user: &str| {
+        let cx = ToolContext::builder().workspace("acme").user(user);
+        cx.with(host.mailbox.clone()).build()
+    };
+    // Those of a conversation do not count.
+    for id in ["a", "b"] {
+        ticket(&tools.call(mail(id), &host.ann()).await);
+    }
+    for id in ["c", "d"] {
+        ticket(&tools.call(mail(id), &outside("ann")).await);
+    }
+    let full = tools.call(mail("e"), &outside("ann")).await;
+    assert_eq!(kind(&full), Some(ErrorKind::RateLimited), "{full:?}");
+    ticket(&tools.call(mail("f"), &outside("bob")).await);
+}

@@ -659,3 +659,20 @@ async fn a_host_that_shuts_down_leaves_calls_open_for_the_next_one() {
     assert_eq!(results(turn).len(), 2);
     assert_eq!(log.names(), ["a", "b"]);
 }
+
+// B5: a panic of the host's observer unwinds out of a turn and leaves its calls open
+#[tokio::test]
+async fn panic_of_an_observer_ends_no_turn() {
+    let (store, log) = (MemoryStore::default(), Log::default());
+    let turns = Turns::new(store.clone())
+        .observe(|_| panic!("the observer is out of order"))
+        .progress(|_, _| panic!("the listener is out of order"));
+    let count = ToolCall::new("a", "count_to", r#"{"number":3}"#);
+    let message = ModelMessage::calls([count, call("note", "b")]);
+    let turn = run(&turns, &toolset![note, count_to], message, &cx(&log)).await;
+    assert_eq!(
+        results(turn),
+        [("3".to_owned(), None), ("b".to_owned(), None)]
+    );
+    assert_eq!(read(&store).await.len(), 3);
+}

@@ -43,8 +43,9 @@ impl ApprovalsBuilder {
         self
     }
 
-    /// How many approvals of one conversation may wait at once; 50 where nothing is said. A call beyond that is refused as
-    /// [`RateLimited`](crate::ErrorKind::RateLimited), and the model reads that it may call again later.
+    /// How many approvals of one conversation may wait at once, or of one user outside of conversations; 50 where nothing is said. A call
+    /// beyond that is refused as [`RateLimited`](crate::ErrorKind::RateLimited), and the model reads that it may call again later. Plans
+    /// count as well.
     pub fn most_open(mut self, most: u32) -> Self {
         self.most_open = most;
         self

@@ -126,6 +126,9 @@ pub enum ApprovalError {
     /// The changed arguments do not fit the tool, or the tool cannot be seen.
     #[error("the changed arguments do not fit: {0}")]
     Edit(ToolError),
+    /// As many approvals wait as may, so nobody was asked.
+    #[error("too many approvals wait already, ask again when some are answered")]
+    Full,
     /// The interface has shown other arguments than were asked about, so what it says about them counts for nothing.
     #[error("the interface shows other arguments than were asked about")]
     Tampered,
@@ -204,31 +207,56 @@ impl Approvals {
         })
     }
 
-    /// Whether one more approval of a conversation may be open. Calls outside of a conversation are not counted.
+    /// Whether one more approval may be open in a conversation, or of a user outside of conversations.
     pub(crate) async fn has_room(
         &self,
         cx: &ToolContext,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let Some(thread) = cx.conversation() else {
-            return Ok(true);
-        };
+        let most = usize::try_from(self.0.most_open).unwrap_or(usize::MAX);
+        let mut open = self.open_beside(cx).await?;
+        if open.len() >= most && open.iter().any(|row| row.request.expires <= now) {
+            let workspace = cx.own_workspace();
+            let scope = Scope::Workspace(&workspace);
+            self.0.store.expire(scope, now).await?;
+            open = self.open_beside(cx).await?;
+        }
+        Ok(open.len() < most)
+    }
+
+    /// Open approvals that count together with those of a context, up to the limit: those of its conversation, or those that its user
+    /// has asked for outside of conversations.
+    async fn open_beside(&self, cx: &ToolContext) -> Result<Vec<ApprovalRow>, StoreError> {
         let (workspace, most) = (cx.own_workspace(), self.0.most_open);
-        let open = ApprovalFilter {
-            thread: Some(thread.to_owned()),
+        let thread = cx.conversation();
+        // No filter means rows without a conversation alone.
+        let page = if thread.is_some() {
+            most
+        } else {
+            most.max(100)
+        };
+        let mut filter = ApprovalFilter {
+            thread: thread.map(str::to_owned),
+            principal: thread.is_none().then(|| cx.principal().to_owned()),
             status: Some(crate::store::ApprovalStatus::Pending),
-            limit: Some(most),
+            limit: Some(page),
             ..ApprovalFilter::default()
         };
-        let is_full =
-            |rows: &[ApprovalRow]| rows.len() >= usize::try_from(most).unwrap_or(usize::MAX);
-        let scope = Scope::Workspace(&workspace);
-        let mut rows = self.0.store.list(scope, &open).await?;
-        if is_full(&rows) && rows.iter().any(|row| row.request.expires <= now) {
-            self.0.store.expire(scope, now).await?;
-            rows = self.0.store.list(scope, &open).await?;
+        let mut open = Vec::new();
+        loop {
+            let scope = Scope::Workspace(&workspace);
+            let rows = self.0.store.list(scope, &filter).await?;
+            let is_last = rows.len() < page as usize;
+            let last = rows.last().map(|row| &row.request);
+            filter.after = last.map(|last| (last.created, last.id.clone()));
+            open.extend(
+                rows.into_iter()
+                    .filter(|row| row.request.thread.as_deref() == thread),
+            );
+            if is_last || open.len() >= most as usize {
+                return Ok(open);
+            }
         }
-        Ok(!is_full(&rows))
     }
 
     /// Stores a question, and gives what stands for it.
@@ -258,18 +286,17 @@ impl Approvals {
 
     /// Asks about a plan. Its answer is stored and nothing is run again: see [`Route::Plan`].
     ///
-    /// `plan` is JSON text, in which no object has a key twice: [`ApprovalError::Edit`] otherwise. `cx` names who asks and in which conversation.
+    /// `plan` is JSON text, in which no object has a key twice: [`ApprovalError::Edit`] otherwise. `cx` names who asks and in which
+    /// conversation. [`ApprovalError::Full`] where as many approvals wait as [`most_open`](ApprovalsBuilder::most_open) allows.
     pub async fn ask_plan(&self, plan: &str, cx: &ToolContext) -> Result<Ticket, ApprovalError> {
         let arguments = plan_text(plan)?;
+        let now = Timestamp::now();
+        if !self.has_room(cx, now).await? {
+            return Err(ApprovalError::Full);
+        }
         let identity = CallId::alone(cx.own_workspace())?;
         let request = self
-            .question(
-                ApprovalKind::Plan,
-                identity,
-                arguments,
-                cx,
-                Timestamp::now(),
-            )
+            .question(ApprovalKind::Plan, identity, arguments, cx, now)
             .map_err(|error| ApprovalError::Random(error.operator_text()))?;
         Ok(self.ask(request).await?)
     }
