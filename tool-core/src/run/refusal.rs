@@ -52,6 +52,17 @@ impl Refused<'_> {
         asked.unwrap_or_else(Refusal::Undecided)
     }
 
+    /// Asks only for calls that an earlier run has made: the call's own row is that of this run.
+    pub(super) async fn judge_made(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
+        let asked = async {
+            let made = self.made(gate).await;
+            let made = made.map_err(|failed| claim::unavailable(&failed))?;
+            Ok(in_part(made, error, why))
+        };
+        let asked = record::soon(self.deadline, asked).await;
+        asked.unwrap_or_else(Refusal::Undecided)
+    }
+
     /// The rows of calls that an earlier run of the call has made. A call that waits for one of them has no row of its own meanwhile.
     async fn made(&self, gate: &Gate) -> Result<Vec<EffectRow>, StoreError> {
         let runs_again = |tool: &ToolDef| tool.hints().idempotent || tool.only_calls();

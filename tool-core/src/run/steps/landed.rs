@@ -43,7 +43,7 @@ use crate::run::resume::answered;
 #[cfg(feature = "host")]
 use crate::run::{record, stored};
 #[cfg(feature = "host")]
-use crate::store::CallId;
+use crate::store::{CallId, EffectRow};
 
 /// A call that is over.
 pub(in crate::run) struct Landed(CallResult);
@@ -155,12 +155,19 @@ impl Running<Flight> {
         guards.body_ended();
         traced(&flight);
         let outcome = end::admitted(toolset, flight.prepared(), ran.into_outcome());
-        if !outcome.is_bounded {
-            return close(flight, guards, record, outcome.clean);
+        if !outcome.is_bounded && outcome.clean.get().is_ok() {
+            let outcome = honest(&flight, &record, outcome.clean);
+            return close(flight, guards, record, outcome, None);
         }
         Landing::Writing(Box::pin(async move {
-            let outcome = outcome.settled(flight.context()).await;
-            close(flight, guards, record, outcome.clean).ended().await
+            let outcome = if outcome.is_bounded {
+                outcome.settled(flight.context()).await
+            } else {
+                outcome
+            };
+            let outcome = honest(&flight, &record, outcome.clean);
+            let (outcome, doubt) = in_part(&flight, outcome).await;
+            close(flight, guards, record, outcome, doubt).ended().await
         }))
     }
 }
@@ -173,9 +180,10 @@ fn close(
     guards: Guards,
     record: Record,
     outcome: Clean<Result<Output, ToolError>>,
+    doubt: Option<Box<EffectRow>>,
 ) -> Landing {
-    let outcome = honest(&flight, &record, outcome);
     let mut result = flight.prepared_mut().close_kept(outcome);
+    result.unsettled = doubt;
     let identity = flight.context().identity().cloned();
     match closing(&mut flight, Some(record), &mut result, identity, false) {
         None => Landing::Over(Landed(result)),
@@ -261,6 +269,7 @@ impl Left<Flight> {
                 let mut outcome = redactor.clean(Err(error));
                 if let Some(record) = &record {
                     outcome = honest(&flight, record, outcome);
+                    (outcome, unsettled) = in_part(&flight, outcome).await;
                 }
                 let mut result = flight.prepared_mut().close_kept(outcome);
                 result.stopped = unsettled.is_none();
@@ -364,6 +373,44 @@ fn has_made(cx: &ToolContext, error: &ToolError) -> Clean<Result<Output, ToolErr
     let text = format!("{} ({made})", error.model_text());
     let error = ToolError::of(error.kind(), text).operator(error.operator_text());
     cx.redactor().clean(Err(error))
+}
+
+/// The outcome of a call that was written down and whose body has not begun, where an earlier run of it has made calls; and the doubt
+/// about one of them.
+#[cfg(feature = "host")]
+async fn in_part(
+    flight: &Flight,
+    outcome: Clean<Result<Output, ToolError>>,
+) -> (Clean<Result<Output, ToolError>>, Option<Box<EffectRow>>) {
+    let (cx, scope) = (flight.context(), &flight.prepared().scope);
+    let (Err(error), Some(gated)) = (outcome.get(), scope.gated.as_deref()) else {
+        return (outcome, None);
+    };
+    let has_begun = cx.is_inside() || cx.has_returned() || cx.made() > 0;
+    if has_begun || matches!(error.kind(), ErrorKind::Failed | ErrorKind::Pending) {
+        return (outcome, None);
+    }
+    let refused = Refused {
+        gated,
+        call: &scope.call,
+        cx,
+        tool: Some(&scope.def),
+        deadline: cx.deadline(),
+    };
+    let why = error.model_text();
+    let same = ToolError::of(error.kind(), why.clone()).operator(error.operator_text());
+    let (error, doubt) = match refused.judge_made(flight.gate(), same, &why).await {
+        Refusal::Stands(error) if error.kind() != ErrorKind::Interrupted => return (outcome, None),
+        Refusal::Stands(error) => (error, None),
+        Refusal::Before(Before::Unsettled(row)) => (claim::interrupted(&row), Some(row)),
+        Refusal::Before(Before::Stored { .. }) => return (outcome, None),
+        Refusal::Undecided(failed) => {
+            let text = format!("calls of an earlier run of this call may have run: {why}");
+            let error = ToolError::of(ErrorKind::Interrupted, text);
+            (error.operator(failed.operator_text()), None)
+        }
+    };
+    (cx.redactor().clean(Err(error)), doubt)
 }
 
 /// Whether an error of this kind says by itself that the body did not end: it was cut off, or it waits.
