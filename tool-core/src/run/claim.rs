@@ -178,7 +178,7 @@ pub(super) enum Trail {
     /// None.
     Nothing,
     /// The ledger's database writes it in the transaction of the intent.
-    Together(AuditRow),
+    Together(Box<AuditRow>),
     /// Another database has it already.
     Apart(Audited),
 }
@@ -199,7 +199,7 @@ pub(super) async fn claim(
         owner: intent.owner.clone(),
     };
     let audit = match trail {
-        Trail::Together(row) => Some(row),
+        Trail::Together(row) => Some(*row),
         Trail::Nothing | Trail::Apart(_) => None,
     };
     let begun = match prepared.cx.deadline() {
@@ -207,15 +207,14 @@ pub(super) async fn claim(
         Some(deadline) => {
             let store = Arc::clone(&ledger.store);
             let is_audited = audit.is_some();
-            let mut begin = Box::pin(async move { store.begin(intent, audit).await });
-            match tokio::time::timeout_at(deadline, &mut begin).await {
-                Ok(begun) => begun,
-                Err(_) => {
-                    let error = record::not_in_time();
-                    let row = is_audited.then(|| closed(&error)).flatten();
-                    claim.abandon(gate, begin, row);
-                    return Err(error);
-                }
+            let mut write = Box::pin(async move { store.begin(intent, audit).await });
+            if let Ok(begun) = tokio::time::timeout_at(deadline, &mut write).await {
+                begun
+            } else {
+                let error = record::not_in_time();
+                let row = is_audited.then(|| closed(&error)).flatten();
+                claim.abandon(gate, write, row);
+                return Err(error);
             }
         }
     };

@@ -20,13 +20,13 @@ pub(crate) async fn resume(
     let grant = gate::resume::grant(toolset, token, cx);
     let grant = match cx.deadline() {
         None => grant.await,
-        Some(deadline) => match tokio::time::timeout_at(deadline, grant).await {
-            Ok(grant) => grant,
-            Err(_) => {
+        Some(deadline) => {
+            let Ok(grant) = tokio::time::timeout_at(deadline, grant).await else {
                 let call = ToolCall::new("", "", "");
                 return CallResult::refused_in(cx, call, record::not_in_time());
-            }
-        },
+            };
+            grant
+        }
     };
     match grant {
         Ok((gate, call, grant)) => {

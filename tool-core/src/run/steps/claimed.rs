@@ -110,7 +110,10 @@ impl Unwritten {
             Writing::Ledger(ledger) => (ledger, Trail::Nothing),
             Writing::Both(ledger) => {
                 let row = held.open_row();
-                (ledger, row.map_or(Trail::Nothing, Trail::Together))
+                (
+                    ledger,
+                    row.map_or(Trail::Nothing, |row| Trail::Together(Box::new(row))),
+                )
             }
             Writing::Apart(ledger, sink) => {
                 let known = claim::known(held.gate(), &ledger, held.prepared());
