@@ -33,7 +33,8 @@ impl Running<'_> {
                 host,
                 dropped_after,
                 deadline,
-            } => self.start_drive(run, host, dropped_after, deadline),
+                stopped,
+            } => self.start_drive(run, host, dropped_after, deadline, stopped),
             What::Stop { run } => {
                 if let Some(stop) = self.stops.get(&run) {
                     self.world.facts().disturbed.insert(run);
@@ -186,6 +187,7 @@ impl Running<'_> {
         host: usize,
         dropped_after: Option<u32>,
         deadline: Option<u64>,
+        stopped: bool,
     ) {
         let (Some(_), Some(host)) = (self.plan.runs.get(index), self.host(host)) else {
             return;
@@ -193,7 +195,10 @@ impl Running<'_> {
         let stop = CancellationToken::new();
         // Stop reaches the newest request; a later one of a stopped run is a new wish.
         self.stops.insert(index, stop.clone());
-        if dropped_after.is_some() || deadline.is_some() {
+        if stopped {
+            stop.cancel();
+        }
+        if dropped_after.is_some() || deadline.is_some() || stopped {
             self.world.facts().disturbed.insert(index);
         }
         let drive = Drive {

@@ -23,6 +23,14 @@ struct Slots {
     nested: Vec<String>,
 }
 
+/// What a model reads of a call that a stopped turn has not run.
+const STOPPED: &str = "the turn was stopped before this call";
+
+/// Whether a result says that its call was not run: it leaves no doubt, whatever its kind.
+fn says_not_run(text: &str) -> bool {
+    text == STOPPED || text.contains("so it was not run")
+}
+
 /// Effects that nobody can explain when everything has come to rest.
 pub(crate) async fn ambiguous(state: &Running<'_>) {
     let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
@@ -312,6 +320,7 @@ impl At<'_> {
             let unsure = ["interrupted", "cancelled", "timed_out", "panicked"];
             let unsure = self
                 .told()
+                .filter(|told| !says_not_run(&told.text))
                 .filter(|told| {
                     // A body that took effect and whose output was lost: the text says so.
                     told.text.starts_with("the tool ran and took effect")
@@ -342,7 +351,62 @@ impl At<'_> {
                 found.push(("wrong_result", what));
             }
         }
+        if is_relay(self.tool()) {
+            self.outer(found);
+        }
         self.refusals(found);
+    }
+
+    /// An outer call that is refused after calls of it took effect says that they have run.
+    fn outer(&self, found: &mut Found) {
+        let place = self.place;
+        let (Some(written), [Some(mark)]) = (place.message, &self.slots.calls[..]) else {
+            return;
+        };
+        // Where a message has one outer call, its nested calls are known by their mark.
+        let run = self.plan.runs.get(written.run);
+        let message = run.and_then(|run| run.script.get(written.step as usize - 1));
+        let calls = message.into_iter().flat_map(|message| &message.calls);
+        if calls.filter(|call| is_relay(&call.tool)).count() != 1 {
+            return;
+        }
+        let nested = |tool: &str| Place {
+            tool: tool.to_owned(),
+            ..place.clone()
+        };
+        let nested: Vec<Place> = relayed_by(self.tool())
+            .iter()
+            .map(|of| nested(of))
+            .collect();
+        if nested.iter().any(|of| self.facts.reruns.contains_key(of)) {
+            return;
+        }
+        let mark = format!("relay-{mark}");
+        let effects = self.facts.begins.iter();
+        let effects = effects
+            .filter(|begin| begin.effect && begin.mark == mark && nested.contains(&begin.place))
+            .count();
+        let refused = |told: &&MessageSeen| {
+            let of = told.error.as_deref().unwrap_or_default();
+            let refused = [
+                "denied",
+                "unknown_tool",
+                "rate_limited",
+                "invalid_arguments",
+            ];
+            says_not_run(&told.text) || refused.contains(&of)
+        };
+        let hidden = self
+            .told()
+            .filter(refused)
+            .find(|told| effects > 0 && !told.text.contains("that it made ha"));
+        if let Some(told) = hidden {
+            let what = format!(
+                "{place}: {effects} calls that it made took effect, and the model reads: {}",
+                told.text
+            );
+            found.push(("told_failure_with_effect", what));
+        }
     }
 
     /// Nothing is refused that policy, people and switches let through.
@@ -413,7 +477,8 @@ impl At<'_> {
             || outer.any(|outer| {
                 switched(outer) || relayed_by(outer).iter().any(|tool| switched(tool))
             });
-        let excused = disturbed || self.facts.faults || switched;
+        let excused =
+            disturbed || self.facts.faults || switched || self.plan.settings.limit.is_some();
         if !is_asked(self.tool()) || excused || !done.contains(&run) {
             return;
         }
@@ -435,8 +500,7 @@ impl At<'_> {
 
     /// Results of calls that the gate has seen.
     fn told_by_gate(&self) -> usize {
-        let stopped = "the turn was stopped before this call";
-        self.told().filter(|told| told.text != stopped).count()
+        self.told().filter(|told| told.text != STOPPED).count()
     }
 
     fn audit_rows_missing(&self) -> usize {

@@ -19,11 +19,9 @@ pub fn plan(seed: u64) -> Plan {
         },
         attempts: 1,
         parallel: 1 + random.below(3),
-        switches: false,
-        one_database: false,
-        apart: false,
+        ..Settings::default()
     };
-    let runs = runs(random);
+    let mut runs = runs(random);
     let mut actions = actions(random, &settings, &runs);
     let schedule = random.number();
     // Drawn last, so that seeds mean what they meant before.
@@ -40,18 +38,54 @@ pub fn plan(seed: u64) -> Plan {
         actions.push(Action { at, what });
         actions.sort_by_key(|action| action.at);
     }
+    if random.percent(20) {
+        other_users(random, &mut runs);
+    }
+    if random.percent(20) {
+        stopped_drives(random, &settings, &runs, &mut actions);
+    }
     Plan {
         schedule,
         settings: Settings {
             switches,
             one_database: one_database && !apart,
             apart,
+            agents: random.percent(15),
+            limit: random.percent(15).then(|| 1 + random.below(2) as u32),
             ..settings
         },
         runs,
         actions,
         ..Plan::default()
     }
+}
+
+/// Conversations that several users go on with.
+fn other_users(random: &mut Random, runs: &mut [Run]) {
+    for run in runs {
+        run.who.user = (*random.pick(&["ann", "bob"])).to_owned();
+    }
+}
+
+/// Users who drive and stop at once, when most calls have begun.
+fn stopped_drives(
+    random: &mut Random,
+    settings: &Settings,
+    runs: &[Run],
+    actions: &mut Vec<Action>,
+) {
+    for _ in 0..=random.below(3) {
+        let at = u64::try_from(random.below(1_500)).unwrap_or(0);
+        let what = What::Drive {
+            run: random.below(runs.len()),
+            host: random.below(settings.hosts),
+            dropped_after: None,
+            deadline: None,
+            stopped: true,
+        };
+        actions.push(Action { at, what });
+    }
+    actions.sort_by_key(|action| action.at);
 }
 
 /// Users and conversations whose names collide wherever hosts let them.
@@ -63,7 +97,7 @@ fn runs(random: &mut Random) -> Vec<Run> {
         let conversation = *random.pick(&["main", "side"]);
         let who = Who {
             tenant: tenant.to_owned(),
-            // A conversation has one user.
+            // A conversation has one user, as far as this goes.
             user: runs
                 .iter()
                 .find(|run| run.who.tenant == tenant && run.who.conversation == conversation)
@@ -141,6 +175,7 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
                     host,
                     dropped_after,
                     deadline,
+                    stopped: false,
                 },
             );
         }
@@ -243,6 +278,7 @@ fn switch_while_slow(
             host,
             dropped_after: None,
             deadline: None,
+            stopped: false,
         },
         What::Store {
             host,

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::json;
+use tool_core::limits::{Limit, Limits, Per};
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::store::{
     ApprovalFilter, ApprovalStatus, EffectLedger as _, EffectState, Resolution, Scope, ThreadId,
@@ -42,6 +43,7 @@ pub(crate) struct Host {
     switches: Option<Arc<OnceLock<Switches>>>,
     phone: Phone,
     parallel: usize,
+    agent: String,
 }
 
 /// How a drive ended.
@@ -123,7 +125,14 @@ impl Host {
             AuditMode::BestEffort => Audit::best_effort(store.clone()),
         };
         let layer = HookLayer(Arc::clone(process));
-        let gate = Gate::builder()
+        let mut gate = Gate::builder();
+        if let Some(calls) = settings.limit {
+            let quota = Limit::quota(calls, Duration::from_mins(1));
+            let limit = quota.per(Per::Principal).each_tool();
+            let limits = Limits::builder().limit(limit).build();
+            gate = gate.limits(limits.map_err(|error| error.to_string())?);
+        }
+        let gate = gate
             .approvals(approvals.map_err(|error| error.to_string())?)
             .ledger(store.clone())
             .audit(audit)
@@ -151,6 +160,11 @@ impl Host {
             switches: settings.switches.then(Arc::default),
             phone,
             parallel: settings.parallel,
+            agent: if settings.agents {
+                format!("assistant-{}", process.host)
+            } else {
+                "assistant".to_owned()
+            },
         })
     }
 
@@ -194,7 +208,7 @@ impl Host {
             let mut builder = ToolContext::builder()
                 .workspace(&*who.tenant)
                 .user(&*who.user)
-                .agent("assistant")
+                .agent(&*self.agent)
                 .conversation(&*who.conversation)
                 .secret("service_key", SecretString::from(service.clone()))
                 .secret("file_key", SecretString::from(file.clone()))

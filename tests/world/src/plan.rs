@@ -79,6 +79,12 @@ pub struct Settings {
     /// Whether the audit and the approvals are in databases of their own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
+    /// Whether each host has another name for the agent, as after a renaming.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub agents: bool,
+    /// How many calls of a tool a host lets through in a minute, for each user; none for no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
 }
 
 impl Default for Settings {
@@ -91,6 +97,8 @@ impl Default for Settings {
             switches: false,
             one_database: false,
             apart: false,
+            agents: false,
+            limit: None,
         }
     }
 }
@@ -212,6 +220,9 @@ pub enum What {
         /// The deadline, in milliseconds from now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<u64>,
+        /// The user has pressed stop before it begins.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stopped: bool,
     },
     /// The user presses stop: the cancellation of all drives of a run.
     Stop {

@@ -411,6 +411,12 @@ impl ToolContext {
         }
     }
 
+    /// Whether the body has made calls.
+    pub(crate) fn has_called(&self) -> bool {
+        self.gated()
+            .is_some_and(|gated| gated.children.get().is_some())
+    }
+
     /// How many calls of this call have returned an output, those that only read aside.
     pub(crate) fn made(&self) -> u32 {
         self.gated()

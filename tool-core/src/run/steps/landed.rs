@@ -386,7 +386,7 @@ async fn in_part(
     let (Err(error), Some(gated)) = (outcome.get(), scope.gated.as_deref()) else {
         return (outcome, None);
     };
-    let has_begun = cx.is_inside() || cx.has_returned() || cx.made() > 0;
+    let has_begun = cx.is_inside() || cx.has_returned() || cx.has_called();
     if has_begun || matches!(error.kind(), ErrorKind::Failed | ErrorKind::Pending) {
         return (outcome, None);
     }
