@@ -60,6 +60,13 @@ pub enum ToolEvent {
 ///
 /// Its texts are free of the turn's secrets, except for [`id`](Self::id) and [`name`](Self::name): a provider pairs a result with its
 /// call by them, so they are given back as the model wrote them.
+#[cfg_attr(
+    feature = "host",
+    expect(
+        clippy::struct_excessive_bools,
+        reason = "each is asked for alone, in any combination"
+    )
+)]
 pub struct CallResult {
     pub(crate) id: String,
     pub(crate) name: String,

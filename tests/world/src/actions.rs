@@ -35,18 +35,8 @@ impl Running<'_> {
                 deadline,
                 stopped,
             } => self.start_drive(run, host, dropped_after, deadline, stopped),
-            What::Stop { run } => {
-                if let Some(stop) = self.stops.get(&run) {
-                    self.world.facts().disturbed.insert(run);
-                    stop.cancel();
-                }
-            }
-            What::Leave { run } => {
-                self.world.facts().disturbed.insert(run);
-                for request in self.requests.remove(&run).unwrap_or_default() {
-                    self.executor.cancel(request);
-                }
-            }
+            What::Stop { run } => self.stop(run),
+            What::Leave { run } => self.leave(run),
             What::Write { run } if run < runs => self.write(run),
             What::Inbox { run, host } if run < runs => {
                 let run = self.plan.runs[run].clone();
@@ -130,6 +120,20 @@ impl Running<'_> {
             }
             // A run that shrinking has taken away.
             _ => {}
+        }
+    }
+
+    fn stop(&self, run: usize) {
+        if let Some(stop) = self.stops.get(&run) {
+            self.world.facts().disturbed.insert(run);
+            stop.cancel();
+        }
+    }
+
+    fn leave(&mut self, run: usize) {
+        self.world.facts().disturbed.insert(run);
+        for request in self.requests.remove(&run).unwrap_or_default() {
+            self.executor.cancel(request);
         }
     }
 

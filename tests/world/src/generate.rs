@@ -51,7 +51,7 @@ pub fn plan(seed: u64) -> Plan {
             one_database: one_database && !apart,
             apart,
             agents: random.percent(15),
-            limit: random.percent(15).then(|| 1 + random.below(2) as u32),
+            limit: random.percent(15).then(|| *random.pick(&[1, 2])),
             ..settings
         },
         runs,
@@ -63,7 +63,8 @@ pub fn plan(seed: u64) -> Plan {
 /// Conversations that several users go on with.
 fn other_users(random: &mut Random, runs: &mut [Run]) {
     for run in runs {
-        run.who.user = (*random.pick(&["ann", "bob"])).to_owned();
+        let user = *random.pick(&["ann", "bob"]);
+        run.who.user = String::from(user);
     }
 }
 

@@ -61,6 +61,10 @@ pub enum State {
 /// How every host is set up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 pub struct Settings {
     /// Hosts on the one store.
     pub hosts: usize,

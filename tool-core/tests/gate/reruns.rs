@@ -41,9 +41,10 @@ async fn row_of_a_call_that_was_dropped_before_its_body_is_not_final() {
     for required in [false, true] {
         let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
         let approvals = Approvals::builder(store.clone()).build().unwrap();
-        let audit = match required {
-            true => Audit::required(store.clone()),
-            false => Audit::best_effort(store.clone()),
+        let audit = if required {
+            Audit::required(store.clone())
+        } else {
+            Audit::best_effort(store.clone())
         };
         let gate = Gate::builder()
             .approvals(approvals.clone())
@@ -101,9 +102,10 @@ async fn row_of_a_read_that_was_cut_off_is_that_of_the_next_run() {
         for required in [false, true] {
             let store = MemoryStore::default();
             let start = || {
-                let audit = match required {
-                    true => Audit::required(store.clone()),
-                    false => Audit::best_effort(store.clone()),
+                let audit = if required {
+                    Audit::required(store.clone())
+                } else {
+                    Audit::best_effort(store.clone())
                 };
                 let gate = Gate::builder().ledger(store.clone()).audit(audit).build();
                 (
@@ -170,9 +172,10 @@ async fn parcel(mailbox: &Mailbox) -> Result<usize, ToolError> {
 async fn each_attempt_that_an_operator_allows_has_a_row() {
     for one_database in [true, false] {
         let (ledger, mailbox) = (MemoryStore::default(), Mailbox::default());
-        let sink = match one_database {
-            true => ledger.clone(),
-            false => MemoryStore::default(),
+        let sink = if one_database {
+            ledger.clone()
+        } else {
+            MemoryStore::default()
         };
         let gate = Gate::builder()
             .ledger(ledger.clone())

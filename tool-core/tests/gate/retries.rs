@@ -102,6 +102,8 @@ fn words(rows: &[(String, String)]) -> Vec<(&str, &str)> {
 // A4: a body that is run again makes the same calls: those that took effect are answered by the ledger, and those that failed run again
 #[tokio::test(start_paused = true)]
 async fn retry_repeats_no_nested_effect() {
+    use EffectState::{Failed, Succeeded};
+
     let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
     let line = Line {
         failures: 2,
@@ -113,7 +115,6 @@ async fn retry_repeats_no_nested_effect() {
         .await;
     assert_eq!(result.model_text(), "[1,3]", "{result:?}");
     assert_eq!(mailbox.sent(), 1);
-    use EffectState::{Failed, Succeeded};
     let expected = [
         ("flaky", Failed),
         ("flaky", Failed),
