@@ -98,6 +98,7 @@ pub(crate) async fn check(state: &Running<'_>) {
     // With `BestEffort`, a row or a counted loss.
     if state.plan.settings.audit == AuditMode::BestEffort
         && !facts.deaths
+        && !facts.audit_hangs
         && missing > facts.uncounted
     {
         let counted = facts.uncounted;

@@ -122,6 +122,8 @@ pub struct Facts {
     pub faults: bool,
     /// Until when no store has room on its disk, in milliseconds since the start.
     pub full_until: u128,
+    /// A write of the audit hangs: what it was to write is not counted before the process ends.
+    pub audit_hangs: bool,
     /// Audit rows that hosts have counted as lost, or that waited to be written when their process ended.
     pub uncounted: u64,
     /// A process has died or was drained.

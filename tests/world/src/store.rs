@@ -177,7 +177,10 @@ impl HostStore {
             match fault {
                 Some(Fault::Before) => return Err(lost("failed before it wrote")),
                 Some(Fault::SlowBefore(ms)) => tokio::time::sleep(Duration::from_millis(ms)).await,
-                Some(Fault::Hang) => std::future::pending().await,
+                Some(Fault::Hang) => {
+                    self.process.world.facts().audit_hangs |= name == "audit.write";
+                    std::future::pending::<()>().await;
+                }
                 #[expect(clippy::panic, reason = "the fault that was asked for")]
                 Some(Fault::Panic) => panic!("the simulated store panicked in {name}"),
                 Some(Fault::Lost | Fault::SlowAfter(_)) | None => {}

@@ -48,7 +48,8 @@ impl EffectClaim {
     /// earlier key, gives what to answer and the claim to store instead, under the key of its own identity; none where that stays as it
     /// is. [`Begun::audit_row`] gives the audit row to store with it. Where the claim to store has a key other than the stored one, it replaces that.
     ///
-    /// Conflict where the key belongs to another effect.
+    /// Conflict where the key belongs to another effect: to another tool, other arguments, another user or another agent. Another user or
+    /// agent of the same conversation may begin a call whose key was released without a result, by a body that has not begun.
     pub fn begin(
         stored: Option<Self>,
         intent: Intent,
@@ -57,7 +58,7 @@ impl EffectClaim {
         let mut attempt = 1;
         let mut resolved_by = None;
         if let Some(mut claim) = stored {
-            same_effect(&claim.row.intent, &intent)?;
+            same_effect(&claim, &intent)?;
             if !claim.released {
                 let lapsed = claim.lapse(intent.at).then(|| claim.clone());
                 return Ok((Begun::Replay(claim.row), lapsed));
@@ -229,13 +230,19 @@ impl EffectRow {
     }
 }
 
-/// A key stands for one effect: nobody gets the stored result of another's.
-fn same_effect(stored: &Intent, intent: &Intent) -> Result<(), StoreError> {
+/// A key stands for one effect: nobody gets the stored result of another's. A claim that was given back before its body began has none
+/// to give, and has done nothing, so whoever goes on with the conversation may begin the call.
+fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
+    let stored = &claim.row.intent;
+    let given_back = claim.released
+        && claim.row.state == EffectState::Failed
+        && claim.row.result.is_none()
+        && intent.identity.conversation().is_some();
     // Versions before 0.2 stored no agent, and hashed the call's id into the key.
     let earlier = stored.identity.is_earlier();
     let agent = stored.agent != intent.agent && !(earlier && stored.agent.is_none());
     let other = [
-        ("agent", agent),
+        ("agent", agent && !given_back),
         ("call id", !earlier && stored.call != intent.call),
         ("tool", stored.tool != intent.tool),
         ("arguments", stored.arguments_hash != intent.arguments_hash),
@@ -243,7 +250,10 @@ fn same_effect(stored: &Intent, intent: &Intent) -> Result<(), StoreError> {
             "workspace",
             stored.identity.workspace() != intent.identity.workspace(),
         ),
-        ("principal", stored.principal != intent.principal),
+        (
+            "principal",
+            stored.principal != intent.principal && !given_back,
+        ),
     ];
     match other.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),

@@ -575,9 +575,12 @@ async fn refused_outer_call_that_has_done_nothing_says_no_more() {
     assert_eq!(texts(turn), [STOPPED]);
 }
 
-/// Asks, and then answers with an error of its own.
+/// Asks, and then answers with an error of its own. It has effects besides its calls, so that it does not run again.
 #[tool]
-async fn give_up(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
+async fn give_up(
+    #[context] _mailbox: Mailbox,
+    #[context] uses: Uses<(send_mail,)>,
+) -> Result<String, ToolError> {
     let mail = send_mail {
         to: "bob".to_owned(),
         copies: 1,

@@ -167,10 +167,32 @@ impl Unwritten {
                     record: Record::Row(Box::new(claim)),
                 })
             }
-            Ok(Begun::Known(known)) => Err(Left::why(held, guards, known.into())),
+            Ok(Begun::Known(known)) => {
+                // It was begun meanwhile, or its key is another caller's: the row that was opened is not to stay open.
+                if let Some(sink) = sink_apart {
+                    close_again(&held, sink).await;
+                }
+                Err(Left::why(held, guards, known.into()))
+            }
             Err(error) => Err(Left::undecided(held, guards, error)),
         }
     }
+}
+
+/// Ends the row of a required audit that was opened for a call which does not begin. The row of the run that did may follow it.
+#[cfg(feature = "host")]
+async fn close_again(held: &Flight, sink: Arc<dyn AuditSink>) {
+    let error = ToolError::of(ErrorKind::Interrupted, "the call was begun elsewhere");
+    let Some(row) = held.closed_row(&error) else {
+        return;
+    };
+    let write = async move {
+        if let Err(error) = sink.write(vec![row]).await {
+            tracing::error!(%error, "the row of a call that did not begin could not be closed in the audit");
+        }
+    };
+    let deadline = held.context().deadline();
+    record::within(held.gate(), write, deadline, Some(record::PATIENCE)).await;
 }
 
 /// Writes the row of a required audit.
