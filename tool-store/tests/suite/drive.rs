@@ -637,13 +637,13 @@ both! {
     async fn respond_stores_a_message_and_answers_it(store: impl Both) {
         // Threads and runs in one database, and in two.
         let runs = Arc::new(MemoryStore::default());
-        for (turns, earlier) in [(turns(&store), 0), (Turns::shared(Arc::new(store.clone()), runs), 3)] {
+        for (turns, earlier) in [(turns(&store), 0), (Turns::shared(Arc::new(store.clone()), runs), 4)] {
             let (desk, model) = (Desk::default(), Script::new([calls(&["quick"]), ModelMessage::text("done")]));
             let outcome = turns.respond("Hello.", &mut model.clone(), |_| tools(), &cx(&desk)).await.unwrap();
             assert_eq!((said(&outcome), desk.done(), model.asked()), ("done", 1, 2));
             let messages = ThreadStore::read(&store, &thread("t"), None).await.unwrap();
             let roles = messages[earlier..].iter().map(|message| message.role).collect::<Vec<_>>();
-            assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant][..roles.len()]);
+            assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant]);
             assert_eq!(causes(&turns).await, [Some(RunCause::Replied)]);
         }
     }
