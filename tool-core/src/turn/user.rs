@@ -289,7 +289,7 @@ impl Turns {
     /// use futures::future::BoxFuture;
     /// use tool_core::store::MemoryStore;
     /// use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
-    /// use tool_core::{ToolContext, ToolError, Toolset};
+    /// use tool_core::{Registry, ToolContext, ToolError};
     ///
     /// struct Echo;
     ///
@@ -304,7 +304,8 @@ impl Turns {
     /// # async fn main() -> Result<(), tool_core::turn::TurnError> {
     /// let turns = Turns::new(MemoryStore::default());
     /// let cx = ToolContext::builder().workspace("acme").conversation("main").user("ann").build();
-    /// let outcome = turns.respond("Hello.", &mut Echo, |_| Toolset::default(), &cx).await?;
+    /// let tools = Registry::builder().build().expect("no two tools have one name").open();
+    /// let outcome = turns.respond("Hello.", &mut Echo, |_| tools.clone(), &cx).await?;
     /// assert!(matches!(outcome, Outcome::Said(text) if text == r#""Hello.""#));
     /// # Ok(())
     /// # }
