@@ -1,11 +1,13 @@
 //! What a call that is not run is told: that it was not run only where no earlier run of it has left anything.
 
+use std::future::Future;
+
 use tokio::time::Instant;
 
 use super::claim::{self, Before};
 use super::record;
 use super::resume::answered;
-use super::steps::Why;
+use super::steps::{Flight, Why};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
@@ -37,30 +39,49 @@ pub(super) struct Refused<'a> {
     pub(super) deadline: Option<Instant>,
 }
 
-impl Refused<'_> {
+impl<'a> Refused<'a> {
+    /// A call that was found and has arguments that fit. `cx` is that of its caller, or its own.
+    pub(super) fn of(flight: &'a Flight, cx: &'a ToolContext) -> Option<Self> {
+        let scope = &flight.prepared().scope;
+        Some(Self {
+            gated: scope.gated.as_deref()?,
+            call: &scope.call,
+            cx,
+            tool: Some(&scope.def),
+            deadline: flight.context().deadline(),
+        })
+    }
+
     /// Asks the ledger before anybody is told that the call was not run. `why` is what is said of the rest where a part of it has run.
     pub(super) async fn judge(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
         let asked = async {
-            if let Some(before) = claim::earlier(gate, self.gated, self.call, self.cx).await? {
-                return Ok(Refusal::Before(before));
+            match claim::earlier(gate, self.gated, self.call, self.cx).await? {
+                Some(before) => Ok(Refusal::Before(before)),
+                None => self.in_part(gate, error, why).await,
             }
-            let made = self.made(gate).await;
-            let made = made.map_err(|failed| claim::unavailable(&failed))?;
-            Ok(in_part(made, error, why))
         };
-        let asked = record::soon(self.deadline, asked).await;
-        asked.unwrap_or_else(Refusal::Undecided)
+        self.in_time(asked).await
     }
 
     /// Asks only for calls that an earlier run has made: the call's own row is that of this run.
     pub(super) async fn judge_made(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
-        let asked = async {
-            let made = self.made(gate).await;
-            let made = made.map_err(|failed| claim::unavailable(&failed))?;
-            Ok(in_part(made, error, why))
-        };
+        self.in_time(self.in_part(gate, error, why)).await
+    }
+
+    async fn in_time(&self, asked: impl Future<Output = Result<Refusal, ToolError>>) -> Refusal {
         let asked = record::soon(self.deadline, asked).await;
         asked.unwrap_or_else(Refusal::Undecided)
+    }
+
+    async fn in_part(
+        &self,
+        gate: &Gate,
+        error: ToolError,
+        why: &str,
+    ) -> Result<Refusal, ToolError> {
+        let made = self.made(gate).await;
+        let made = made.map_err(|failed| claim::unavailable(&failed))?;
+        Ok(in_part(made, error, why))
     }
 
     /// The rows of calls that an earlier run of the call has made. A call that waits for one of them has no row of its own meanwhile.

@@ -205,17 +205,9 @@ impl Left<Flight> {
             mut why,
             record,
         } = stop;
-        let scope = &flight.prepared().scope;
         if record.is_none()
-            && let Some(gated) = scope.gated.as_deref()
+            && let Some(refused) = Refused::of(&flight, cx)
         {
-            let refused = Refused {
-                gated,
-                call: &scope.call,
-                cx,
-                tool: Some(&scope.def),
-                deadline: flight.context().deadline(),
-            };
             why = refused.told(flight.gate(), why).await;
         }
         guards.body_ended();
@@ -382,21 +374,14 @@ async fn in_part(
     flight: &Flight,
     outcome: Clean<Result<Output, ToolError>>,
 ) -> (Clean<Result<Output, ToolError>>, Option<Box<EffectRow>>) {
-    let (cx, scope) = (flight.context(), &flight.prepared().scope);
-    let (Err(error), Some(gated)) = (outcome.get(), scope.gated.as_deref()) else {
+    let cx = flight.context();
+    let (Err(error), Some(refused)) = (outcome.get(), Refused::of(flight, cx)) else {
         return (outcome, None);
     };
     let has_begun = cx.is_inside() || cx.has_returned() || cx.has_called();
     if has_begun || matches!(error.kind(), ErrorKind::Failed | ErrorKind::Pending) {
         return (outcome, None);
     }
-    let refused = Refused {
-        gated,
-        call: &scope.call,
-        cx,
-        tool: Some(&scope.def),
-        deadline: cx.deadline(),
-    };
     let why = error.model_text();
     let same = ToolError::of(error.kind(), why.clone()).operator(error.operator_text());
     let (error, doubt) = match refused.judge_made(flight.gate(), same, &why).await {
