@@ -53,6 +53,13 @@ impl Running<'_> {
                     host.answer(&tenant, reply, times).await;
                 });
             }
+            What::Revoke { run, host } if run < runs => {
+                let tenant = self.plan.runs[run].who.tenant.clone();
+                self.serve(host, move |host| async move { host.revoke(&tenant).await });
+            }
+            What::Enable { host, tool } => {
+                self.serve(host, move |host| async move { host.enable(&tool).await });
+            }
             What::Resume { token_of, by, host } if token_of < runs && by < runs => {
                 let (of, by) = (self.plan.runs[token_of].clone(), self.plan.runs[by].clone());
                 self.serve(host, move |host| async move { host.resume(&of, &by).await });
@@ -98,16 +105,7 @@ impl Running<'_> {
                 op,
                 fault,
                 times,
-            } => {
-                if let Some(host) = self.host(host) {
-                    for _ in 0..times {
-                        host.process.arm(&op, fault);
-                    }
-                    if !matches!(fault, Fault::SlowBefore(_) | Fault::SlowAfter(_)) {
-                        self.world.facts().faults = true;
-                    }
-                }
-            }
+            } => self.arm(host, &op, fault, times),
             What::Full { millis } => {
                 let mut facts = self.world.facts();
                 facts.full_until = self.start.elapsed().as_millis() + u128::from(millis);
@@ -120,6 +118,16 @@ impl Running<'_> {
             }
             // A run that shrinking has taken away.
             _ => {}
+        }
+    }
+
+    fn arm(&self, host: usize, op: &str, fault: Fault, times: u32) {
+        let Some(host) = self.host(host) else { return };
+        for _ in 0..times {
+            host.process.arm(op, fault);
+        }
+        if !matches!(fault, Fault::SlowBefore(_) | Fault::SlowAfter(_)) {
+            self.world.facts().faults = true;
         }
     }
 
@@ -210,6 +218,7 @@ impl Running<'_> {
             runs: Arc::clone(&self.runs),
             stop,
             deadline,
+            message: None,
         };
         let request = self.spawn_drive(&host, drive, dropped_after, None);
         self.requests.entry(index).or_default().push(request);

@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde_json::Value;
 use tool_core::store::{Retention, RunFilter, Scope, Timestamp};
 
-use crate::facts::{Facts, Place, Written};
+use crate::facts::{Begin, Facts, Place, Written};
 use crate::host::{ApprovalSeen, MessageSeen, Rows};
 use crate::plan::{AuditMode, Plan, Who};
 use crate::process::START;
 use crate::run::Running;
 use crate::store::Part;
-use crate::tools::{NAMES, is_asked, is_reader, is_relay, relayed_by};
+use crate::tools::{NAMES, is_asked, is_reader, is_relay, is_repeatable, is_tool, relayed_by};
 
 /// Calls that the models have written at a place.
 #[derive(Default)]
@@ -213,6 +213,14 @@ fn mark(arguments: &str) -> Option<String> {
 
 type Found = Vec<(&'static str, String)>;
 
+/// How many runs of bodies there are; those of a tool that may be run again are counted by the keys of their calls.
+fn counted<'a>(begins: impl Iterator<Item = &'a Begin>) -> usize {
+    let mut keys = BTreeSet::new();
+    begins
+        .filter(|begin| !is_repeatable(&begin.place.tool) || keys.insert(&begin.key))
+        .count()
+}
+
 /// Everything about one place.
 struct At<'a> {
     place: &'a Place,
@@ -231,17 +239,18 @@ impl At<'_> {
         self.facts.reruns.get(self.place).copied().unwrap_or(0)
     }
 
-    fn begins(&self) -> impl Iterator<Item = &crate::facts::Begin> {
+    fn begins(&self) -> impl Iterator<Item = &Begin> {
         let begins = self.facts.begins.iter();
         begins.filter(|begin| begin.place == *self.place)
     }
 
+    /// Effects as the receiver counts them.
     fn effects(&self) -> usize {
-        self.begins().filter(|begin| begin.effect).count()
+        counted(self.begins().filter(|begin| begin.effect))
     }
 
     fn has_effects(&self) -> bool {
-        NAMES.contains(&self.tool()) && !is_reader(self.tool()) && !is_relay(self.tool())
+        is_tool(self.tool()) && !is_reader(self.tool()) && !is_relay(self.tool())
     }
 
     /// A body begins at most once for each call, and once more for each operator's rerun.
@@ -249,11 +258,12 @@ impl At<'_> {
         if !self.has_effects() {
             return;
         }
-        let mut begun: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut begun: BTreeMap<&str, Vec<&Begin>> = BTreeMap::new();
         for begin in self.begins() {
-            *begun.entry(&begin.mark).or_default() += 1;
+            begun.entry(&begin.mark).or_default().push(begin);
         }
         for (mark, begun) in begun {
+            let begun = counted(begun.into_iter());
             let calls = self.slots.calls.iter().flatten();
             let asked = calls.chain(&self.slots.nested);
             let asked = asked.filter(|of| *of == mark).count();
@@ -421,7 +431,7 @@ impl At<'_> {
             .count();
         let explained = self.facts.switched.contains(self.tool()) || is_relay(self.tool());
         let denied = denied.count();
-        if !explained && NAMES.contains(&self.tool()) && denied > refused {
+        if !explained && is_tool(self.tool()) && denied > refused {
             let what = format!(
                 "{}: {denied} calls are denied, {refused} by people",
                 self.place

@@ -74,6 +74,8 @@ pub struct Begin {
     pub mark: String,
     /// The arguments, as canonical JSON.
     pub arguments: String,
+    /// The key of its call.
+    pub key: Option<String>,
     /// For whom it ran.
     pub user: String,
     /// The process that ran it.
@@ -82,6 +84,15 @@ pub struct Begin {
     pub effect: bool,
     /// It has returned `Ok`, and its call knows.
     pub returned: bool,
+}
+
+/// From when to when a stored kill switch holds: places in the order of stored changes, and times in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredKill {
+    /// When it was stored.
+    pub from: (u64, u128),
+    /// When it was taken back.
+    pub until: Option<(u64, u128)>,
 }
 
 /// An invariant that does not hold.
@@ -108,12 +119,14 @@ pub struct Facts {
     pub switched: BTreeSet<String>,
     /// Tools of calls that a hook has ended before their bodies began, or while they waited for a nested call.
     pub hooked: BTreeSet<String>,
-    /// Kill switches that were stored: the tool, the place in the order of stored changes, and the time in milliseconds.
-    pub stored_kills: Vec<(String, u64, u128)>,
+    /// Kill switches that were stored, by tool.
+    pub stored_kills: Vec<(String, StoredKill)>,
     /// Places of claims in the order of stored changes, by workspace and key.
     pub claims: BTreeMap<(String, String), u64>,
     /// How many changes were put into that order.
     pub stored_changes: u64,
+    /// Runs whose first message is stored.
+    pub greeted: BTreeSet<usize>,
     /// Runs whose user has pressed stop.
     pub stopped: BTreeSet<usize>,
     /// Runs whose drive was dropped, stopped, cut by its deadline, or lived in a process that died.

@@ -44,20 +44,98 @@ pub fn plan(seed: u64) -> Plan {
     if random.percent(20) {
         stopped_drives(random, &settings, &runs, &mut actions);
     }
+    let agents = random.percent(15);
+    let limit = random.percent(15).then(|| *random.pick(&[1, 2]));
+    let attempts = if random.percent(15) { 2 } else { 1 };
+    if random.percent(15) {
+        repeatable(random, &mut runs);
+    }
+    let respond = random.percent(25);
+    if random.percent(20) {
+        taken_back(random, &settings, &runs, &mut actions);
+    }
+    if random.percent(15) {
+        rare_faults(random, &settings, &mut actions);
+    }
     Plan {
         schedule,
         settings: Settings {
             switches,
             one_database: one_database && !apart,
             apart,
-            agents: random.percent(15),
-            limit: random.percent(15).then(|| *random.pick(&[1, 2])),
+            agents,
+            limit,
+            attempts,
+            respond,
             ..settings
         },
         runs,
         actions,
         ..Plan::default()
     }
+}
+
+/// Messages that are sent by a tool which may be run again.
+fn repeatable(random: &mut Random, runs: &mut [Run]) {
+    let messages = runs.iter_mut().flat_map(|run| &mut run.script);
+    let calls = messages.flat_map(|message| &mut message.calls);
+    for call in calls.filter(|call| call.tool.starts_with("send")) {
+        if random.percent(40) {
+            "send_again".clone_into(&mut call.tool);
+        }
+    }
+}
+
+/// Operators take approvals and switches back.
+fn taken_back(random: &mut Random, settings: &Settings, runs: &[Run], actions: &mut Vec<Action>) {
+    for _ in 0..=random.below(3) {
+        let (run, host) = (random.below(runs.len()), random.below(settings.hosts));
+        let what = if random.percent(50) {
+            What::Revoke { run, host }
+        } else {
+            let tool = a_tool(random, &runs[run]);
+            What::Enable { host, tool }
+        };
+        let at = u64::try_from(random.below(1_500)).unwrap_or(0);
+        actions.push(Action { at, what });
+    }
+    actions.sort_by_key(|action| action.at);
+}
+
+/// Operations that only few calls need go wrong.
+fn rare_faults(random: &mut Random, settings: &Settings, actions: &mut Vec<Action>) {
+    for _ in 0..=random.below(2) {
+        let op = *random.pick(&[
+            "ledger.resolve",
+            "ledger.sweep",
+            "ledger.page",
+            "approval.get",
+            "approval.withdraw",
+            "approval.expire",
+            "run.list",
+            "run.stop",
+            "switch.set",
+            "switch.version",
+            "switch.in_force",
+            "spill.put",
+        ]);
+        let fault = *random.pick(&[
+            Fault::Before,
+            Fault::Lost,
+            Fault::SlowBefore(40),
+            Fault::SlowAfter(40),
+            Fault::Hang,
+        ]);
+        let what = What::Store {
+            host: random.below(settings.hosts),
+            op: op.to_owned(),
+            fault,
+            times: 1 + u32::from(random.percent(30)),
+        };
+        let at = u64::try_from(random.below(1_500)).unwrap_or(0);
+        actions.push(Action { at, what });
+    }
+    actions.sort_by_key(|action| action.at);
 }
 
 /// Conversations that several users go on with.

@@ -73,6 +73,8 @@ pub(crate) struct Drive {
     pub(crate) runs: Arc<[Run]>,
     pub(crate) stop: CancellationToken,
     pub(crate) deadline: Option<u64>,
+    /// The user's message that the drive begins with.
+    pub(crate) message: Option<String>,
 }
 
 impl Drive {
@@ -242,6 +244,7 @@ impl Host {
             runs,
             stop,
             deadline,
+            mut message,
         } = drive;
         let cx = self.cx_until(&who, &stop, deadline);
         let world = self.world().clone();
@@ -265,7 +268,12 @@ impl Host {
         // A request that finds another one at work tries again for some time, as a host would do.
         let mut tries = BUSY.1;
         let ended = loop {
-            match turns.drive(&mut model, |cx| self.tools(cx), &cx).await {
+            let tools = |cx: &ToolContext| self.tools(cx);
+            let ended = match message.take() {
+                Some(text) => turns.respond(text, &mut model, tools, &cx).await,
+                None => turns.drive(&mut model, tools, &cx).await,
+            };
+            match ended {
                 Ok(Outcome::Busy(_)) if tries > 0 => {
                     tries -= 1;
                     tokio::time::sleep(BUSY.0).await;
@@ -374,6 +382,23 @@ impl Host {
         answered
     }
 
+    /// Takes back what was approved in a workspace and not used.
+    pub(crate) async fn revoke(&self, tenant: &str) {
+        let Some(approvals) = self.gate.approvals() else {
+            return;
+        };
+        let workspace = Workspace::new(tenant);
+        let filter = ApprovalFilter {
+            status: Some(ApprovalStatus::Approved),
+            ..ApprovalFilter::default()
+        };
+        let rows = approvals.list(Scope::Workspace(&workspace), &filter).await;
+        for row in rows.unwrap_or_default() {
+            let revoked = approvals.revoke(&workspace, &row.request.id).await;
+            self.process.note(&format!("revoke: {revoked:?}"));
+        }
+    }
+
     /// Presents the token of somebody's approval.
     pub(crate) async fn resume(&self, token_of: &Run, by: &Run) {
         self.read_switches().await;
@@ -469,6 +494,21 @@ impl Host {
     pub(crate) fn deny(&self, tool: &str) {
         if let Ok(policy) = policy_without(&BTreeSet::from([tool.to_owned()])) {
             self.policy.replace(policy);
+        }
+    }
+
+    /// Takes every switch of a tool back.
+    pub(crate) async fn enable(&self, tool: &str) {
+        self.policy.revive(tool, None);
+        self.disables.enable(tool);
+        if let Ok(policy) = policy_without(&BTreeSet::new()) {
+            self.policy.replace(policy);
+        }
+        if self.switches.is_some() {
+            self.read_switches().await;
+        }
+        if let Some(switches) = self.switches.as_ref().and_then(|cell| cell.get()) {
+            let _ = switches.revive(tool, None, "olga", None).await;
         }
     }
 

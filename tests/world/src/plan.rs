@@ -86,6 +86,9 @@ pub struct Settings {
     /// Whether each host has another name for the agent, as after a renaming.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub agents: bool,
+    /// Whether the first request of a run stores the user's message with the begin of the run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub respond: bool,
     /// How many calls of a tool a host lets through in a minute, for each user; none for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
@@ -102,6 +105,7 @@ impl Default for Settings {
             one_database: false,
             apart: false,
             agents: false,
+            respond: false,
             limit: None,
         }
     }
@@ -262,6 +266,13 @@ pub enum What {
         #[serde(default = "once")]
         times: u32,
     },
+    /// An operator takes back the approvals of the workspace of a run that were given and not used.
+    Revoke {
+        /// Index of the run.
+        run: usize,
+        /// Index of the host.
+        host: usize,
+    },
     /// The client of a run presents the token of another run's approval.
     Resume {
         /// Whose token.
@@ -302,6 +313,13 @@ pub enum What {
     },
     /// The policy of one host changes: the tool is denied.
     Deny {
+        /// Index of the host.
+        host: usize,
+        /// The tool.
+        tool: String,
+    },
+    /// A tool that was killed, disabled or denied on one host is back there, and its stored kill switch is taken back.
+    Enable {
         /// Index of the host.
         host: usize,
         /// The tool.
@@ -444,7 +462,8 @@ impl What {
             | Self::Leave { run }
             | Self::Write { run }
             | Self::Inbox { run, .. }
-            | Self::Answer { run, .. } => vec![run],
+            | Self::Answer { run, .. }
+            | Self::Revoke { run, .. } => vec![run],
             Self::Resume { token_of, by, .. } => vec![token_of, by],
             _ => Vec::new(),
         }
@@ -471,12 +490,14 @@ impl What {
                 (*host, *times) = (0, 1);
             }
             Self::Inbox { host, .. }
+            | Self::Revoke { host, .. }
             | Self::Resume { host, .. }
             | Self::Resolve { host, .. }
             | Self::Kill { host, .. }
             | Self::StoreKill { host, .. }
             | Self::Disable { host, .. }
             | Self::Deny { host, .. }
+            | Self::Enable { host, .. }
             | Self::Crash { host }
             | Self::Start { host }
             | Self::Drain { host, .. }

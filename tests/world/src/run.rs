@@ -154,13 +154,21 @@ pub(crate) struct Progress {
 }
 
 /// The first request of a run, until the user's message is stored. A later request stores it where this one could not.
-struct Asking(Arc<Mutex<Progress>>, usize, bool);
+struct Asking {
+    progress: Arc<Mutex<Progress>>,
+    world: World,
+    run: usize,
+    /// Whether the message is stored with the begin of the run.
+    responds: bool,
+    is_written: bool,
+}
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        if !self.2 {
-            let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            progress.asked.remove(&self.1);
+        let stored = self.responds && self.world.facts().greeted.contains(&self.run);
+        if !self.is_written && !stored {
+            let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.asked.remove(&self.run);
         }
     }
 }
@@ -282,7 +290,7 @@ impl<'a> Running<'a> {
     pub(crate) fn spawn_drive(
         &self,
         host: &Arc<Host>,
-        drive: Drive,
+        mut drive: Drive,
         polls: Option<u32>,
         done: Option<futures::channel::oneshot::Sender<End>>,
     ) -> u64 {
@@ -295,19 +303,36 @@ impl<'a> Running<'a> {
             progress.asked.insert(index)
         };
         let active = Active(Arc::clone(&progress), index);
-        let asking = first.then(|| Asking(Arc::clone(&progress), index, false));
+        let responds = self.plan.settings.respond;
+        let asking = first.then(|| Asking {
+            progress: Arc::clone(&progress),
+            world: self.world.clone(),
+            run: index,
+            responds,
+            is_written: false,
+        });
         self.spawn(host, polls, async move {
             let _active = active;
             let mut written = Ok(());
-            if let Some(mut asking) = asking {
+            let mut asking = asking;
+            if let Some(asking) = &mut asking {
                 let who = drive.who();
-                written = task.write(who, &hello(who, index)).await;
-                asking.2 = written.is_ok();
+                let text = hello(who, index);
+                if responds {
+                    drive.message = Some(text);
+                } else {
+                    written = task.write(who, &text).await;
+                    asking.is_written = written.is_ok();
+                }
+            }
+            if !responds {
+                asking = None;
             }
             let end = match written {
                 Ok(()) => task.drive(drive).await,
                 Err(error) => End::Failed(error),
             };
+            drop(asking);
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             if end == End::Done {
                 progress.done.insert(index);

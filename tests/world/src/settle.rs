@@ -103,6 +103,7 @@ async fn drive(state: &Running<'_>, index: usize) {
         runs: std::sync::Arc::clone(&state.runs),
         stop: CancellationToken::new(),
         deadline: None,
+        message: None,
     };
     state.spawn_drive(&host, drive, None, Some(sender));
     let _ = tokio::time::timeout(Duration::from_mins(10), done).await;

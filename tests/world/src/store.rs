@@ -16,7 +16,7 @@ use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
 
 use crate::executor::yield_now;
-use crate::facts::{World, Written};
+use crate::facts::{StoredKill, World, Written, greeted};
 use crate::plan::Fault;
 use crate::process::Process;
 
@@ -533,6 +533,11 @@ impl ThreadStore for HostStore {
 
 /// Notes under which number a message of a model is stored.
 fn note_message(world: &World, message: &NewMessage, seq: u64) {
+    if message.role == Role::User {
+        let text = serde_json::from_str::<String>(&message.content);
+        let run = text.ok().and_then(|text| greeted(&text));
+        world.facts().greeted.extend(run);
+    }
     if message.role != Role::Assistant {
         return;
     }
@@ -659,14 +664,25 @@ impl SwitchStore for HostStore {
         let process = Arc::clone(&self.process);
         self.op("switch.set", move |store| {
             Box::pin(async move {
-                let kills = switch.on && switch.key.kind == SwitchKind::Kill;
+                let (kills, on) = (switch.key.kind == SwitchKind::Kill, switch.on);
                 let tool = switch.key.tool.clone();
                 let changed = store.set(switch).await?;
                 if kills {
                     let mut facts = process.world.facts();
                     facts.stored_changes += 1;
-                    let order = facts.stored_changes;
-                    facts.stored_kills.push((tool, order, process.at()));
+                    let now = (facts.stored_changes, process.at());
+                    let mut open = facts.stored_kills.iter_mut();
+                    let open = open.find(|(of, kill)| *of == tool && kill.until.is_none());
+                    match open {
+                        Some((_, kill)) if !on => kill.until = Some(now),
+                        None if on => {
+                            let until = None;
+                            facts
+                                .stored_kills
+                                .push((tool, StoredKill { from: now, until }));
+                        }
+                        _ => {}
+                    }
                 }
                 Ok(changed)
             })

@@ -67,12 +67,14 @@ impl Phone {
         let key = cx.idempotency_key();
         let key = key.map(|key| (key.workspace().as_str().to_owned(), key.as_str().to_owned()));
         let claim = key.and_then(|key| facts.claims.get(&key).copied());
-        let against = facts.stored_kills.iter().any(|(tool, order, at)| {
+        let against = facts.stored_kills.iter().any(|(tool, kill)| {
             *tool == place.tool
                 && match claim {
-                    Some(claim) => *order < claim,
+                    Some(claim) => {
+                        kill.from.0 < claim && kill.until.is_none_or(|(order, _)| claim < order)
+                    }
                     // Where the store fails, read-only calls go by what was read last.
-                    None => at + 1_000 < now && !facts.faults,
+                    None => kill.from.1 + 1_000 < now && kill.until.is_none() && !facts.faults,
                 }
         });
         drop(facts);
@@ -100,6 +102,7 @@ impl Phone {
             place,
             mark: mark.to_owned(),
             arguments: json!({"mark": mark, "note": note}).to_string(),
+            key: cx.idempotency_key().map(|key| key.as_str().to_owned()),
             user: cx.user().unwrap_or_default().to_owned(),
             process: self.process.id,
             effect: false,
@@ -125,6 +128,15 @@ impl Running<'_> {
             tool.clone_into(&mut place.tool);
             facts.told.insert((place, format!("relay-{mark}")));
         }
+    }
+
+    /// Whether the body runs for the first time for the key of its call.
+    fn is_first(&self) -> bool {
+        let facts = self.phone.process.world.facts();
+        let own = &facts.begins[self.at].key;
+        facts.begins[..self.at]
+            .iter()
+            .all(|begin| begin.key != *own)
     }
 
     fn end(self) {
@@ -293,6 +305,27 @@ async fn send_and_panic(
     {
         panic!("the tool panicked")
     }
+}
+
+/// Sends a message to a receiver that knows the key of the call and counts it once. The first run of `m1` fails.
+#[tool(idempotent)]
+async fn send_again(
+    phone: &Phone,
+    cx: &ToolContext,
+    /// Which.
+    mark: String,
+    /// Its text.
+    note: String,
+) -> Result<String, ToolError> {
+    let running = phone.begin(cx, &mark, &note);
+    if mark == "m1" && running.is_first() {
+        running.end();
+        return Err(ToolError::new("the line is busy"));
+    }
+    pause(1).await;
+    running.effect();
+    running.end();
+    Ok(format!("sent {mark} {}", own_sentinel(cx)))
 }
 
 /// Fails before it has done anything.
@@ -503,6 +536,7 @@ pub(crate) fn all(phone: &Phone) -> RegistryBuilder {
         .tool::<send_verbose>()
         .tool::<send_and_hang>()
         .tool::<send_and_panic>()
+        .tool::<send_again>()
         .tool::<fail>()
         .tool::<relay>()
         .tool::<relay_again>()
@@ -512,7 +546,7 @@ pub(crate) fn all(phone: &Phone) -> RegistryBuilder {
         .dynamic(send_checked(phone.clone()))
 }
 
-/// Names of the tools, and whether their bodies have effects of their own.
+/// Names of the tools that every seed draws from.
 pub const NAMES: [&str; 15] = [
     "read_note",
     "send",
@@ -530,6 +564,16 @@ pub const NAMES: [&str; 15] = [
     "leak",
     "send_checked",
 ];
+
+/// Whether there is a tool of this name.
+pub fn is_tool(name: &str) -> bool {
+    NAMES.contains(&name) || is_repeatable(name)
+}
+
+/// Whether the receiver counts the messages of a tool by the keys of its calls. Seeds draw it after everything else.
+pub fn is_repeatable(tool: &str) -> bool {
+    tool == "send_again"
+}
 
 /// Whether a tool only makes calls of others.
 pub fn is_relay(tool: &str) -> bool {
