@@ -47,6 +47,8 @@ pub use extract::{FromContext, FromSecret, FromVariable};
 #[cfg(feature = "host")]
 pub(crate) use filing::{Behind, Deferred, Filing};
 #[cfg(feature = "host")]
+pub use gated::next_identity;
+#[cfg(feature = "host")]
 pub(crate) use gated::{Gated, TypedOutput};
 pub use services::{
     ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, History,

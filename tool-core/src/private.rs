@@ -8,6 +8,8 @@ pub use secrecy;
 pub use serde;
 pub use serde_json;
 
+#[cfg(feature = "host")]
+pub use crate::context::next_identity;
 pub use crate::context::{FromSecret, FromVariable};
 pub use crate::effect::{Declared, Effect};
 #[cfg(feature = "host")]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use support::Client;
 use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
-use tool_core::{Approvals, Effect, Gate, KeyRing, host_value};
+use tool_core::{Approvals, Effect, ErrorKind, Gate, KeyRing, Uses, host_value};
 use tool_mcp::{McpServer, StateKey};
 
 /// What was paid.
@@ -28,6 +28,38 @@ async fn pay(
     Ok(format!("paid {amount}"))
 }
 
+/// Pays two bills.
+#[tool]
+async fn pay_both(#[context] uses: Uses<(pay,)>) -> Result<Vec<String>, ToolError> {
+    let first = uses.invoke(pay { amount: 20 }).await?;
+    let second = uses.invoke(pay { amount: 3 }).await?;
+    Ok(vec![first, second])
+}
+
+/// Pays two bills at once.
+#[tool]
+async fn pay_at_once(#[context] uses: Uses<(pay,)>) -> Result<Vec<String>, ToolError> {
+    let first = uses.invoke(pay { amount: 20 });
+    let second = uses.invoke(pay { amount: 3 });
+    let (first, second) = futures::join!(first, second);
+    Ok(vec![first?, second?])
+}
+
+/// Pays two bills, after a person has said yes to both.
+#[tool(approval)]
+async fn pay_approved(#[context] uses: Uses<(pay_both,)>) -> Result<Vec<String>, ToolError> {
+    uses.invoke(pay_both {}).await
+}
+
+/// Pays a bill, and says what became of it.
+#[tool]
+async fn try_to_pay(#[context] uses: Uses<(pay,)>) -> Result<String, ToolError> {
+    match uses.invoke(pay { amount: 20 }).await {
+        Err(error) if error.kind() == ErrorKind::Denied => Ok("not paid".to_owned()),
+        other => other,
+    }
+}
+
 #[derive(Default)]
 struct Bank {
     paid: Paid,
@@ -38,7 +70,14 @@ impl Bank {
     /// A process of the bank.
     #[expect(clippy::unwrap_used, reason = "a test fails here")]
     fn process(&self) -> McpServer {
-        let registry = Registry::builder().tool::<pay>().build().unwrap();
+        let registry = Registry::builder()
+            .tool::<pay>()
+            .tool::<pay_both>()
+            .tool::<pay_at_once>()
+            .tool::<pay_approved>()
+            .tool::<try_to_pay>()
+            .build()
+            .unwrap();
         let keys = KeyRing::new("k", vec![3; 32]).unwrap();
         let approvals = Approvals::builder(self.store.clone())
             .keys(keys)
@@ -69,7 +108,16 @@ impl Bank {
 }
 
 async fn round(client: &mut Client, amount: u32, before: Option<(&Value, Option<Value>)>) -> Value {
-    let mut params = json!({ "name": "pay", "arguments": { "amount": amount } });
+    round_of(client, "pay", json!({ "amount": amount }), before).await
+}
+
+async fn round_of(
+    client: &mut Client,
+    tool: &str,
+    arguments: Value,
+    before: Option<(&Value, Option<Value>)>,
+) -> Value {
+    let mut params = json!({ "name": tool, "arguments": arguments });
     params["_meta"] =
         json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} } });
     if let Some((asked, answer)) = before {
@@ -192,4 +240,93 @@ async fn the_older_wire_asks_meanwhile() {
         waits["result"]["_meta"]["tool-core/error"], "pending",
         "{waits}"
     );
+}
+
+/// Calls a tool over the newer wire, each round in another process, and answers every question in the same way. Gives the result, and
+/// what was asked.
+async fn in_rounds(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<String>) {
+    let mut asked = Vec::new();
+    let mut before: Option<Value> = None;
+    loop {
+        let mut client = Client::modern(&bank.process());
+        let given = before.as_ref().map(|before| (before, Some(answer.clone())));
+        let told = round_of(&mut client, tool, json!({}), given).await;
+        let question = &told["result"]["inputRequests"]["answer"]["params"]["message"];
+        let Some(question) = question.as_str() else {
+            return (told, asked);
+        };
+        asked.push(question.to_owned());
+        assert!(asked.len() < 10, "{asked:?}");
+        before = Some(told);
+    }
+}
+
+/// The same over the older wire, in one request.
+async fn meanwhile(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<String>) {
+    let mut client = Client::legacy_that_can(&bank.process(), json!({ "elicitation": {} })).await;
+    let id = client
+        .begin("tools/call", json!({ "name": tool, "arguments": {} }))
+        .await;
+    let mut asked = Vec::new();
+    loop {
+        let next = client.next().await;
+        if next["id"] == json!(id) && next["method"].is_null() {
+            return (next, asked);
+        }
+        let question = next["params"]["message"].as_str().unwrap_or_default();
+        asked.push(question.to_owned());
+        assert!(asked.len() < 10, "{asked:?}");
+        client
+            .send(&json!({ "jsonrpc": "2.0", "id": next["id"], "result": answer }))
+            .await;
+    }
+}
+
+// A4: an outer call ends once the calls that it makes are approved, over both wires
+#[tokio::test]
+async fn the_client_approves_calls_that_a_tool_makes() {
+    let yes = yes().unwrap_or_default();
+    for (tool, questions) in [("pay_both", 2), ("pay_at_once", 2), ("pay_approved", 3)] {
+        for newer in [true, false] {
+            let bank = Bank::default();
+            let (done, asked) = if newer {
+                in_rounds(&bank, tool, &yes).await
+            } else {
+                meanwhile(&bank, tool, &yes).await
+            };
+            assert_eq!(text(&done), r#"["paid 20","paid 3"]"#, "{tool}: {done}");
+            assert_eq!(asked.len(), questions, "{tool}: {asked:?}");
+            assert_eq!(bank.paid(), 23, "{tool}, newer wire: {newer}");
+        }
+    }
+}
+
+// A4: what a person says no to is not run, and the outer call ends
+#[tokio::test]
+async fn the_client_denies_a_call_that_a_tool_makes() {
+    let no = json!({ "action": "decline" });
+    for newer in [true, false] {
+        let bank = Bank::default();
+        let (done, asked) = if newer {
+            in_rounds(&bank, "try_to_pay", &no).await
+        } else {
+            meanwhile(&bank, "try_to_pay", &no).await
+        };
+        assert_eq!(text(&done), "not paid", "{done}");
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        assert_eq!(bank.paid(), 0);
+    }
+}
+
+// A4: a client that gives no answer is told that the call waits, and nothing runs
+#[tokio::test]
+async fn an_outer_call_waits_where_nobody_answers() {
+    let bank = Bank::default();
+    let dismissed = json!({ "action": "cancel" });
+    let (waits, asked) = meanwhile(&bank, "pay_both", &dismissed).await;
+    assert_eq!(
+        waits["result"]["_meta"]["tool-core/error"], "pending",
+        "{waits}"
+    );
+    assert_eq!((asked.len(), bank.paid()), (1, 0));
 }

@@ -228,6 +228,11 @@ impl Gated {
     }
 }
 
+/// The identity that the host has set for the next call of a context.
+pub fn next_identity(cx: &ToolContext) -> Option<&CallId> {
+    cx.host.next.as_ref()
+}
+
 impl ToolContext {
     fn gated(&self) -> Option<&Gated> {
         self.call.as_ref()?.gated.as_deref()
@@ -249,11 +254,6 @@ impl ToolContext {
     pub(crate) fn earlier_key(&self) -> Option<CallKey> {
         let earlier = self.gated()?.earlier.as_ref()?;
         Some(earlier.key(&self.own_workspace()))
-    }
-
-    /// The identity that the host has set for the next call of this context.
-    pub(crate) fn next_identity(&self) -> Option<&CallId> {
-        self.host.next.as_ref()
     }
 
     /// Refuses an identity of another workspace or conversation.

@@ -23,7 +23,8 @@ use crate::toolset::Toolset;
 /// tool is `idempotent`, and where its other host values cannot change anything. A tool with an effect of its own is not run again: its
 /// effect is ambiguous, and an operator decides. What a body does without host values is done again.
 ///
-/// The host says which toolset is called: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools).
+/// The host says which toolset is called: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools) or
+/// [`ToolContext::with_tools`]. An MCP server and the command line name the toolset that they offer.
 ///
 /// ```
 /// use tool_core::prelude::*;
@@ -138,6 +139,34 @@ impl<T: UsedTools> Uses<T> {
             return CallResult::refused_in(&self.cx, call, error);
         }
         Box::pin(self.tools.call(call, &self.cx)).await
+    }
+}
+
+impl ToolContext {
+    /// The same caller, whose tools may call those of a toolset in turn; see [`Uses`].
+    ///
+    /// For a toolset that is made from a context. Where the toolset is known first, [`ToolContextBuilder::tools`] does the same.
+    ///
+    /// ```
+    /// use tool_core::{Registry, Rules, ToolContext};
+    ///
+    /// let registry = Registry::builder().build()?;
+    /// let cx = ToolContext::builder().user("ann").build();
+    /// let tools = registry.toolset(&cx, &Rules::default());
+    /// let cx = cx.with_tools(&tools);
+    /// assert!(cx.has_tools());
+    /// # Ok::<(), tool_core::RegistryError>(())
+    /// ```
+    ///
+    /// [`ToolContextBuilder::tools`]: crate::ToolContextBuilder::tools
+    #[must_use]
+    pub fn with_tools(&self, tools: &Toolset) -> Self {
+        self.with_service(Callable(tools.clone()))
+    }
+
+    /// Whether there is a toolset that tools may call.
+    pub fn has_tools(&self) -> bool {
+        self.host.value::<Callable>().is_some()
     }
 }
 

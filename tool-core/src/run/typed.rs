@@ -8,7 +8,7 @@ use super::{Pass, Prepared, drive};
 use crate::call::ToolCall;
 use crate::context::ToolContext;
 #[cfg(feature = "host")]
-use crate::context::TypedOutput;
+use crate::context::{TypedOutput, next_identity};
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
 use crate::error::ToolError;
@@ -75,7 +75,7 @@ async fn through<T: Tool>(
     });
     // A typed call has no id of a provider's. Within a call it is counted, and a call whose identity the host has set has the same id
     // whenever it is dispatched: the ledger compares them.
-    let id = match cx.next_identity() {
+    let id = match next_identity(cx) {
         _ if cx.call_id().is_some() => String::new(),
         Some(identity) => identity.key().as_str().to_owned(),
         None => crate::gate::hash::random_id()?,

@@ -105,8 +105,11 @@ impl McpServerBuilder {
         self
     }
 
-    /// Asks the client's user whether a call may run that the gate wants approved; who answers is the principal who calls. Approvals
-    /// that somebody else has to give, and those of calls that a tool makes, go on waiting in the host's inbox.
+    /// Asks the client's user whether a call may run that the gate wants approved, or one that its tool makes; who answers is the
+    /// principal who calls. Approvals that somebody else has to give go on waiting in the host's inbox.
+    ///
+    /// A tool that makes a call which has to be approved is called again after the answer, with the same identity: give the gate an
+    /// effect ledger, which answers for the calls that the tool has made before.
     ///
     /// Only for clients that have a person in front of them: nothing keeps a program from answering in one's place.
     pub fn approve_by_client(mut self) -> Self {

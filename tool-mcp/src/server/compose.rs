@@ -17,7 +17,7 @@ use rmcp::model::{
     SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use tool_core::{CallResult, ToolCall, ToolContext, Toolset};
+use tool_core::{CallResult, Gate, ToolCall, ToolContext, Toolset};
 
 use super::call::Start;
 use super::{Composed, Core, Wire, ask, call, content, list};
@@ -83,7 +83,7 @@ impl<H: ServerHandler> Composed<H> {
     ) -> Result<CallToolResponse, ErrorData> {
         let core = &self.core;
         let _running = core.calls.token();
-        let cx = core.context(&context).await?;
+        let mut cx = core.context(&context).await?;
         let tools = core.toolset(&cx);
         if core.host_tools && !knows(&tools, &request.name) {
             // What few calls need is boxed, here and below: every call moves the room that the largest of them takes.
@@ -95,6 +95,12 @@ impl<H: ServerHandler> Composed<H> {
         let outlet = tools.get(&name).and_then(|def| core.outlets.of(def));
         let call = ToolCall::new(context.id.to_string(), name, arguments);
         let can_ask = ask::can_ask(&context);
+        if !cx.has_tools() {
+            cx = cx.with_tools(&tools);
+        }
+        if core.approves && tools.gate().and_then(Gate::approvals).is_some() {
+            cx = ask::identified(&cx)?;
+        }
         let result = if !wire.legacy && (can_ask || request.request_state.is_some()) {
             let asking = ask::Asking {
                 parking: &core.parking,

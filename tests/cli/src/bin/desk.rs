@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tool_cli::Cli;
-use tool_core::{DynamicTool, Rules, prelude::*};
+use tool_core::{DynamicTool, Rules, Uses, prelude::*};
 
 /// How urgent it is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, StrictSchema)]
@@ -119,6 +119,21 @@ fn send_letter(
     text: String,
 ) -> Result<String, ToolError> {
     Ok(format!("sent to {to}: {text}"))
+}
+
+/// Sends the same letter to two people. A person has to agree to each.
+#[tool(category = "mail")]
+async fn send_letters(
+    #[context] uses: Uses<(send_letter,)>,
+    /// What it says.
+    text: String,
+) -> Result<Vec<String>, ToolError> {
+    let to = |name: &str| send_letter {
+        to: name.to_owned(),
+        text: text.clone(),
+    };
+    let first = uses.invoke(to("ann")).await?;
+    Ok(vec![first, uses.invoke(to("bob")).await?])
 }
 
 /// Fetches the post. Needs the key of the letter box.

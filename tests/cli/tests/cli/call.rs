@@ -188,6 +188,19 @@ fn an_approval_is_given_or_refused_beforehand_and_never_assumed() {
     );
 }
 
+// A4: a tool that calls others has the tools of the command line, and approvals of its calls let it go on
+#[test]
+fn tool_that_calls_others_is_called_and_its_calls_are_approved() {
+    let letters = ["call", "send_letters", "--text", "hi"];
+    desk(&letters).fails(3, &["approved by a person", "--approve"]);
+    let approved = desk(&[&letters[..], &["--approve", "--format", "json"]].concat());
+    assert_eq!(
+        approved.succeeds().json()["output"],
+        json!(["sent to ann: hi", "sent to bob: hi"])
+    );
+    desk(&[&letters[..], &["--deny"]].concat()).fails(3, &["denied"]);
+}
+
 // S0-21
 #[test]
 fn a_hidden_tool_is_refused_and_says_why() {

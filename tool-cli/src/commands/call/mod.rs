@@ -173,6 +173,9 @@ impl OneCall<'_> {
             };
             let tools = self.cli.offer(registry, &gate).toolset(&cx).repair(repair);
             self.seen(&tools)?;
+            if !cx.has_tools() {
+                cx = cx.with_tools(&tools);
+            }
             let call = ToolCall::new(ID, self.def.wire_name(), arguments.clone());
             let mut result = self.drive(tools.stream(call.clone(), &cx)).await?;
             while let [ticket, ..] = result.tickets() {

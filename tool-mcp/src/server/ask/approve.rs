@@ -1,9 +1,15 @@
 //! Approvals by the client's user: the gate's own tickets, brought by the questions of tools.
 
+use rmcp::ErrorData;
 use serde::Deserialize;
-use tool_core::{Answer, CallResult, ErrorKind, Question, Reply, Ticket, ToolContext, Toolset};
+use tool_core::private::next_identity;
+use tool_core::store::CallId;
+use tool_core::{
+    Answer, CallResult, ErrorKind, Question, Reply, Ticket, ToolCall, ToolContext, Toolset,
+};
 
 use super::Given;
+use crate::server::call::Start;
 
 /// What the form of an approval gives.
 #[derive(Deserialize)]
@@ -13,14 +19,33 @@ struct Form {
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"approve":{"type":"boolean","title":"Approve","description":"Whether the call may run."}},"required":["approve"]}"#;
 
-/// The ticket that the client's user can answer: of the call itself, and not one that somebody else has to answer.
+/// The first ticket that the client's user can answer: of the call itself or of a call that its tool makes, and not one that somebody
+/// else has to answer.
 pub(crate) fn ticket(result: &CallResult) -> Option<&Ticket> {
     let waits = result
         .error()
         .is_some_and(|error| error.kind() == ErrorKind::Pending);
-    match result.tickets() {
-        [ticket] if waits && ticket.parent.is_none() && !ticket.four_eyes => Some(ticket),
-        _ => None,
+    let mut tickets = result.tickets().iter();
+    tickets.find(|ticket| waits && !ticket.four_eyes)
+}
+
+/// The same caller with an identity for the call, so that the gate knows the call when it is made again after an approval.
+pub(crate) fn identified(cx: &ToolContext) -> Result<ToolContext, ErrorData> {
+    if next_identity(cx).is_some() {
+        return Ok(cx.clone());
+    }
+    let identity = CallId::alone(cx.own_workspace());
+    let identity = identity.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    Ok(cx.for_call(identity))
+}
+
+/// How a call goes on once its ticket is answered: its own approval is used by its token, and for that of a call which its tool makes
+/// the tool is called again and makes it again.
+pub(crate) fn next(call: ToolCall, token: String, is_nested: bool) -> Start {
+    if is_nested {
+        Start::Call(call)
+    } else {
+        Start::Resume(call, token)
     }
 }
 

@@ -17,12 +17,11 @@ use tool_core::{
     Answer, Asker, CallResult, ErrorKind, Question, ToolCall, ToolContext, ToolError, Toolset,
 };
 
-use super::call::Start;
-
 mod approve;
 mod parking;
 mod rounds;
 
+pub(crate) use approve::identified;
 pub(crate) use parking::Parking;
 pub use parking::{StateKey, StateKeyError, Waiting};
 pub(crate) use rounds::{Asking, Round, run};
@@ -106,34 +105,41 @@ fn unasked(why: impl std::fmt::Display) -> ToolError {
     ToolError::of(ErrorKind::Unavailable, "the user could not be asked").operator(why.to_string())
 }
 
-/// Asks the user of a client of the older wire to approve a call that waits for it, and runs it then.
+/// Asks the user of a client of the older wire to approve a call that waits for it, or the calls that its tool makes, and runs it then.
+/// `cx` has the identity with which the call was made.
 pub(crate) async fn approved_live(
     tools: &Toolset,
     call: &ToolCall,
-    waits: CallResult,
+    mut result: CallResult,
     cx: &ToolContext,
     context: &RequestContext<RoleServer>,
     patience: Duration,
 ) -> Result<CallResult, ErrorData> {
-    let Some(ticket) = approve::ticket(&waits) else {
-        return Ok(waits);
-    };
     let live = Live {
         peer: context.peer.clone(),
         patience,
     };
-    let answer = match live.ask(approve::question(ticket)).await {
-        Ok(answer) => answer,
-        Err(error) => {
-            tracing::debug!(error = %error.operator_text(), "nobody could be asked to approve a call");
-            return Ok(waits);
+    let mut answered: Option<String> = None;
+    loop {
+        // A ticket that still waits after its answer was not stored; asking again would not help.
+        let open = approve::ticket(&result).filter(|ticket| answered.as_ref() != Some(&ticket.id));
+        let Some(ticket) = open.cloned() else {
+            return Ok(result);
+        };
+        let answer = match live.ask(approve::question(&ticket)).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                tracing::debug!(error = %error.operator_text(), "nobody could be asked to approve a call");
+                return Ok(result);
+            }
+        };
+        if !approve::decide(tools, &ticket.token, &answer, cx).await {
+            return Ok(result);
         }
-    };
-    if !approve::decide(tools, &ticket.token, &answer, cx).await {
-        return Ok(waits);
+        let next = approve::next(call.clone(), ticket.token, ticket.parent.is_some());
+        result = super::call::run(tools, next, cx, context).await?;
+        answered = Some(ticket.id);
     }
-    let resumed = Start::Resume(call.clone(), ticket.token.clone());
-    super::call::run(tools, resumed, cx, context).await
 }
 
 /// The same caller, whom tools can ask through a client of the older wire.

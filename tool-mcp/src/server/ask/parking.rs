@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tool_core::private::canonical;
+use tool_core::store::CallId;
 use tool_core::{Answer, Question, ToolContext, ToolError};
 
 use super::Given;
@@ -157,6 +158,10 @@ pub(crate) enum State {
     Approval {
         /// The ticket's token.
         token: String,
+        /// The identity of the call that the client has made.
+        call: CallId,
+        /// Whether the ticket is of a call that the tool makes.
+        is_nested: bool,
         /// What it asks.
         question: Asked,
     },

@@ -11,6 +11,8 @@ use rmcp::model::{ElicitResult, InputRequests, InputRequiredResult, InputRespons
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tool_core::private::next_identity;
+use tool_core::store::CallId;
 use tool_core::{
     Asker, CallResult, ErrorKind, Question, ToolCall, ToolContext, ToolError, ToolEvent, Toolset,
 };
@@ -104,6 +106,8 @@ impl Asker for Between {
 
 /// A call that runs by itself, whoever waits for it.
 pub(crate) struct Run {
+    /// Its identity, where it can be approved here.
+    call: Option<CallId>,
     events: mpsc::Receiver<ToolEvent>,
     questions: mpsc::UnboundedReceiver<Waits>,
     memory: Arc<Mutex<Memory>>,
@@ -116,6 +120,7 @@ impl Run {
             ahead: known.into(),
             behind: Vec::new(),
         }));
+        let call = next_identity(cx).cloned();
         let (questions, asked) = mpsc::unbounded_channel();
         let cx = cx.with_asker(Arc::new(Between {
             memory: Arc::clone(&memory),
@@ -132,6 +137,7 @@ impl Run {
             }
         };
         Self {
+            call,
             events,
             questions: asked,
             memory,
@@ -172,12 +178,20 @@ pub(crate) async fn run(
         (State::Tool(ToolState { question, .. }) | State::Approval { question, .. }, None) => {
             return asks(&question.question(), text.to_owned());
         }
-        (State::Approval { token, question }, Some(answer)) => {
+        (
+            State::Approval {
+                token,
+                call,
+                is_nested,
+                question,
+            },
+            Some(answer),
+        ) => {
             if !decide(asking.tools, &token, &answer, asking.cx).await {
                 return asks(&question.question(), text.to_owned());
             }
-            let resumed = Start::Resume(asking.call.clone(), token);
-            let run = Run::begin(asking.tools, resumed, asking.cx, Vec::new());
+            let next = approve::next(asking.call.clone(), token, is_nested);
+            let run = Run::begin(asking.tools, next, &asking.cx.for_call(call), Vec::new());
             return asking.drive(run, &sealed).await;
         }
         (State::Tool(state), Some(answer)) => (state, answer),
@@ -219,13 +233,16 @@ fn asks(question: &Question, state: String) -> Result<Round, ErrorData> {
 
 impl Asking<'_> {
     /// The result, or the question whether the call may run.
-    fn done(&self, result: CallResult, sealed: &Sealed) -> Result<Round, ErrorData> {
-        let Some(ticket) = approve::ticket(&result).filter(|_| self.approves) else {
+    fn done(&self, run: Run, result: CallResult, sealed: &Sealed) -> Result<Round, ErrorData> {
+        let ticket = approve::ticket(&result).filter(|_| self.approves);
+        let (Some(ticket), Some(call)) = (ticket, run.call) else {
             return Ok(Round::Done(result));
         };
         let question = approve::question(ticket);
         let state = State::Approval {
             token: ticket.token.clone(),
+            call,
+            is_nested: ticket.parent.is_some(),
             question: question.clone().into(),
         };
         asks(&question, self.parking.seal(&state, sealed)?)
@@ -239,7 +256,7 @@ impl Asking<'_> {
             let waits = tokio::select! {
                 biased;
                 event = run.events.recv() => match event {
-                    Some(ToolEvent::Done(result)) => return self.done(result, sealed),
+                    Some(ToolEvent::Done(result)) => return self.done(run, result, sealed),
                     Some(ToolEvent::Progress(step)) => {
                         if let Some(token) = &token {
                             tell(&mut steps, &step, token, self.context).await;
