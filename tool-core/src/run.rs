@@ -51,7 +51,7 @@ mod typed;
 pub use blocking::BlockingPool;
 pub use blocking::blocking;
 #[cfg(feature = "host")]
-pub(crate) use claim::{Before, begun};
+pub(crate) use claim::{Before, begun, close_unbegun};
 pub(crate) use drive::finish;
 pub(crate) use guard::panic_text;
 pub(crate) use prepared::{Prepared, check, check_variables, decode};

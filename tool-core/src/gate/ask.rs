@@ -3,6 +3,7 @@
 use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent, Ticket};
 use super::hash::contract;
 use super::{Gate, Judgement, canonical};
+use crate::call::CallResult;
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::run::{self, Before, Prepared};
@@ -89,29 +90,48 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
 
 /// Takes back every approval of a call whose result says that it is not run any more, and of the calls that it made, whoever asked for
 /// them, so that nobody can run them later. Fails where an approval is used at this moment.
+///
+/// An approval that was used cannot be withdrawn. Where its call has not begun, the ledger closes the call with `result`.
 pub(crate) async fn withdraw_all(
+    gate: &Gate,
     approvals: &Approvals,
     identity: &CallId,
     cx: &ToolContext,
+    result: &CallResult,
 ) -> Result<(), ToolError> {
     let store = approvals.store();
     let workspace = cx.own_workspace();
-    let mut open = Vec::new();
-    for status in [ApprovalStatus::Pending, ApprovalStatus::Approved] {
+    let now = Timestamp::now();
+    let mut found = Vec::new();
+    for status in [
+        ApprovalStatus::Pending,
+        ApprovalStatus::Approved,
+        ApprovalStatus::Spent,
+    ] {
         let filter = ApprovalFilter {
             kind: Some(ApprovalKind::Call),
             thread: cx.conversation().map(str::to_owned),
             status: Some(status),
             ..ApprovalFilter::default()
         };
-        let found = store.list(Scope::Workspace(&workspace), &filter).await;
-        open.extend(found.map_err(|error| failed(&error))?);
+        let rows = store.list(Scope::Workspace(&workspace), &filter).await;
+        found.extend(rows.map_err(|error| failed(&error))?);
     }
     let is_of_call = |row: &ApprovalRow| {
         let asked = &row.request.identity;
         asked == identity || asked.is_within(identity)
     };
-    for row in open.into_iter().filter(is_of_call) {
+    for row in found.into_iter().filter(is_of_call) {
+        if row.status == ApprovalStatus::Spent {
+            let spent = Loaded::read(row, now).map_err(|error| failed(&error))?;
+            if let Loaded::Spent(spent) = spent
+                && may_begin(gate, &spent, now)
+            {
+                let closed = run::close_unbegun(gate, &spent, run::stored::write(result));
+                closed.await.map_err(|error| failed(&error))?;
+            }
+            continue;
+        }
         let withdrawn = store.withdraw(row.request.identity.workspace(), &row.request.id);
         if !withdrawn.await.map_err(|error| failed(&error))? {
             return Err(failed(&StoreError::Conflict(

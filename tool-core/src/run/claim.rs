@@ -12,6 +12,7 @@ use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
+use crate::gate::approval::{Approval, Spent};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, ask, canonical, hash};
 use crate::store::{
@@ -130,8 +131,8 @@ async fn own_row(
     Ok(None)
 }
 
-/// Whether a row is of this call. What stands at the place of a turn's call is this call, whoever it ran for: the result of a call is read
-/// by everybody who goes on with the conversation. Any other caller gets nothing that is not its own.
+/// Whether a row is of this call. A turn's row at the same place of the thread is this call's row for every user and agent, because
+/// everybody who continues the conversation reads the result. A call outside a turn gets only rows of its own user and agent.
 fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> bool {
     let intent = &row.intent;
     if intent.identity.is_earlier() {
@@ -288,6 +289,53 @@ fn intent(ledger: &Ledger, prepared: &Prepared) -> Result<Intent, ToolError> {
         at: now,
         lease_until: now.plus(ledger.lease),
     })
+}
+
+/// Closes the key of a call that its used approval could still begin: the process that used it has not begun the call, or the call has
+/// given its claim back. The row says that there was no effect, and answers with `result` whenever the call comes again.
+///
+/// Conflict where the call begins at this moment.
+pub(crate) async fn close_unbegun(
+    gate: &Gate,
+    spent: &Approval<Spent>,
+    result: Option<String>,
+) -> Result<(), StoreError> {
+    let Some(ledger) = gate.ledger() else {
+        return Ok(());
+    };
+    let request = spent.request();
+    let key = request.identity.key();
+    if ledger.store.get(&key).await?.is_some() {
+        return Ok(());
+    }
+    let now = Timestamp::now();
+    let intent = Intent {
+        identity: request.identity.clone(),
+        earlier: None,
+        call: request.call.clone(),
+        agent: request.agent.clone(),
+        thread: request.thread.clone(),
+        tool: request.tool.clone(),
+        contract: request.contract.clone(),
+        principal: request.principal.clone(),
+        arguments_hash: hash::sha256(&[spent.arguments()]),
+        owner: ledger.run(),
+        at: now,
+        lease_until: now.plus(ledger.lease),
+    };
+    let owner = intent.owner.clone();
+    if let store::Begun::Replay(_) = ledger.store.begin(intent, None).await? {
+        return Err(StoreError::Conflict(
+            "the approved call begins at this moment".to_owned(),
+        ));
+    }
+    let end = EffectEnd {
+        state: EffectState::Failed,
+        result,
+        at: now,
+        released: false,
+    };
+    ledger.store.end(&key, &owner, end).await.map(drop)
 }
 
 pub(super) fn unavailable(error: &StoreError) -> ToolError {

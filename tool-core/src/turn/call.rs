@@ -63,13 +63,14 @@ pub(super) async fn withdraw_approvals(
     result: &CallResult,
     cx: &ToolContext,
 ) -> Result<(), StoreError> {
-    let Some(approvals) = tools.gate().and_then(Gate::approvals) else {
+    let gate = tools.gate();
+    let Some((gate, approvals)) = gate.and_then(|gate| Some((gate, gate.approvals()?))) else {
         return Ok(());
     };
     if !leaves_approvals(result) {
         return Ok(());
     }
-    let withdrawn = ask::withdraw_all(approvals, &call.id(), cx).await;
+    let withdrawn = ask::withdraw_all(gate, approvals, &call.id(), cx, result).await;
     withdrawn.map_err(|error| StoreError::Unavailable(error.operator_text().into()))
 }
 

@@ -632,3 +632,69 @@ async fn outer_call_that_ends_with_a_denial_says_that_a_part_of_it_has_run() {
     );
     assert_eq!(host.mailbox.sent(), 1);
 }
+
+// N4: a call whose approval was used by a process that died before it began can be run after its result says that it was not
+#[tokio::test]
+async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
+    for refusal in [Refusal::Hidden, Refusal::Limited, Refusal::Stopped] {
+        let host = Host::new();
+        let message = record(&host, [mail("m")]).await;
+        let tools = all().build().unwrap().open().through(&host.gate);
+        let asked = waiting(run(&host, &tools, &message, &ann(&host)).await).remove(0);
+        host.approve(&asked).await;
+        let acme = "acme".into();
+        let row = host.approvals().get(&acme, &asked.id).await.unwrap();
+        let nonce = row.unwrap().request.nonce;
+        let used = host.store.spend(&acme, &asked.id, &nonce, Timestamp::now());
+        assert!(used.await.unwrap());
+        let told = texts(refused(&host, &message, refusal).await);
+        for _ in 0..2 {
+            let result = host.tools.resume(&asked.token, &ann(&host)).await;
+            let error = result.error().unwrap().model_text();
+            assert_eq!([error], told[..], "{refusal:?}");
+        }
+        assert_eq!(host.mailbox.sent(), 0);
+    }
+}
+
+/// Sends a letter, once a person has said yes to that, too.
+#[tool(approval)]
+async fn send_approved(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
+    let to = "bob".to_owned();
+    uses.invoke(send_mail { to, copies: 1 }).await
+}
+
+// A4, N4: the token of an approved outer call that waits runs its body again after the call was refused
+#[tokio::test]
+async fn approved_outer_call_does_not_run_again_after_it_was_refused() {
+    for interrupted in [true, false] {
+        let host = Host::new();
+        let tools = toolset![send_approved, send_mail].through(&host.gate);
+        let cx = caller(&host, "ann", "clerk").tools(&tools).build();
+        let call = ToolCall::new("o", "send_approved", "{}");
+        let message = record(&host, [call]).await;
+        let outer = waiting(run(&host, &tools, &message, &cx).await).remove(0);
+        assert_eq!(outer.tool, "send_approved");
+        host.approve(&outer).await;
+        let nested = waiting(run(&host, &tools, &message, &cx).await).remove(0);
+        assert_eq!(nested.tool, "send_mail");
+        let told = if interrupted {
+            run(&host, &tools, &message, &stopped(&host)).await
+        } else {
+            let none = toolset![count].through(&host.gate);
+            run(&host, &none, &message, &cx).await
+        };
+        assert_eq!(texts(told).len(), 1);
+        for ticket in [&outer, &nested] {
+            let result = tools.resume(&ticket.token, &cx).await;
+            assert!(result.tickets().is_empty(), "{result:?}");
+            assert!(result.error().is_some(), "{result:?}");
+        }
+        let open = ApprovalFilter {
+            status: Some(ApprovalStatus::Pending),
+            ..ApprovalFilter::default()
+        };
+        let open = host.approvals().list(Scope::All, &open).await.unwrap();
+        assert_eq!((open, host.mailbox.sent()), (vec![], 0));
+    }
+}
