@@ -43,8 +43,8 @@ pub use open::OpenError;
 /// process writers queue for one connection, and changes that wait at the same time share a transaction, each in a savepoint of its own:
 /// one `fsync` for up to 32 of them. A change that is refused does not touch the others. Among processes changes wait for the lock for up to
 /// half a minute, after which the change did not happen and the error is [`StoreError::Unavailable`]. Readers wait for nobody.
-/// [`EffectLedger::end`] and [`EffectLedger::renew`] pass all other changes that wait, so that no lease runs out while a call waits for its
-/// end to be stored. So do the same methods of [`RunStore`].
+/// [`EffectLedger::end`] and [`EffectLedger::renew`] run before all other waiting changes, so that no lease expires while a call waits
+/// for its end to be stored. The same methods of [`RunStore`] do so as well.
 ///
 /// One of the callers that share a transaction runs it. When that caller goes away, another one goes on; a change whose caller goes away
 /// before it has begun is not made.

@@ -1,4 +1,4 @@
-//! What a call that is not run is told: that it was not run only where no earlier run of it has left anything.
+//! Results of calls that are not run. A result says "was not run" only if no earlier run of the call has left a row.
 
 use std::future::Future;
 

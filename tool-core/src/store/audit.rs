@@ -127,8 +127,8 @@ impl AuditRow {
         self
     }
 
-    /// The outcomes with which a call is still open: it waits, it did not begin, an earlier run of it has no known end, or it only read
-    /// and nobody has its result. The call may be dispatched again.
+    /// The outcomes with which a call is still open, so that it may be dispatched again: it waits for an approval, it did not begin, the
+    /// end of an earlier run is unknown, or it only read and its result was not stored.
     pub const OPEN: &'static [&'static str] = &["pending", "unavailable", "interrupted"];
 
     /// Whether the row has its final outcome, and is never replaced: it has an outcome that is not one of [`OPEN`](Self::OPEN).

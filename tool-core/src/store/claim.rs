@@ -38,8 +38,8 @@ use super::{CallKey, StoreError, Timestamp};
 pub struct EffectClaim {
     /// The effect.
     pub row: EffectRow,
-    /// Whether an operator or the [end](EffectEnd::released) of a call that waits has released the key: nobody is shown the row any
-    /// more, and the next attempt counts on from it.
+    /// Whether an operator or the [end](EffectEnd::released) of a call that waits has released the key: the ledger no longer
+    /// returns the row, and the next attempt continues its count.
     pub released: bool,
 }
 
@@ -63,7 +63,7 @@ impl EffectClaim {
                 let lapsed = claim.lapse(intent.at).then(|| claim.clone());
                 return Ok((Begun::Replay(claim.row), lapsed));
             }
-            // A call that only waits goes on, a rerun of an operator is another attempt.
+            // A call that waited continues the same attempt; an operator's rerun is a new attempt.
             let waits = claim.row.state == EffectState::Failed;
             attempt = claim.row.attempt + u32::from(!waits);
             resolved_by = claim.row.resolved_by;
@@ -132,8 +132,9 @@ impl EffectClaim {
 
     /// A step of [`EffectLedger::end`](super::EffectLedger::end). Gives whether the end came within the lease.
     ///
-    /// Conflict where the owner is another, where the row has succeeded or failed already, and for an end that says `Running`, or that is
-    /// released and does not say `Failed`. The end of an earlier run marks the row as late, which is to be stored although it is an error.
+    /// [`StoreError::Conflict`] where the owner is a different one, where the row has already succeeded or failed, where the new state is
+    /// `Running`, and where a released end is not `Failed`. The end of an earlier run marks the row as late; store that although this
+    /// returns an error.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
         let key = row.intent.identity.key();
@@ -230,8 +231,8 @@ impl EffectRow {
     }
 }
 
-/// A key stands for one effect: nobody gets the stored result of another's. A claim that was given back before its body began has none
-/// to give, and has done nothing, so whoever goes on with the conversation may begin the call.
+/// A key identifies one effect, and a caller never gets the stored result of a different caller's effect. A claim that was given back
+/// before its body began has no result and no effect, so every user and agent of the conversation may begin the call.
 fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
     let stored = &claim.row.intent;
     let given_back = claim.released

@@ -36,7 +36,7 @@ pub(super) enum Halt {
 impl Halt {
     /// Whether the calls that have not begun get a result that says so, and why. Otherwise they stay open for the next run.
     ///
-    /// The first text is for a call that has not run, the second for one of which a part has.
+    /// The first text is for a call that has not run, the second for a call that has run in part.
     pub(super) fn refuses_calls(self) -> Option<[&'static str; 2]> {
         match self {
             Self::Cancelled => Some([
@@ -178,7 +178,7 @@ impl Turns {
         {
             tracing::warn!(
                 run = %row.id,
-                "a run is given up: its lease reaches further than a driver can have written it, and nobody renews it"
+                "the run is ended as interrupted: its lease lies further in the future than any driver writes, and no driver renews it"
             );
             self.end_of_other(row).await?;
             begun = self.runs.begin_run(new.clone()).await?;

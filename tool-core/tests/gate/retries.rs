@@ -166,7 +166,7 @@ async fn retried_nested_effects_are_known_to_the_next_process() {
     assert_eq!((mailbox.sent(), line.tries.load(Ordering::SeqCst)), (1, 2));
 }
 
-/// Sends a mail and hangs at first; later it fails before it sends, if it is told to.
+/// Sends a mail and hangs in the first run. Later runs fail before they send where the mailbox is set to fail.
 #[tool(idempotent)]
 async fn hang(mailbox: &Mailbox, line: &Line) -> Result<usize, ToolError> {
     if line.tries.fetch_add(1, Ordering::SeqCst) == 0 {

@@ -343,7 +343,7 @@ async fn row_in_another_database_outlives_a_replay() {
     assert_eq!(before[0].outcome.as_deref(), Some("ok"));
     assert!(tools.call(letter(), &of("ann")).await.is_replayed());
     assert_eq!(rows().await, before);
-    // A call of somebody else with this identity is not made, and has a row of its own.
+    // A different user's call with this identity is refused, and has an audit row of its own.
     let foreign = tools.call(letter(), &of("bob")).await;
     assert_eq!(kind(&foreign), Some(ErrorKind::Denied), "{foreign:?}");
     let after = rows().await;

@@ -213,7 +213,7 @@ async fn callers_dropped_at_any_poll_leave_what_others_were_told() {
     }
 }
 
-// B1 B11: a full disk fails the change that meets it. What its neighbours are told is what is stored, and later changes succeed.
+// B1 B11: a full disk fails the change that meets it. The other changes of the group report what is stored, and later changes succeed.
 #[tokio::test]
 async fn full_disk_fails_the_change_that_meets_it() {
     let (_folder, _file, store) = store().await;
@@ -395,7 +395,7 @@ async fn runtime_that_shuts_down_blocks_nobody() {
     assert_eq!(ids(&store).await, ["written"]);
 }
 
-// B11: a panic in a change is told to those whose changes were in its transaction, and later changes succeed.
+// B11: a panic in a change fails every change of its transaction, and later changes succeed.
 #[tokio::test]
 async fn panic_in_a_change_rolls_its_transaction_back() {
     let (_folder, _file, store) = store().await;

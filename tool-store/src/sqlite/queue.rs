@@ -65,7 +65,7 @@ impl Refused {
 
 /// A change that has not run yet.
 pub(super) trait Job: Send {
-    /// Runs the statements. What they return is told when they are on the disk.
+    /// Runs the statements. Their result is sent to the caller after the commit.
     fn run(
         self: Box<Self>,
         db: &mut SqliteConnection,
@@ -212,7 +212,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// The next change, if it is one that is wanted, and its caller still waits.
+    /// The next change that fits and whose caller still waits.
     fn next(&mut self, wanted: impl Fn(&Ticket) -> bool) -> Option<Arc<Ticket>> {
         loop {
             let line = if self.first.is_empty() {

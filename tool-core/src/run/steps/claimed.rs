@@ -153,7 +153,7 @@ impl Unwritten {
                 );
                 let before = held.closed_row(&error);
                 held.runs_as(attempt, operator);
-                // That the call is another attempt is known only now, so its row is not in the other database yet.
+                // The claim has returned the number of the attempt only now, so the attempt has no row in the other database yet.
                 if let Some(sink) = sink_apart
                     && let Err(error) = audited_again(&held, &sink, before).await
                 {
@@ -168,7 +168,7 @@ impl Unwritten {
                 })
             }
             Ok(Begun::Known(known)) => {
-                // It was begun meanwhile, or its key is another caller's: the row that was opened is not to stay open.
+                // Another process began the call meanwhile, or its key belongs to a different caller: close the audit row that was opened.
                 if let Some(sink) = sink_apart {
                     close_again(&held, sink).await;
                 }
