@@ -35,6 +35,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
+use tokio::time::Instant;
 
 use crate::call::bare_text;
 use crate::context::{FromContext, ToolContext};
@@ -190,7 +191,10 @@ async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
     )))
 }
 
-/// Keeps a text for the caller; its handle.
+/// The longest wait for the store of a call without a deadline, or with a later one.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Keeps a text for the caller and returns its handle; `None` where the store fails or does not answer in time.
 async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     let Spills { store, keep } = cx.service()?;
     let at = Timestamp::now();
@@ -204,15 +208,28 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     };
     let handle = spill.handle.clone();
     let put = store.put(spill);
-    let done = match cx.deadline() {
-        // The output is there; the store must not cost the call its result.
-        Some(deadline) => tokio::time::timeout_at(deadline, put).await.ok()?,
-        None => put.await,
+    let done = if tokio::runtime::Handle::try_current().is_ok() {
+        // The output is there, so a store that does not answer must not cost the call its result.
+        let latest = Instant::now() + PATIENCE;
+        let until = cx
+            .deadline()
+            .map_or(latest, |deadline| deadline.min(latest));
+        tokio::time::timeout_at(until, put).await
+    } else {
+        // Without a runtime there is no timer.
+        Ok(put.await)
     };
     match done {
-        Ok(()) => Some(handle),
-        Err(error) => {
+        Ok(Ok(())) => Some(handle),
+        Ok(Err(error)) => {
             tracing::warn!(tool = cx.tool_name(), %error, "a long output could not be kept");
+            None
+        }
+        Err(_) => {
+            tracing::warn!(
+                tool = cx.tool_name(),
+                "a long output could not be kept: the store did not answer in time"
+            );
             None
         }
     }

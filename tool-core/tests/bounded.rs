@@ -303,6 +303,16 @@ async fn without_a_store_the_head_is_shown() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
 }
 
+// M17, B4: a store that never answers costs a call without a deadline half a minute and the rest of the output, not the result.
+#[tokio::test(start_paused = true)]
+async fn store_that_never_answers_does_not_keep_the_result() {
+    let cx = cx(&"x".repeat(100), Some(Spills::new(Silent)), "acme", "ann");
+    let begun = tokio::time::Instant::now();
+    let result = call(&cx, "page", &json!({})).await;
+    assert!(result.model_text().contains("the rest is not kept"));
+    assert_eq!(begun.elapsed().as_secs(), 30);
+}
+
 // M17: as a value it is what it holds.
 #[tokio::test]
 async fn a_typed_call_gives_the_value() {
@@ -341,6 +351,31 @@ proptest! {
                 assert_eq!(rest(&cx, &handle(&text), head as u64, most).await, whole[head..]);
             }
         });
+    }
+}
+
+/// A store that never answers.
+struct Silent;
+
+impl SpillStore for Silent {
+    fn put(&self, _: Spill) -> StoreFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn read<'a>(
+        &'a self,
+        _: &'a Workspace,
+        _: &'a str,
+        _: &'a str,
+        _: u64,
+        _: u64,
+        _: Timestamp,
+    ) -> StoreFuture<'a, Option<SpillPart>> {
+        Box::pin(std::future::pending())
+    }
+
+    fn expire<'a>(&'a self, _: Scope<'a>, _: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(std::future::pending())
     }
 }
 
