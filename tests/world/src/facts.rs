@@ -121,8 +121,8 @@ pub struct Facts {
     pub hooked: BTreeSet<String>,
     /// Kill switches that were stored, by tool.
     pub stored_kills: Vec<(String, StoredKill)>,
-    /// Places of claims in the order of stored changes, by workspace and key.
-    pub claims: BTreeMap<(String, String), u64>,
+    /// Places of claims in the order of stored changes, and their times in milliseconds, by workspace and key.
+    pub claims: BTreeMap<(String, String), (u64, u128)>,
     /// How many changes were put into that order.
     pub stored_changes: u64,
     /// Runs whose first message is stored.

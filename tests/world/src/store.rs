@@ -126,6 +126,11 @@ pub struct HostStore {
     one_database: bool,
 }
 
+/// The name of a key in the facts.
+fn named(key: &CallKey) -> (String, String) {
+    (key.workspace().as_str().to_owned(), key.as_str().to_owned())
+}
+
 fn lost(what: &str) -> StoreError {
     StoreError::Unavailable(format!("the simulated store {what}").into())
 }
@@ -205,6 +210,28 @@ impl HostStore {
         })
     }
 
+    /// Nobody is asked about a call that has begun: not where its claim is so old that the gate must have seen it.
+    async fn look_at_question(&self, request: &ApprovalRequest) {
+        let key = request.identity.key();
+        let claimed = {
+            let facts = self.process.world.facts();
+            facts.claims.get(&named(&key)).map(|(_, at)| *at)
+        };
+        if claimed.is_none_or(|at| at + 1_000 > self.process.at()) {
+            return;
+        }
+        let row = self.shared.run(Part::Work, move |store| {
+            Box::pin(async move { EffectLedger::get(&*store, &key).await })
+        });
+        if let Ok(Some(row)) = row.await {
+            let what = format!(
+                "a person is asked about {}, which has begun",
+                row.intent.tool
+            );
+            self.process.world.violated("asked_although_begun", what);
+        }
+    }
+
     /// The way to the store and back takes a moment, in which others run.
     async fn moment(&self) {
         let latency = self.process.latency();
@@ -222,8 +249,12 @@ impl ApprovalStore for HostStore {
     }
 
     fn open(&self, request: ApprovalRequest) -> StoreFuture<'_, ()> {
-        self.op("approval.open", |store| {
-            Box::pin(async move { store.open(request).await })
+        Box::pin(async move {
+            self.look_at_question(&request).await;
+            let open = self.op("approval.open", |store| {
+                Box::pin(async move { store.open(request).await })
+            });
+            open.await
         })
     }
 
@@ -327,17 +358,16 @@ impl EffectLedger for HostStore {
     }
 
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
-        let world = self.process.world.clone();
+        let process = Arc::clone(&self.process);
         let key = intent.identity.key();
         self.op("ledger.begin", move |store| {
             Box::pin(async move {
                 let begun = store.begin(intent, audit).await?;
                 if !matches!(begun, Begun::Replay(_)) {
-                    let mut facts = world.facts();
+                    let mut facts = process.world.facts();
                     facts.stored_changes += 1;
-                    let order = facts.stored_changes;
-                    let key = (key.workspace().as_str().to_owned(), key.as_str().to_owned());
-                    facts.claims.insert(key, order);
+                    let claim = (facts.stored_changes, process.at());
+                    facts.claims.insert(named(&key), claim);
                 }
                 Ok(begun)
             })

@@ -66,7 +66,8 @@ impl Phone {
         let facts = self.process.world.facts();
         let key = cx.idempotency_key();
         let key = key.map(|key| (key.workspace().as_str().to_owned(), key.as_str().to_owned()));
-        let claim = key.and_then(|key| facts.claims.get(&key).copied());
+        let claim = key.and_then(|key| facts.claims.get(&key));
+        let claim = claim.map(|(order, _)| *order);
         let against = facts.stored_kills.iter().any(|(tool, kill)| {
             *tool == place.tool
                 && match claim {
