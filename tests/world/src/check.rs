@@ -533,7 +533,9 @@ impl At<'_> {
             let what = format!("{}: {told} results, {} rows", self.place, rows.len());
             found.push(("audit_missing", what));
         }
-        let most = self.slots.calls.len() + self.slots.nested.len() + self.reruns();
+        // A nested call that was refused and has left nothing is a new one in the next attempt of its outer call.
+        let nested = self.slots.nested.len() * self.plan.settings.attempts as usize;
+        let most = self.slots.calls.len() + nested + self.reruns();
         if rows.len() > most {
             let what = format!("{}: {most} calls, {} rows", self.place, rows.len());
             found.push(("audit_doubled", what));

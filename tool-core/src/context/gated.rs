@@ -250,6 +250,11 @@ impl ToolContext {
         self.identity().map(CallId::key)
     }
 
+    /// See [`Gated::is_of_turn`].
+    pub(crate) fn is_of_turn(&self) -> bool {
+        self.gated().is_some_and(Gated::is_of_turn)
+    }
+
     /// The key that a version before 0.2 gave to this call.
     pub(crate) fn earlier_key(&self) -> Option<CallKey> {
         let earlier = self.gated()?.earlier.as_ref()?;

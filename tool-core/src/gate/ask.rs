@@ -247,7 +247,7 @@ fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
         .ok_or_else(|| ToolError::new("the arguments are nested too deep to be approved"))
 }
 
-/// Every approval that was asked for a call of this identity, caller and tool, oldest first.
+/// Every approval that any user or agent has asked for a call of this identity and tool, oldest first.
 async fn asked_before(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -264,7 +264,7 @@ async fn asked_before(
     Ok(rows)
 }
 
-/// Every approval that was asked for a call of this key, caller and tool, oldest first.
+/// Every approval that was asked for a call of this key and tool, oldest first.
 async fn asked_about(
     approvals: &Approvals,
     key: &CallKey,
@@ -273,7 +273,6 @@ async fn asked_about(
 ) -> Result<Vec<ApprovalRow>, ToolError> {
     let workspace = cx.own_workspace();
     let filter = ApprovalFilter {
-        principal: Some(cx.principal().to_owned()),
         tool: Some(tool.to_owned()),
         kind: Some(ApprovalKind::Call),
         key: Some(key.as_str().to_owned()),
@@ -286,15 +285,22 @@ async fn asked_about(
     found.map_err(|error| failed(&error))
 }
 
-/// The arguments that approvers have written in place of the call's own, or in place of others that they had written before.
+/// Whether this user and agent have asked.
+fn is_own(request: &ApprovalRequest, cx: &ToolContext) -> bool {
+    request.principal == cx.principal() && request.agent.as_deref() == cx.agent()
+}
+
+/// The arguments that approvers have written in place of the call's own, or in place of others that they had written before. Everybody who
+/// continues a conversation continues its calls, so the calls of a turn have the edits that any of its users and agents was given.
 pub(crate) async fn edits(
     approvals: &Approvals,
     prepared: &Prepared,
 ) -> Result<Vec<String>, ToolError> {
     let rows = asked_before(approvals, prepared).await?;
+    let cx = prepared.context();
     let own = rows
         .into_iter()
-        .filter(|row| row.request.agent.as_deref() == prepared.context().agent());
+        .filter(|row| cx.is_of_turn() || is_own(&row.request, cx));
     let mut edits: Vec<(String, String)> = own
         .filter_map(|row| match row.answer?.verdict {
             Verdict::Edit(edited) => Some((row.request.arguments, edited)),
@@ -325,7 +331,7 @@ async fn earlier(
     let rows = asked_before(approvals, prepared).await?;
     let mut own = rows.into_iter().rev().filter(|row| {
         let request = &row.request;
-        request.agent.as_deref() == cx.agent()
+        is_own(request, cx)
             && *request.contract == *contract
             && request.arguments == arguments
             && *request.policy == *judged.version()

@@ -147,6 +147,31 @@ async fn edited_call_that_has_run_is_replayed_under_another_policy() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
+// N3: somebody else goes on with the conversation after a call has run with the arguments of its approver
+#[tokio::test]
+async fn edited_call_that_has_run_is_not_asked_about_for_another_user() {
+    let host = Host::new();
+    let tools = under(&host, Rule::ask("mails").tools(["send_*"]));
+    let turns = Turns::new(host.store.clone());
+    let message = ModelMessage::calls([note("bob")]);
+    let message = turns.record(message, &host.ann()).await.unwrap();
+    let turn = turns.run(&tools, &message, &host.ann()).await.unwrap();
+    let Turn::Waiting(tickets) = turn else {
+        panic!("{turn:?}")
+    };
+    answer(&host, &tools, &tickets[0], edit("eve")).await;
+    // The call runs for ann, and its result is not in the thread.
+    let resumed = tools.resume(&tickets[0].token, &host.ann()).await;
+    assert_eq!(resumed.model_text(), "sent to eve");
+    let other = host.of("acme", "joe", "th-1");
+    let turn = turns.run(&tools, &message, &other).await.unwrap();
+    let Turn::Complete(results) = turn else {
+        panic!("{turn:?}")
+    };
+    assert_eq!(results[0].text, "sent to eve");
+    assert_eq!(host.mailbox.sent(), 1);
+}
+
 /// A clock that stands, and random bytes that fall: of two approvals, the second comes first in the store.
 struct Standing(AtomicU8);
 
