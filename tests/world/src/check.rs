@@ -283,11 +283,13 @@ impl At<'_> {
             return;
         }
         let rows = self.rows.effects.iter();
-        let rows: Vec<&str> = rows
+        let rows: Vec<(&str, bool)> = rows
             .filter(|row| row.place == *self.place)
-            .map(|row| row.state)
+            .map(|row| (row.state, row.late))
             .collect();
-        let count = |state: &str| rows.iter().filter(|of| **of == state).count();
+        let count = |state: &str| rows.iter().filter(|(of, _)| *of == state).count();
+        // Settled by an operator whose clock was wrong, while the body ran.
+        let contradicted = rows.iter().filter(|row| **row == ("failed", true)).count();
         let (effects, succeeded) = (self.effects(), count("succeeded"));
         if succeeded > effects {
             let what = format!(
@@ -296,7 +298,8 @@ impl At<'_> {
             );
             found.push(("succeeded_without_effect", what));
         }
-        let most = succeeded + count("ambiguous") + count("running") + self.reruns();
+        let doubts = count("ambiguous") + count("running");
+        let most = succeeded + doubts + contradicted + self.reruns();
         if effects > most {
             let what = format!("{}: {effects} effects, rows {rows:?}", self.place);
             found.push(("failed_with_effect", what));

@@ -141,6 +141,14 @@ impl Gated {
         let identity = match (resumed, outer, &cx.host.next) {
             (Some(request), ..) => {
                 parent = request.parent.as_deref().map(Box::from);
+                // A turn that makes its call again with the arguments of an approver.
+                let of_turn = match outer {
+                    Some((outer, _)) => outer.is_of_turn(),
+                    None => cx.host.in_turn && cx.host.next.as_ref() == Some(&request.identity),
+                };
+                if of_turn {
+                    source = Source::Turn;
+                }
                 request.identity.clone()
             }
             (None, Some((outer, made_by)), _) => {

@@ -290,8 +290,8 @@ fn is_own(request: &ApprovalRequest, cx: &ToolContext) -> bool {
     request.principal == cx.principal() && request.agent.as_deref() == cx.agent()
 }
 
-/// The arguments that approvers have written in place of the call's own, or in place of others that they had written before. Everybody who
-/// continues a conversation continues its calls, so the calls of a turn have the edits that any of its users and agents was given.
+/// The other arguments of the call: those that approvers have written in place of its own or of each other, and those in place of which its
+/// own were written. Everybody who continues a conversation continues its calls, so the calls of a turn have the edits that any of its users and agents was given.
 pub(crate) async fn edits(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -311,8 +311,10 @@ pub(crate) async fn edits(
     let mut known = vec![arguments(prepared)?];
     let mut at = 0;
     while let Some(arguments) = known.get(at).cloned() {
-        let found = edits.extract_if(.., |(asked, _)| *asked == arguments);
-        known.extend(found.map(|(_, edited)| edited));
+        let found = edits.extract_if(.., |(asked, edited)| {
+            *asked == arguments || *edited == arguments
+        });
+        known.extend(found.flat_map(|(asked, edited)| [asked, edited]));
         at += 1;
     }
     known.remove(0);

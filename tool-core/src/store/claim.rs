@@ -49,7 +49,7 @@ impl EffectClaim {
     /// is. [`Begun::audit_row`] gives the audit row to store with it. Where the claim to store has a key other than the stored one, it replaces that.
     ///
     /// Conflict where the key belongs to another effect: to another tool, other arguments, another user or another agent. Another user or
-    /// agent of the same conversation may begin a call whose key was released without a result, by a body that has not begun.
+    /// agent of the same conversation may begin a call whose key was released.
     pub fn begin(
         stored: Option<Self>,
         intent: Intent,
@@ -133,8 +133,8 @@ impl EffectClaim {
     /// A step of [`EffectLedger::end`](super::EffectLedger::end). Gives whether the end came within the lease.
     ///
     /// [`StoreError::Conflict`] where the owner is a different one, where the row has already succeeded or failed, where the new state is
-    /// `Running`, and where a released end is not `Failed`. The end of an earlier run marks the row as late; store that although this
-    /// returns an error.
+    /// `Running`, and where a released end is not `Failed`. The end of an earlier run, and an end that contradicts what an operator
+    /// has settled, mark the row as late; store that although this returns an error.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
         let key = row.intent.identity.key();
@@ -160,6 +160,8 @@ impl EffectClaim {
             EffectState::Running if end.at < row.intent.lease_until => Ended::InTime,
             EffectState::Running | EffectState::Ambiguous => Ended::Late,
             state => {
+                // An operator has settled it while its body ran, for example by a clock that was wrong: a trace of its end stays.
+                row.late |= row.resolved_by.is_some() && state != end.state;
                 return Err(StoreError::Conflict(format!(
                     "effect `{key}` has {state} already"
                 )));
@@ -231,14 +233,11 @@ impl EffectRow {
     }
 }
 
-/// A key identifies one effect, and a caller never gets the stored result of a different caller's effect. A claim that was given back
-/// before its body began has no result and no effect, so every user and agent of the conversation may begin the call.
+/// A key identifies one effect, and a caller never gets the stored result of a different caller's effect. A released key shows no row, so
+/// every user and agent of the conversation may begin the call: it continues the call that waited, or makes the rerun of an operator.
 fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
     let stored = &claim.row.intent;
-    let given_back = claim.released
-        && claim.row.state == EffectState::Failed
-        && claim.row.result.is_none()
-        && intent.identity.conversation().is_some();
+    let given_back = claim.released && intent.identity.conversation().is_some();
     // Versions before 0.2 stored no agent, and hashed the call's id into the key.
     let earlier = stored.identity.is_earlier();
     let agent = stored.agent != intent.agent && !(earlier && stored.agent.is_none());

@@ -81,7 +81,8 @@ pub struct EffectRow {
     pub result: Option<String>,
     /// When the end or the resolution came.
     pub ended: Option<Timestamp>,
-    /// Whether the end came after the lease, or an earlier run of the call ended after an operator had released it and this one had begun.
+    /// Whether the end came after the lease, an earlier run of the call ended after an operator had released it and this one had begun, or
+    /// the body ended in another way than an operator had settled.
     pub late: bool,
     /// The operator who resolved a doubt about it.
     pub resolved_by: Option<String>,
@@ -269,8 +270,8 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Every method that takes a key finds the row with that key, or else the row that was begun with it as `intent.earlier` (of several,
     /// the first by `at`, then key). So a call is not begun under both of its keys.
     ///
-    /// Conflict where the key belongs to another agent, call id, tool, other arguments or another principal, and for what
-    /// [`Intent::check`] refuses: nothing is stored.
+    /// Conflict where the key belongs to a different call id, tool, arguments, principal or agent, and for what [`Intent::check`]
+    /// refuses: nothing is stored. A different principal or agent of the same conversation may begin a call whose key is released.
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
 
     /// Moves the lease of a running row to `until`, never back. False where the row is not running or not this owner's.
@@ -285,7 +286,8 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// has begun.
     ///
     /// The end of an earlier run, whose call was released and begun again, is a Conflict that marks the row as
-    /// [`late`](EffectRow::late): both runs may have taken effect.
+    /// [`late`](EffectRow::late): both runs may have taken effect. So is an end that contradicts what an operator has settled while the
+    /// body ran.
     ///
     /// An end that is [`released`](EffectEnd::released) releases the key as [`Resolution::Rerun`] does, in the same write, so that no
     /// crash leaves a call in doubt that only waits. The next [`begin`](Self::begin) has the number of the same attempt, and is

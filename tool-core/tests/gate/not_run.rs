@@ -451,15 +451,9 @@ enum Refusal {
     Hidden,
     Limited,
     Stopped,
-    OtherUser,
 }
 
-const REFUSALS: [Refusal; 4] = [
-    Refusal::Hidden,
-    Refusal::Limited,
-    Refusal::Stopped,
-    Refusal::OtherUser,
-];
+const REFUSALS: [Refusal; 3] = [Refusal::Hidden, Refusal::Limited, Refusal::Stopped];
 
 async fn refused(host: &Host, message: &StoredMessage, refusal: Refusal) -> Turn {
     let open = |cx: &ToolContext| {
@@ -493,10 +487,6 @@ async fn refused(host: &Host, message: &StoredMessage, refusal: Refusal) -> Turn
             let stop = CancellationToken::new();
             stop.cancel();
             let cx = with_tools(caller(host, "ann", "clerk").cancellation(stop));
-            run(host, &open(&cx), message, &cx).await
-        }
-        Refusal::OtherUser => {
-            let cx = with_tools(caller(host, "bob", "clerk"));
             run(host, &open(&cx), message, &cx).await
         }
     }
@@ -551,6 +541,22 @@ async fn refused_outer_call_takes_the_approvals_of_its_nested_calls_back() {
             assert_eq!(kind(&result), Some(ErrorKind::Denied), "{result:?}");
             assert_eq!(host.mailbox.sent(), 1);
         }
+    }
+}
+
+// A4: an outer call that waits goes on for another user or agent of the conversation, and repeats nothing
+#[tokio::test]
+async fn outer_call_that_waits_goes_on_for_others() {
+    for (user, agent) in [("bob", "clerk"), ("ann", "scribe")] {
+        let host = Host::new();
+        let (message, _) = half_done(&host, "send_deep", false).await;
+        let tools = all().build().unwrap().open().through(&host.gate);
+        let other = caller(&host, user, agent).tools(&tools).build();
+        let asked = waiting(run(&host, &tools, &message, &other).await).remove(0);
+        assert_eq!(asked.tool, "send_mail");
+        host.approve(&asked).await;
+        assert_eq!(texts(run(&host, &tools, &message, &other).await), ["1"]);
+        assert_eq!(host.mailbox.sent(), 2, "{user} {agent}");
     }
 }
 
@@ -636,7 +642,7 @@ async fn outer_call_that_ends_with_a_denial_says_that_a_part_of_it_has_run() {
 // N4: a call whose approval was used by a process that died before it began can be run after its result says that it was not
 #[tokio::test]
 async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
-    for refusal in [Refusal::Hidden, Refusal::Limited, Refusal::Stopped] {
+    for refusal in REFUSALS {
         let host = Host::new();
         let message = record(&host, [mail("m")]).await;
         let tools = all().build().unwrap().open().through(&host.gate);

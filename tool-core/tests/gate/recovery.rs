@@ -172,6 +172,41 @@ async fn edited_call_that_has_run_is_not_asked_about_for_another_user() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
+// N3: two users are asked about one call, and each is answered with other arguments
+#[tokio::test]
+async fn call_that_has_run_for_one_user_is_not_denied_to_another_with_an_approval() {
+    for ran_edited in [true, false] {
+        let host = Host::new();
+        let tools = under(&host, Rule::ask("mails").tools(["send_*"]));
+        let turns = Turns::new(host.store.clone());
+        let message = ModelMessage::calls([note("bob")]);
+        let message = turns.record(message, &host.ann()).await.unwrap();
+        let other = host.of("acme", "joe", "th-1");
+        let mut tickets = Vec::new();
+        for cx in [&host.ann(), &other] {
+            let turn = turns.run(&tools, &message, cx).await.unwrap();
+            let Turn::Waiting(asked) = turn else {
+                panic!("{turn:?}")
+            };
+            tickets.extend(asked);
+        }
+        let (first, second) = if ran_edited {
+            (edit("eve"), Reply::Approve)
+        } else {
+            (Reply::Approve, edit("eve"))
+        };
+        answer(&host, &tools, &tickets[0], first).await;
+        answer(&host, &tools, &tickets[1], second).await;
+        let resumed = tools.resume(&tickets[0].token, &host.ann()).await;
+        let turn = turns.run(&tools, &message, &other).await.unwrap();
+        let Turn::Complete(results) = turn else {
+            panic!("{turn:?}")
+        };
+        assert_eq!(results[0].text, resumed.model_text());
+        assert_eq!(host.mailbox.sent(), 1);
+    }
+}
+
 /// A clock that stands, and random bytes that fall: of two approvals, the second comes first in the store.
 struct Standing(AtomicU8);
 

@@ -211,6 +211,19 @@ both! {
         }
     }
 
+    // B11: an operator settles a call while its body runs, and the row says that the body ended in another way
+    #[test]
+    async fn end_that_contradicts_an_operator_leaves_a_trace(store: impl EffectLedger) {
+        for (name, ended, late) in [("k", EffectState::Succeeded, true), ("l", EffectState::Failed, false)] {
+            store.begin(intent(name), None).await.unwrap();
+            let settled = Resolution::Failed("it did not arrive".into());
+            store.resolve(&key(name), settled, "olga", at(900)).await.unwrap();
+            conflict(store.end(&key(name), "run-1", end(ended, 950)).await, "has failed already");
+            let row = row(&store, name).await;
+            assert_eq!((row.state, row.late), (EffectState::Failed, late));
+        }
+    }
+
     // A4: a call that only waits is released with its end, in one write: nothing is in doubt, and it goes on as the same attempt.
     #[test]
     async fn end_of_a_call_that_waits_releases_its_key(store: impl EffectLedger + AuditSink + Clone) {

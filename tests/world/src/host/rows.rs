@@ -36,6 +36,8 @@ fn place(world: &World, identity: &CallId, thread: Option<&str>, tool: &str) -> 
 pub(crate) struct EffectSeen {
     pub(crate) place: Place,
     pub(crate) state: &'static str,
+    /// The ledger says that an end came late, or contradicts an operator.
+    pub(crate) late: bool,
     pub(crate) text: String,
 }
 
@@ -127,6 +129,7 @@ fn seen_effect(world: &World, row: &EffectRow) -> EffectSeen {
     EffectSeen {
         place: place_of(world, row),
         state: row.state.as_str(),
+        late: row.late,
         text: row.result.clone().unwrap_or_default(),
     }
 }
