@@ -192,7 +192,19 @@ async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
 }
 
 /// The longest wait for the store of a call without a deadline, or with a later one.
+#[cfg(feature = "host")]
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Until when a store may answer. Without a runtime there is no timer, so a call without a deadline waits.
+fn latest(cx: &ToolContext) -> Option<Instant> {
+    #[cfg(feature = "host")]
+    if tokio::runtime::Handle::try_current().is_ok() {
+        let latest = Instant::now() + PATIENCE;
+        let deadline = cx.deadline().unwrap_or(latest);
+        return Some(deadline.min(latest));
+    }
+    cx.deadline()
+}
 
 /// Keeps a text for the caller and returns its handle; `None` where the store fails or does not answer in time.
 async fn spill(text: String, cx: &ToolContext) -> Option<String> {
@@ -208,16 +220,10 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     };
     let handle = spill.handle.clone();
     let put = store.put(spill);
-    let done = if tokio::runtime::Handle::try_current().is_ok() {
-        // The output is there, so a store that does not answer must not cost the call its result.
-        let latest = Instant::now() + PATIENCE;
-        let until = cx
-            .deadline()
-            .map_or(latest, |deadline| deadline.min(latest));
-        tokio::time::timeout_at(until, put).await
-    } else {
-        // Without a runtime there is no timer.
-        Ok(put.await)
+    // The output is there, so a store that does not answer must not cost the call its result.
+    let done = match latest(cx) {
+        Some(latest) => tokio::time::timeout_at(latest, put).await,
+        None => Ok(put.await),
     };
     match done {
         Ok(Ok(())) => Some(handle),
