@@ -3,7 +3,7 @@
 use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent, Ticket};
 use super::hash::contract;
 use super::{Gate, Judgement, canonical};
-use crate::call::CallResult;
+use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::run::{self, Before, Prepared};
@@ -88,10 +88,11 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
     withdrawn.await.map(drop).map_err(|error| failed(&error))
 }
 
-/// Takes back every approval of a call whose result says that it is not run any more, and of the calls that it made, whoever asked for
+/// Takes back every open approval of a call that has `result` and is not run any more, and of the calls that it made, whoever asked for
 /// them, so that nobody can run them later. Fails where an approval is used at this moment.
 ///
-/// An approval that was used cannot be withdrawn. Where its call has not begun, the ledger closes the call with `result`.
+/// An approval that was used cannot be withdrawn. Where its call has not begun, the ledger closes the call with `result`, or with a refusal
+/// where that is a success.
 pub(crate) async fn withdraw_all(
     gate: &Gate,
     approvals: &Approvals,
@@ -127,7 +128,17 @@ pub(crate) async fn withdraw_all(
             if let Loaded::Spent(spent) = spent
                 && may_begin(gate, &spent, now)
             {
-                let closed = run::close_unbegun(gate, &spent, run::stored::write(result));
+                let stored = if result.is_error() {
+                    run::stored::write(result)
+                } else {
+                    let error =
+                        "the call that made this one has ended without it, so it was not run";
+                    let error = ToolError::of(ErrorKind::Denied, error);
+                    let request = spent.request();
+                    let call = ToolCall::new(&*request.call, &*request.tool, "{}");
+                    run::stored::write(&CallResult::refused(call, error))
+                };
+                let closed = run::close_unbegun(gate, &spent, stored);
                 closed.await.map_err(|error| failed(&error))?;
             }
             continue;

@@ -15,6 +15,7 @@ use crate::gate::Gate;
 use crate::gate::ask::{self, AskOnly};
 use crate::run;
 use crate::store::{EffectRow, Message, StoreError};
+use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
 /// What is known of the message of a result.
@@ -38,6 +39,8 @@ pub(super) struct Making {
     pub(super) halt: Option<Halt>,
     /// It is only asked about, because an earlier one waits.
     pub(super) only_asks: bool,
+    /// An earlier run may have made it.
+    pub(super) continues: bool,
     /// Another call follows, with which the end of a read is written.
     pub(super) defers: bool,
     pub(super) behind: Option<Behind>,
@@ -55,19 +58,27 @@ pub(super) enum Ended {
     HeldBack,
 }
 
-/// Takes back the approvals of a call whose result, which is stored next, says that it is not run any more, and of the calls that it
-/// made.
+/// Whether an earlier run of a call may have asked about calls that it made, so that approvals may be open whatever its result is now.
+pub(super) fn may_have_asked(tools: &Toolset, call: &StoredCall<'_>, continues: bool) -> bool {
+    // Any other call is not run again after it has waited for a call that it made.
+    let runs_again =
+        |tool: &ToolDef| tool.only_calls() || tool.hints().idempotent && !tool.hints().read_only;
+    continues && tools.get(&call.call.name).is_none_or(runs_again)
+}
+
+/// Takes back the open approvals of a call whose result is stored next, and of the calls that it made.
 pub(super) async fn withdraw_approvals(
     tools: &Toolset,
     call: &StoredCall<'_>,
     result: &CallResult,
     cx: &ToolContext,
+    continues: bool,
 ) -> Result<(), StoreError> {
     let gate = tools.gate();
     let Some((gate, approvals)) = gate.and_then(|gate| Some((gate, gate.approvals()?))) else {
         return Ok(());
     };
-    if !leaves_approvals(result) {
+    if !leaves_approvals(result) && !may_have_asked(tools, call, continues) {
         return Ok(());
     }
     let withdrawn = ask::withdraw_all(gate, approvals, &call.id(), cx, result).await;
@@ -86,14 +97,16 @@ impl Turns {
         let Making {
             halt,
             only_asks,
+            continues,
             defers,
             behind,
         } = making;
+        let may_have_asked = may_have_asked(tools, call, continues);
         let mut own = call.context(cx);
         let filing = self.journal.as_ref().filter(|_| tools.gate().is_some());
         let mut deferred = None;
         let filing = filing.map(|journal| {
-            let mut filing = call.filing(journal.clone()).behind(behind);
+            let mut filing = call.filing(journal.clone(), may_have_asked).behind(behind);
             if defers {
                 let (deferring, receiver) = filing.deferred();
                 (filing, deferred) = (deferring, Some(receiver));

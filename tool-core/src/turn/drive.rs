@@ -205,13 +205,14 @@ impl Turns {
             Some((last, step, false)) => (Some(last), step),
             None => (None, 0),
         };
+        let mut continues = true;
         loop {
             if let Some(message) = open.take().filter(|message| !is_paused(&message.message)) {
                 if is_last(&message.message) {
                     return Ok(said(&message.message));
                 }
                 let tools = tools(cx);
-                let run = self.run_in(thread, &tools, &message, cx, held);
+                let run = self.run_in(thread, &tools, &message, cx, held, continues);
                 match Box::pin(run).await? {
                     Turn::Waiting(tickets) => return Ok(Outcome::Waiting(tickets)),
                     Turn::Lacking(needs) => return Ok(Outcome::Lacking(needs)),
@@ -266,6 +267,7 @@ impl Turns {
                 None
             };
             open = Some(thread.append_model(message, step, read, last).await?);
+            continues = false;
         }
     }
 }

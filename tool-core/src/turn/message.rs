@@ -212,12 +212,13 @@ impl StoredCall<'_> {
     }
 
     /// Has the result stored with the end of the call, where the thread is a part of the gate's database and the result is one that
-    /// every run of the message keeps.
-    pub(super) fn filing(&self, journal: Journal) -> Filing {
+    /// every run of the message keeps. A result before which approvals have to be withdrawn is stored by itself.
+    pub(super) fn filing(&self, journal: Journal, may_have_asked: bool) -> Filing {
         let (thread, place) = (self.message.thread.clone(), self.place());
         let call = self.call.clone();
         Filing::new(self.id(), journal, move |result| {
-            if result.undecided || result.unsettled.is_some() || leaves_approvals(result) {
+            let by_itself = may_have_asked || leaves_approvals(result);
+            if result.undecided || result.unsettled.is_some() || by_itself {
                 return None;
             }
             Some(NewMessage {

@@ -329,7 +329,8 @@ impl Turns {
         let cx = &held.context(cx);
         let run = async {
             let mut thread = Thread::read(&self.threads, id, Some(message.seq)).await?;
-            self.run_in(&mut thread, tools, message, cx, &held).await
+            self.run_in(&mut thread, tools, message, cx, &held, true)
+                .await
         };
         let turn = held.during(Box::pin(run)).await;
         let halt = held.halt(cx, tools);
@@ -341,7 +342,8 @@ impl Turns {
         turn
     }
 
-    /// [`run`](Self::run), in a thread that was read, by a run that is held.
+    /// [`run`](Self::run), in a thread that was read, by a run that is held. It `continues` a message whose calls an earlier run may have
+    /// made.
     #[expect(
         clippy::too_many_lines,
         reason = "one loop decides what becomes of each call"
@@ -353,6 +355,7 @@ impl Turns {
         stored: &StoredMessage,
         cx: &ToolContext,
         held: &Held,
+        continues: bool,
     ) -> Result<Turn, TurnError> {
         let mut results = thread.results(stored.seq)?;
         let calls = stored.calls();
@@ -386,6 +389,7 @@ impl Turns {
             let making = Making {
                 halt,
                 only_asks,
+                continues,
                 defers: calls[at + group..].iter().any(open),
                 behind: (!late.is_empty()).then(|| behind.shared()),
             };
@@ -455,7 +459,7 @@ impl Turns {
                     tickets.extend_from_slice(result.tickets());
                     continue;
                 }
-                withdraw_approvals(tools, call, &result, cx).await?;
+                withdraw_approvals(tools, call, &result, cx, continues).await?;
                 if filed.deferred.is_some() {
                     late.push(LateResult {
                         call,

@@ -614,6 +614,59 @@ async fn failed_outer_call_takes_the_approvals_of_its_nested_calls_back() {
     assert_eq!(open, []);
 }
 
+/// Sends a mail if a person agrees, and goes on without it where there is no such tool.
+#[tool]
+async fn send_or_skip(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
+    let mail = send_mail {
+        to: "bob".to_owned(),
+        copies: 1,
+    };
+    match uses.invoke(mail).await {
+        Err(error) if error.kind() == ErrorKind::UnknownTool => Ok("skipped".to_owned()),
+        sent => sent,
+    }
+}
+
+/// Sends a mail if a person agrees.
+#[tool]
+async fn send_or_fail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
+    let to = "bob".to_owned();
+    uses.invoke(send_mail { to, copies: 1 }).await
+}
+
+// A4, N9: the token of a nested call sends a letter after its outer call has gone on without the letter
+#[tokio::test]
+async fn outer_call_that_ends_without_a_nested_one_takes_its_approval_back() {
+    for (approved, name, text) in [
+        (false, "send_or_skip", "skipped"),
+        (true, "send_or_skip", "skipped"),
+        (true, "send_or_fail", "there is no tool `send_mail`"),
+    ] {
+        let host = Host::new();
+        let registry = || {
+            Registry::builder()
+                .tool::<send_or_skip>()
+                .tool::<send_or_fail>()
+        };
+        let tools = registry().tool::<send_mail>().build().unwrap().open();
+        let tools = tools.through(&host.gate);
+        let cx = caller(&host, "ann", "clerk").tools(&tools).build();
+        let message = record(&host, [ToolCall::new("o", name, "{}")]).await;
+        let asked = waiting(run(&host, &tools, &message, &cx).await).remove(0);
+        if approved {
+            host.approve(&asked).await;
+        }
+        // The operator switches the nested tool off.
+        let fewer = registry().build().unwrap().open().through(&host.gate);
+        let less = caller(&host, "ann", "clerk").tools(&fewer).build();
+        let told = texts(run(&host, &fewer, &message, &less).await);
+        assert!(told[0].contains(text), "{told:?}");
+        let resumed = tools.resume(&asked.token, &cx).await;
+        assert!(resumed.is_error(), "{resumed:?}");
+        assert_eq!(host.mailbox.sent(), 0);
+    }
+}
+
 // A4, B2: an outer call whose second letter a person denies reads as if nothing had been sent
 #[tokio::test]
 async fn outer_call_that_ends_with_a_denial_says_that_a_part_of_it_has_run() {
