@@ -2,10 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, OpenOptions};
 use tool_core::prelude::*;
 
@@ -13,10 +10,10 @@ use super::command::{Command, Remote};
 use super::credential::{self, Scope};
 use super::handle::Fetcher;
 use super::name::{self, Repo};
-use super::repository::Repository;
+use super::private::{PrivateFolder, SITE};
 use super::session::{Parts, Session, current, short};
 use super::settings::Settings;
-use super::state::{self, EPHEMERAL, State};
+use super::state::{self, State};
 use super::sweep::{REPOSITORIES, removed, sweep};
 use crate::workspace::{Workspace, enter};
 
@@ -73,20 +70,14 @@ pub async fn git_clone(
         .blocking(|parts| sweep(&parts.workspace, parts.settings.now()))
         .await?;
     swept.warn(&session.parts.workspace);
-    let place = session
-        .blocking({
-            let repo = repo.clone();
-            move |parts| Place::take(parts, &repo)
-        })
+    let folder = session
+        .blocking(|parts| PrivateFolder::make(&parts.workspace))
         .await??;
-    let path = place.spot.path();
-    let outcome = clone(&session, &repo, branch, &place.spot, token).await;
-    match outcome {
-        Ok(_) => place.keep(),
-        // It is gone before the answer comes.
-        Err(_) => session.blocking(move |_| place.discard()).await?,
-    }
-    let (branch, commit) = outcome?;
+    let outcome = clone(&session, &repo, branch, &folder, token).await;
+    // It is gone before the answer comes.
+    session.blocking(move |_| folder.remove()).await?;
+    let (published, branch, commit) = outcome?;
+    let path = published.keep();
     Ok(Cloned {
         path: path.display().to_string(),
         branch,
@@ -104,22 +95,31 @@ async fn clone(
     session: &Session,
     repo: &Repo,
     branch: Option<&str>,
-    place: &Arc<Spot>,
+    folder: &PrivateFolder,
     token: Option<SecretString>,
-) -> Result<(Option<String>, Option<String>), ToolError> {
+) -> Result<(Published, Option<String>, Option<String>), ToolError> {
     let address = &session.settings().address;
     let url = address.url(repo);
     let token = credential::brought(session.settings(), token);
+    let site = folder.repository();
     let mut shim = None;
     if let Some(token) = token.clone() {
-        let (place, repo) = (Arc::clone(place), repo.clone());
-        let lent = session.blocking(move |parts| place.lend(&parts.settings, &repo, &token));
+        let (name, repo) = (folder.shim(), repo.clone());
+        let lent = session.blocking(move |parts| lend(parts, &name, &repo, &token));
         shim = Some(lent.await??);
     }
     let helper = shim.as_deref().map(credential::setting).transpose()?;
+    let remote = Remote {
+        address,
+        url: &url,
+        credentials: shim.as_deref(),
+        helper: helper.as_deref(),
+        pushes: false,
+    };
     let command = Command::new("clone")
         .args([
             "--quiet",
+            "--no-checkout",
             "--depth=1",
             "--single-branch",
             "--no-local",
@@ -134,159 +134,89 @@ async fn clone(
         .args(branch.map(|branch| format!("--branch={branch}")))
         .arg("--")
         .arg(&url)
-        .arg(place.path())
-        .writes()
-        .reaches(Remote {
-            address,
-            url: &url,
-            credentials: shim.as_deref(),
-            helper: helper.as_deref(),
-            pushes: false,
-        });
+        .arg(&site.top)
+        .reaches(folder, remote);
     session.succeed(command).await?;
-    let settled = session.blocking({
-        let (place, repo) = (Arc::clone(place), repo.clone());
-        move |parts| place.settle(&parts.settings, &repo, token.as_ref())
+    let commit = short(session, &site, "HEAD").await?;
+    if commit.is_some() {
+        // The files are written without the token and without a network.
+        let files = Command::new("reset").args(["--quiet", "--hard"]);
+        session.succeed(files.on(&site).writes()).await?;
+    }
+    let branch = current(session, &site).await?;
+    let published = session.blocking({
+        let (from, suffix, repo) = (folder.dir()?, folder.suffix().to_owned(), repo.clone());
+        move |parts| Published::publish(parts, &from, &suffix, &repo, token.as_ref())
     });
-    settled.await??;
-    let repository = place.repository();
-    let branch = current(session, &repository).await?;
-    Ok((branch, short(session, &repository, "HEAD").await?))
+    Ok((published.await??, branch, commit))
 }
 
-/// Where a clone goes, and what the host keeps of it. All of it goes when it is dropped, unless it is kept.
-#[derive(Debug)]
-struct Place {
-    spot: Arc<Spot>,
-    settled: bool,
+/// The folder of the clones of one owner.
+fn owner_folder(workspace: &Workspace, repo: &Repo) -> io::Result<Dir> {
+    enter(&enter(workspace.dir()?, REPOSITORIES)?, &repo.owner)
 }
 
+/// Token and helper for as long as the clone runs; where they are.
+fn lend(parts: &Parts, name: &str, repo: &Repo, token: &SecretString) -> io::Result<PathBuf> {
+    let state = State::open(&parts.workspace)?;
+    let path = parts.settings.address.repository(repo);
+    state.install(name, Scope::of(&parts.settings, &path), token)?;
+    Ok(state.path(name))
+}
+
+/// A clone in the workspace, and what the host keeps of it. Both go when it is dropped, unless it is kept.
 #[derive(Debug)]
-struct Spot {
+struct Published {
     workspace: Workspace,
     state: State,
     /// The folder of the owner.
     parent: Dir,
     owner: String,
     folder: String,
-    suffix: String,
+    kept: bool,
 }
 
-impl Place {
-    fn take(parts: &Parts, repo: &Repo) -> io::Result<Self> {
-        Ok(Self {
-            spot: Arc::new(Spot::take(parts, repo)?),
-            settled: false,
-        })
-    }
-
-    fn keep(mut self) {
-        self.settled = true;
-    }
-
-    fn discard(mut self) {
-        self.settled = true;
-        if !self.spot.remove() {
-            tracing::warn!(target: "tool_std::git", folder = self.spot.folder, "a failed clone was not removed");
-        }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if self.settled {
-            return;
-        }
-        // The call was cancelled: its git dies at this moment and may still write.
-        let spot = Arc::clone(&self.spot);
-        let removal = std::thread::Builder::new().spawn(move || {
-            for _ in 0..20 {
-                spot.remove();
-                std::thread::sleep(Duration::from_millis(50));
-            }
-        });
-        // What no thread can be had for goes with what is old.
-        if let Err(error) = removal {
-            tracing::warn!(target: "tool_std::git", %error, "a clone that was given up was not removed");
-        }
-    }
-}
-
-impl Spot {
-    /// A new folder that nobody else has.
-    fn take(parts: &Parts, repo: &Repo) -> io::Result<Self> {
+impl Published {
+    /// Moves a clone from the folder of a call into the workspace.
+    fn publish(
+        parts: &Parts,
+        from: &Dir,
+        suffix: &str,
+        repo: &Repo,
+        token: Option<&SecretString>,
+    ) -> io::Result<Self> {
         let workspace = parts.workspace.clone();
-        let state = State::open(&workspace)?;
-        for _ in 0..100 {
-            let suffix = state::suffix();
-            let folder = format!("{}-{suffix}", repo.name);
-            let parent = enter(&enter(workspace.dir()?, REPOSITORIES)?, &repo.owner)?;
-            match parent.create_dir(&folder) {
-                Ok(()) => {
-                    return Ok(Self {
-                        workspace,
-                        state,
-                        parent,
-                        owner: repo.owner.clone(),
-                        folder,
-                        suffix,
-                    });
+        let mut clone = Self {
+            state: State::open(&workspace)?,
+            parent: owner_folder(&workspace, repo)?,
+            workspace,
+            owner: repo.owner.clone(),
+            folder: format!("{}-{suffix}", repo.name),
+            kept: false,
+        };
+        clone.record(&parts.settings, repo, token, from)?;
+        let mut moved = from.rename(SITE, &clone.parent, &clone.folder);
+        for _ in 0..10 {
+            match moved {
+                // Another call has just removed the owner's empty folder.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    clone.parent = owner_folder(&clone.workspace, repo)?;
+                    moved = from.rename(SITE, &clone.parent, &clone.folder);
                 }
-                // Taken, or somebody has just removed the owner's empty folder.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
-                    ) => {}
-                Err(error) => return Err(error),
+                moved => return moved.map(|()| clone),
             }
         }
-        Err(io::Error::other("no name for a clone is free"))
+        moved.map(|()| clone)
     }
 
-    fn path(&self) -> PathBuf {
-        let names = [REPOSITORIES, &self.owner, &self.folder];
-        names
-            .iter()
-            .fold(self.workspace.path().to_owned(), |path, name| {
-                path.join(name)
-            })
-    }
-
-    fn name(&self) -> String {
-        state::name(&self.owner, &self.folder)
-    }
-
-    fn shim(&self) -> String {
-        format!("{EPHEMERAL}{}", self.suffix)
-    }
-
-    /// The clone; nobody else has written in it yet.
-    fn repository(&self) -> Repository {
-        Repository {
-            top: self.path(),
-            shown: self.folder.clone(),
-            kept: None,
-            config: Vec::new(),
-        }
-    }
-
-    /// Token and helper for as long as the clone runs; where they are.
-    fn lend(&self, settings: &Settings, repo: &Repo, token: &SecretString) -> io::Result<PathBuf> {
-        let path = settings.address.repository(repo);
-        let scope = Scope::of(settings, &path);
-        self.state.install(&self.shim(), scope, token)?;
-        Ok(self.state.path(&self.shim()))
-    }
-
-    /// What is kept of a clone that has come to its end.
-    fn settle(
+    /// Writes down what the host keeps of it.
+    fn record(
         &self,
         settings: &Settings,
         repo: &Repo,
         token: Option<&SecretString>,
+        from: &Dir,
     ) -> io::Result<()> {
-        self.state.forget(&self.shim())?;
         let (name, address) = (self.name(), &settings.address);
         self.state.record(&name, &address.url(repo))?;
         self.state.mark(&name, settings.now())?;
@@ -294,36 +224,49 @@ impl Spot {
             let path = address.repository(repo);
             let scope = Scope::of(settings, &path);
             self.state.install(&name, scope, token)?;
-            self.configure(&credential::setting(&self.state.path(&name))?)?;
+            configure(from, &credential::setting(&self.state.path(&name))?)?;
         }
         Ok(())
     }
 
-    /// Tells git itself whom to ask, for a fetch that is not ours.
-    fn configure(&self, helper: &str) -> io::Result<()> {
-        let value = helper.replace('\\', r"\\").replace('"', "\\\"");
-        let dot_git = self
-            .parent
-            .open_dir_nofollow(&self.folder)?
-            .open_dir_nofollow(".git")?;
-        let mut options = OpenOptions::new();
-        options.append(true);
-        let mut config = dot_git.open_with("config", &options)?;
-        write!(
-            config,
-            "[credential]\n\thelper =\n\thelper = \"{value}\"\n\tuseHttpPath = true\n"
-        )
+    fn name(&self) -> String {
+        state::name(&self.owner, &self.folder)
     }
 
-    /// Whether nothing is left of it.
-    fn remove(&self) -> bool {
+    /// Its path.
+    fn keep(mut self) -> PathBuf {
+        self.kept = true;
+        let names = [REPOSITORIES, &self.owner, &self.folder];
+        let workspace = self.workspace.path().to_owned();
+        names.iter().fold(workspace, |path, name| path.join(name))
+    }
+}
+
+impl Drop for Published {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
         let gone = removed(&self.parent, &self.folder);
-        let forgotten = [self.name(), self.shim()].map(|name| self.state.forget(&name).is_ok());
+        if !gone || self.state.forget(&self.name()).is_err() {
+            tracing::warn!(target: "tool_std::git", folder = self.folder, "a failed clone was not removed");
+        }
         if let Ok(dir) = self.workspace.dir() {
             // Only where they are empty.
             let _ = dir.remove_dir(format!("{REPOSITORIES}/{}", self.owner));
             let _ = dir.remove_dir(REPOSITORIES);
         }
-        gone && forgotten == [true, true]
     }
+}
+
+/// Tells git itself whom to ask, for a fetch that is not ours.
+fn configure(from: &Dir, helper: &str) -> io::Result<()> {
+    let value = helper.replace('\\', r"\\").replace('"', "\\\"");
+    let mut options = OpenOptions::new();
+    options.append(true);
+    let mut config = from.open_with(format!("{SITE}/.git/config"), &options)?;
+    write!(
+        config,
+        "[credential]\n\thelper =\n\thelper = \"{value}\"\n\tuseHttpPath = true\n"
+    )
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::address::{Address, Scheme, port};
+use super::private::{PrivateFolder, alternate};
 use super::repository::Repository;
 use super::settings::Settings;
 use crate::isolate::{Job, Network};
@@ -15,7 +16,10 @@ pub(super) struct Command<'a> {
     pub(super) word: &'static str,
     args: Vec<OsString>,
     repository: Option<&'a Repository>,
+    /// The folder that it works in where that is not the repository's.
+    folder: Option<&'a PrivateFolder>,
     writes: bool,
+    reads: Vec<&'a Path>,
     pub(super) remote: Option<Remote<'a>>,
     env: Vec<(String, OsString)>,
     pub(super) stdin: Option<Vec<u8>>,
@@ -117,7 +121,9 @@ impl<'a> Command<'a> {
             word,
             args: vec![OsString::from(word)],
             repository: None,
+            folder: None,
             writes: false,
+            reads: Vec::new(),
             remote: None,
             env: Vec::new(),
             stdin: None,
@@ -140,15 +146,35 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Writes in the workspace.
+    /// Writes in the folder of its repository.
     pub(super) fn writes(mut self) -> Self {
         self.writes = true;
         self
     }
 
-    pub(super) fn reaches(mut self, remote: Remote<'a>) -> Self {
+    /// Reaches a remote from a folder of the call. It reads and writes that folder and nothing of the workspace.
+    pub(super) fn reaches(mut self, folder: &'a PrivateFolder, remote: Remote<'a>) -> Self {
+        self.folder = Some(folder);
+        self.writes = true;
         self.remote = Some(remote);
         self
+    }
+
+    /// Reads the objects of another repository as if they were its own.
+    pub(super) fn borrows(mut self, from: &'a Repository) -> Self {
+        self.reads.push(&from.home);
+        let objects = from.top.join(".git/objects");
+        self.env.push((
+            String::from("GIT_ALTERNATE_OBJECT_DIRECTORIES"),
+            alternate(&objects),
+        ));
+        self
+    }
+
+    /// Fetches from a folder of the call.
+    pub(super) fn fetches_from(mut self, folder: &'a PrivateFolder) -> Self {
+        self.reads.push(folder.path());
+        self.env("GIT_ALLOW_PROTOCOL", "file")
     }
 
     pub(super) fn env(mut self, name: &str, value: &str) -> Self {
@@ -161,17 +187,25 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// The job, in the workspace at `home`.
-    pub(super) fn job(&self, settings: &Settings, home: &Path) -> Job {
+    pub(super) fn job(&self, settings: &Settings) -> Job {
         let mut job = Job::new(&settings.program)
             .args(self.args.iter().cloned())
             .envs(ENV)
             .env("PATH", search_path(settings));
-        job = if self.writes {
-            job.writes(home)
-        } else {
-            job.reads(home)
+        let home = match (self.folder, self.repository) {
+            (Some(folder), _) => Some(folder.path()),
+            (None, repository) => repository.map(|repository| repository.home.as_path()),
         };
+        if let Some(home) = home {
+            job = if self.writes {
+                job.writes(home)
+            } else {
+                job.reads(home)
+            };
+        }
+        for path in &self.reads {
+            job = job.reads(path);
+        }
         job = match self.repository {
             // Given, so not looked for: no `.git` file and no `core.worktree` has a say.
             Some(repository) => {

@@ -1,11 +1,17 @@
 //! `git_fetch`.
 
+use std::ffi::OsString;
+
 use tool_core::prelude::*;
 
 use super::command::{Command, Remote};
 use super::handle::Fetcher;
+use super::private;
 use super::repository::Repository;
-use super::session::{helper, recorded, short};
+use super::session::{Session, helper, recorded, short};
+
+/// What was fetched, in the private repository.
+const FETCHED: &str = "refs/fetched";
 
 /// What a fetch brought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -41,8 +47,7 @@ pub async fn git_fetch(
     let remote = recorded(&repository, &session.settings().address, helper.as_deref())?;
     let tracking = format!("refs/remotes/origin/{branch}");
     let before = short(&session, &repository, &tracking).await?;
-    let command = command(&repository, remote, &branch);
-    session.succeed(command).await?;
+    fetch(&session, &repository, remote, &branch).await?;
     let commit = short(&session, &repository, &tracking)
         .await?
         .unwrap_or_default();
@@ -54,11 +59,30 @@ pub async fn git_fetch(
     })
 }
 
-pub(super) fn command<'a>(
-    repository: &'a Repository,
-    remote: Remote<'a>,
+/// Fetches a branch into a private repository, and from there into the repository of the workspace without a network.
+pub(super) async fn fetch(
+    session: &Session,
+    repository: &Repository,
+    remote: Remote<'_>,
     branch: &str,
-) -> Command<'a> {
+) -> Result<(), ToolError> {
+    let folder = private::copied(session, repository, None).await?;
+    let own = folder.repository();
+    let there = command(remote.url, &format!("refs/heads/{branch}"), FETCHED)
+        .on(&own)
+        .reaches(&folder, remote);
+    let own_path = own.top.join(".git");
+    let tracking = format!("refs/remotes/origin/{branch}");
+    let here = command(&own_path, FETCHED, &tracking)
+        .on(repository)
+        .writes()
+        .fetches_from(&folder);
+    session.succeed(there).await?;
+    session.succeed(here).await?;
+    session.blocking(|_| folder.remove()).await
+}
+
+fn command<'a>(from: impl Into<OsString>, source: &str, target: &str) -> Command<'a> {
     Command::new("fetch")
         .args([
             "--quiet",
@@ -68,12 +92,10 @@ pub(super) fn command<'a>(
         ])
         .args([
             "--no-write-fetch-head",
+            "--update-shallow",
             "--upload-pack=git-upload-pack",
             "--",
         ])
-        .arg(remote.url)
-        .arg(format!("+refs/heads/{branch}:refs/remotes/origin/{branch}"))
-        .on(repository)
-        .writes()
-        .reaches(remote)
+        .arg(from)
+        .arg(format!("+{source}:{target}"))
 }

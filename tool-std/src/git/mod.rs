@@ -68,6 +68,18 @@
 //!     used    0600  empty; its time is that of the last call of a tool
 //! ```
 //!
+//! While a call talks to the server, git works in a folder of the call, which is as private as the state:
+//!
+//! ```text
+//! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, as long as the call runs
+//! ```
+//!
+//! No git that has the token or a network reads anything of the workspace, so nothing that a program changes there at the same time
+//! reaches it. `git_clone` clones there, writes the files there without token and network, and moves the result into the workspace in
+//! one step. `git_fetch` and `git_push` copy the commits of the branches there, talk to the server, and bring what was fetched back; the
+//! copies are made by jobs that have neither the token nor a network. A fetch or a push therefore takes as much more disk as the
+//! repository's objects, as long as it runs.
+//!
 //! The helper answers for the scheme, host and path that were cloned and for nothing else. The clone's own configuration names it too, so that a
 //! `git fetch` by hand works later without this program. The token is in no argument, no environment, no log, no audit row and no result. A
 //! program that may run as the host's user without Landlock, under [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), can read it.
@@ -92,11 +104,13 @@
 //!   forbidden would have to know every setting that names a program, a file or a host, in every version of git, with filters, drivers and URLs of any name;
 //! - has, on the level above the repository's, hooks, fsmonitor, external diffs, textconv, signing, editors, pagers, ssh, proxies of the repository,
 //!   submodules, redirects and maintenance off, no system or user configuration, and `GIT_ALLOW_PROTOCOL` with the host's own scheme or with none;
-//! - reads the workspace alone for `git_status`, `git_diff` and `git_log`, writes there for the others, and reaches the host's TCP port for `git_clone`,
-//!   `git_fetch` and `git_push`, which talk to the URL that was cloned, not to the one in the configuration.
+//! - reads the workspace alone for `git_status`, `git_diff` and `git_log`, and writes there for the others. What reaches the host's TCP
+//!   port for `git_clone`, `git_fetch` and `git_push` works in the folder of the call and nowhere else, and talks to the URL that was
+//!   cloned, not to the one in the configuration.
 //!
-//! Between the look and the run only a program that runs at the same time in the same workspace can change the files. By the third point that gains it
-//! a filter of content at most, which may do what the program itself may, and by the fourth no other host; the token is its helper's.
+//! Between the look and the run only a program that runs at the same time in the same workspace can change the files. By the third
+//! point that gains it a filter of content at most, which may do what the program itself may, and by the fourth neither a network nor
+//! the token.
 //!
 //! A run may take 120 seconds in all and write 5 MB to both outputs; both are the host's to change ([`Git::deadline`], [`Git::output_limit`]).
 //!
@@ -116,6 +130,7 @@ mod fetch;
 mod handle;
 mod log;
 mod name;
+mod private;
 mod push;
 mod repository;
 mod session;

@@ -4,8 +4,9 @@ use tool_core::prelude::*;
 
 use super::command::{Command, Remote};
 use super::handle::Pusher;
+use super::private;
 use super::repository::Repository;
-use super::session::{failed, helper, recorded, short};
+use super::session::{Output, Session, failed, helper, recorded, short};
 
 /// What a push did on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -59,8 +60,7 @@ pub async fn git_push(
             "there is no branch `{branch}` here, see `git_branch`"
         ))
     })?;
-    let command = command(&repository, remote, &branch);
-    let output = session.run(command).await?;
+    let output = push(&session, &repository, remote, &branch).await?;
     // `<flag>\t<from>:<to>\t<summary>`
     let told = String::from_utf8_lossy(&output.stdout);
     let flag = told
@@ -94,12 +94,22 @@ pub async fn git_push(
     })
 }
 
-pub(super) fn command<'a>(
-    repository: &'a Repository,
-    remote: Remote<'a>,
+/// Pushes a branch from a private repository that has its commits.
+pub(super) async fn push(
+    session: &Session,
+    repository: &Repository,
+    remote: Remote<'_>,
     branch: &str,
-) -> Command<'a> {
-    Command::new("push")
+) -> Result<Output, ToolError> {
+    let local = format!("refs/heads/{branch}");
+    let commit = Command::new("rev-parse")
+        .args(["--verify", "--quiet"])
+        .arg(format!("{local}^{{commit}}"))
+        .on(repository);
+    let commit = session.line(commit).await?.unwrap_or_default();
+    let folder = private::copied(session, repository, Some((branch, &commit))).await?;
+    let own = folder.repository();
+    let command = Command::new("push")
         .args([
             "--porcelain",
             "--no-verify",
@@ -109,8 +119,10 @@ pub(super) fn command<'a>(
         ])
         .args(["--receive-pack=git-receive-pack", "--"])
         .arg(remote.url)
-        .arg(format!("refs/heads/{branch}:refs/heads/{branch}"))
-        .on(repository)
-        .writes()
-        .reaches(remote)
+        .arg(format!("{local}:{local}"))
+        .on(&own)
+        .reaches(&folder, remote);
+    let output = session.run(command).await?;
+    session.blocking(|_| folder.remove()).await?;
+    Ok(output)
 }

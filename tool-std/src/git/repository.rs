@@ -16,10 +16,14 @@ use crate::workspace::{Workspace, WorkspacePath};
 const MOST: usize = 200_000;
 /// Most bytes of a configuration.
 const CONFIG: u64 = 64 << 10;
+/// Most bytes of the list of commits at which a shallow history ends.
+const SHALLOW: u64 = 1 << 20;
 
 /// A repository whose `.git` leads nowhere else.
 #[derive(Debug)]
 pub(super) struct Repository {
+    /// The folder that a job on it may read: the workspace, or the folder of a call.
+    pub(super) home: PathBuf,
     /// Its folder, absolute.
     pub(super) top: PathBuf,
     /// As the model knows it.
@@ -28,6 +32,8 @@ pub(super) struct Repository {
     pub(super) kept: Option<Kept>,
     /// Its configuration, unread.
     pub(super) config: Vec<u8>,
+    /// Where the history of a shallow clone ends, unread; empty for all others.
+    pub(super) shallow: Vec<u8>,
 }
 
 /// Opens the repository at a path, which is used now, and refuses one that leads out of the workspace.
@@ -51,11 +57,13 @@ pub(super) fn open(
     })?;
     look_through(&dot_git, workspace.trust().hard_links)?;
     Ok(Repository {
+        home: workspace.path().to_owned(),
         top: path
             .names()
             .fold(workspace.path().to_owned(), |top, name| top.join(name)),
         kept: kept(workspace, &path, now)?,
-        config: config(&dot_git)?,
+        config: small_file(&dot_git, "config", CONFIG)?,
+        shallow: small_file(&dot_git, "shallow", SHALLOW)?,
         shown: path.to_string(),
     })
 }
@@ -129,19 +137,21 @@ fn leads_out(below: &str) -> ToolError {
     ))
 }
 
-fn config(dot_git: &Dir) -> Result<Vec<u8>, ToolError> {
+/// A file of a `.git`, which is empty where there is none.
+fn small_file(dot_git: &Dir, name: &str, most: u64) -> Result<Vec<u8>, ToolError> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    let file = match dot_git.open_with("config", &options) {
+    let file = match dot_git.open_with(name, &options) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         opened => opened?,
     };
     let mut bytes = Vec::new();
-    file.take(CONFIG + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > CONFIG {
-        return Err(ToolError::new(
-            "the repository's `.git/config` is larger than 64 KiB: clone the repository again",
-        ));
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(ToolError::new(format!(
+            "the repository's `.git/{name}` is larger than {} KiB: clone the repository again",
+            most >> 10
+        )));
     }
     Ok(bytes)
 }

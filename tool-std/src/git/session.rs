@@ -171,9 +171,7 @@ impl Session {
             .deadline
             .checked_sub(self.began.elapsed())
             .ok_or_else(late)?;
-        let job = command
-            .job(settings, self.parts.workspace.path())
-            .deadline(left);
+        let job = command.job(settings).deadline(left);
         let keep = Keep::all(settings.output);
         let folder = command
             .remote

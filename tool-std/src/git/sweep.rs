@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 
+use super::private;
 use super::state::{self, EPHEMERAL, State};
 use crate::workspace::{Workspace, remove};
 
@@ -63,6 +64,14 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
                 swept.tokens.push(name.clone());
             }
             let _ = state.forget(&name);
+        }
+    }
+    // Of calls whose host was killed.
+    if let Ok((work, _)) = workspace.beside(private::FOLDER) {
+        for name in folders(&work) {
+            if is_old(&work, &name, now) {
+                removed(&work, &name);
+            }
         }
     }
     swept.repositories.sort();

@@ -38,10 +38,12 @@ impl Site {
             .build();
         let session = Parts::of(&cx, workspace).unwrap().begin();
         let repository = Repository {
+            home: session.parts.workspace.path().to_owned(),
             top: top.clone(),
             shown: String::from("site"),
             kept: None,
             config: Vec::new(),
+            shallow: Vec::new(),
         };
         let site = Self {
             root,
@@ -98,8 +100,6 @@ impl Site {
             super::log::command(repository, "HEAD", 5),
             Command::new("add").arg("a.md").on(repository).writes(),
             super::commit::command(repository, ("Bot", "bot@example.org")).stdin(b"x".to_vec()),
-            super::fetch::command(repository, remote, "main"),
-            super::push::command(repository, remote, "main"),
             Command::new("switch")
                 .args(["--quiet", "--create", "side"])
                 .on(repository)
@@ -109,6 +109,13 @@ impl Site {
             let output = session.run(command).await.unwrap();
             assert_eq!(output.code, 0, "{word}: {}", output.stderr);
         }
+        super::fetch::fetch(session, repository, remote, "main")
+            .await
+            .unwrap();
+        let pushed = super::push::push(session, repository, remote, "main")
+            .await
+            .unwrap();
+        assert_eq!(pushed.code, 0, "{}", pushed.stderr);
     }
 }
 

@@ -309,15 +309,21 @@ pub(crate) fn enter(parent: &Dir, name: &str) -> io::Result<Dir> {
 /// A folder of one name that only its owner may enter, made so when it is not there. A link is not followed.
 #[cfg(feature = "git")]
 pub(crate) fn enter_private(parent: &Dir, name: &str) -> io::Result<Dir> {
-    use cap_std::fs::{DirBuilder, DirBuilderExt as _};
-
-    let mut owner_only = DirBuilder::new();
-    owner_only.mode(0o700);
-    match parent.create_dir_with(name, &owner_only) {
+    match create_private(parent, name) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
     parent.open_dir_nofollow(name)
+}
+
+/// A new folder that only its owner may enter.
+#[cfg(feature = "git")]
+pub(crate) fn create_private(parent: &Dir, name: &str) -> io::Result<()> {
+    use cap_std::fs::{DirBuilder, DirBuilderExt as _};
+
+    let mut owner_only = DirBuilder::new();
+    owner_only.mode(0o700);
+    parent.create_dir_with(name, &owner_only)
 }
 
 /// Why there is no workspace.

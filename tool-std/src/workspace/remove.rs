@@ -13,7 +13,7 @@ use cap_std::fs::Dir;
 use super::{CONVERSATIONS, claim, own, spare_name};
 
 /// Folders of packs beside the conversations, each with one for each of these.
-const KEPT: [&str; 1] = ["git-state"];
+const KEPT: [&str; 2] = ["git-state", "git-work"];
 
 /// Removes the tree of an instance; whether there was one.
 pub(super) fn instance(root: &Path, slug: &str) -> io::Result<bool> {

@@ -16,5 +16,6 @@ mod clones;
 mod contracts;
 mod hostile;
 mod limits;
+mod races;
 mod tokens;
 mod work;

@@ -43,7 +43,11 @@ struct Inner {
 impl Server {
     /// With a token it serves nobody who does not have it.
     pub(crate) fn start(folder: &Path, token: Option<&str>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at(folder, token, ([127, 0, 0, 1], 0).into())
+    }
+
+    pub(crate) fn start_at(folder: &Path, token: Option<&str>, address: SocketAddr) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let inner = Arc::new(Inner {
             folder: folder.to_owned(),
@@ -65,6 +69,10 @@ impl Server {
 
     pub(crate) fn base(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
     }
 
     /// Serves from now on only who has this token.
