@@ -311,9 +311,12 @@ impl<'a> Running<'a> {
             responds,
             is_written: false,
         });
+        let world = self.world.clone();
         self.spawn(host, polls, async move {
             let _active = active;
             let mut written = Ok(());
+            // The answer to a request that comes before the message is stored says nothing of the run.
+            let has_message = first || world.facts().greeted.contains(&index);
             let mut asking = asking;
             if let Some(asking) = &mut asking {
                 let who = drive.who();
@@ -334,7 +337,7 @@ impl<'a> Running<'a> {
             };
             drop(asking);
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-            if end == End::Done {
+            if end == End::Done && has_message {
                 progress.done.insert(index);
             }
             progress.last.insert(index, end.clone());
