@@ -207,10 +207,20 @@ impl ResolveInstance for Table {
     }
 }
 
-// S1-13
+// S1-13, S1-71
 #[tokio::test]
 async fn an_instance_is_named_by_its_slug_and_resolved_on_demand() {
-    for wrong in ["", "Acme", "a b", "-a", &"a".repeat(64)] {
+    for wrong in [
+        "",
+        "Acme",
+        "a b",
+        "-a",
+        "a_b",
+        "_a",
+        "ä",
+        "a.b",
+        &"a".repeat(64),
+    ] {
         assert_eq!(
             wrong.parse::<InstanceSlug>(),
             Err(SlugError::Malformed),

@@ -23,6 +23,11 @@ compile_error!(
     "the packs that work on files need a Unix system: build tool-std without `fs`, `process` and `git`"
 );
 
+#[cfg(any(feature = "http", feature = "git"))]
+mod excerpt;
+#[cfg(any(feature = "http", feature = "git"))]
+pub use excerpt::Excerpt;
+
 #[cfg(feature = "fs")]
 pub mod fs;
 #[cfg(feature = "workspace")]

@@ -145,6 +145,25 @@ fn an_instance_that_is_no_slug_is_refused() {
     assert!(!root.path().join("A").exists());
 }
 
+// D8, S1-71: `acme_eu` is a slug for the context and none for the workspaces, so that the instance has no workspace tools
+#[test]
+fn every_slug_of_an_instance_has_workspaces() {
+    let root = root();
+    let workspaces = Workspaces::new(root.path());
+    let mut slugs = 0;
+    for a in 0..=127_u8 {
+        for b in 0..=127_u8 {
+            let text: String = [a, b].map(char::from).into_iter().collect();
+            let slug = text.parse::<tool_core::InstanceSlug>();
+            let opened = workspaces.open(&text, "c");
+            assert_eq!(slug.is_ok(), opened.is_ok(), "{text:?}");
+            slugs += usize::from(slug.is_ok());
+        }
+    }
+    assert_eq!(slugs, 36 * 37);
+    workspaces.open(&"a".repeat(63), "c").unwrap();
+}
+
 // S1-72
 #[test]
 fn an_id_that_names_no_folder_of_its_own_is_refused() {

@@ -12,8 +12,8 @@ use crate::error::ToolError;
 
 /// The slug of an instance (a workspace, a tenant): what people call it, never its UUID.
 ///
-/// Lower-case letters, digits, `-` and `_`, at most 63 of them, beginning with a letter or digit. The few places that need the UUID
-/// ask [`Instances::resolve`].
+/// Lower-case ASCII letters, digits and `-`, at most 63 of them, beginning with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. Every slug names
+/// a folder of workspaces in `tool-std` as it is. The few places that need the UUID ask [`Instances::resolve`].
 ///
 /// ```
 /// use tool_core::InstanceSlug;
@@ -39,7 +39,7 @@ impl FromStr for InstanceSlug {
     type Err = SlugError;
 
     fn from_str(text: &str) -> Result<Self, SlugError> {
-        let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+        let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         if is_uuid(text) {
             return Err(SlugError::Uuid);
         }
@@ -69,7 +69,7 @@ pub enum SlugError {
     Uuid,
     /// It has other characters, too many, or none.
     #[error(
-        "a slug has 1 to 63 lower-case letters, digits, `-` and `_`, and begins with a letter or digit"
+        "a slug has 1 to 63 lower-case letters, digits and `-`, and begins with a letter or a digit"
     )]
     Malformed,
 }

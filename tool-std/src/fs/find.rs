@@ -5,7 +5,7 @@ use tool_core::prelude::*;
 
 use super::limits::Limits;
 use super::open::Home;
-use super::walk::Walk;
+use super::walk::{RuleCount, Walk};
 use crate::workspace::{Reader, WorkspacePath};
 
 /// Files by their names.
@@ -66,6 +66,7 @@ pub fn find_files(
         ignored,
         most: limits.walked,
         cancelled: &|| cx.is_cancelled(),
+        rules: RuleCount::default(),
     };
     let files = walk.files(&path)?;
     let note = files.note(limits.walked);
@@ -73,7 +74,16 @@ pub fn find_files(
     paths.retain(|file| glob.is_match(from(&files.start, file)));
     let total = paths.len() as u64;
     let first = usize::try_from(offset).unwrap_or(usize::MAX);
-    let shown: Vec<String> = paths.into_iter().skip(first).take(limit as usize).collect();
+    let mut bytes = 0;
+    let mut shown = Vec::new();
+    for path in paths.into_iter().skip(first).take(limit as usize) {
+        bytes += path.len();
+        // The first one in any case, so that the next call goes on behind it.
+        if bytes > limits.bytes && !shown.is_empty() {
+            break;
+        }
+        shown.push(path);
+    }
     let next = offset.saturating_add(shown.len() as u64);
     Ok(Found {
         paths: shown,

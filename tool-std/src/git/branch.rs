@@ -7,6 +7,7 @@ use super::handle::Writer;
 use super::name;
 use super::repository::Repository;
 use super::session::{Session, current};
+use crate::Excerpt;
 
 /// Most branches that a result names.
 const MOST: usize = 200;
@@ -28,8 +29,8 @@ pub enum BranchAction {
 /// A branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Branch {
-    /// Its name; one of the server begins with `origin/`.
-    pub name: String,
+    /// Its name, at most 300 characters of it; one of the server begins with `origin/`.
+    pub name: Excerpt<300>,
     /// Its last commit, in short.
     pub commit: String,
 }
@@ -38,7 +39,7 @@ pub struct Branch {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Branches {
     /// The one that is checked out; nothing where a single commit is.
-    pub current: Option<String>,
+    pub current: Option<Excerpt<300>>,
     /// All of them, at most 200.
     pub branches: Vec<Branch>,
     /// Whether there are more.
@@ -121,14 +122,14 @@ async fn list(session: &Session, repository: &Repository) -> Result<Branches, To
         // What only points at another branch, such as `origin/HEAD`, is none.
         .filter_map(|line| line.strip_prefix('\0')?.split_once('\0'))
         .map(|(name, commit)| Branch {
-            name: name.to_owned(),
+            name: Excerpt::of(name),
             commit: commit.to_owned(),
         })
         .collect();
     let truncated = branches.len() > MOST;
     branches.truncate(MOST);
     Ok(Branches {
-        current: current(session, repository).await?,
+        current: current(session, repository).await?.map(Excerpt::of),
         branches,
         truncated,
     })

@@ -15,6 +15,7 @@ use super::session::{Parts, Session, current, short};
 use super::settings::Settings;
 use super::state::{self, State};
 use super::sweep::{REPOSITORIES, removed, sweep};
+use crate::Excerpt;
 use crate::workspace::{Workspace, enter};
 
 /// What a clone has in it.
@@ -33,7 +34,7 @@ pub struct Cloned {
     /// Its folder, absolute. Files in it are read by this path.
     pub path: String,
     /// The branch that is checked out; nothing where it is a tag.
-    pub branch: Option<String>,
+    pub branch: Option<Excerpt<300>>,
     /// The commit that is checked out, in short; nothing where there is none.
     pub commit: Option<String>,
     /// Whether there is anything in it.
@@ -80,7 +81,7 @@ pub async fn git_clone(
     let path = published.keep();
     Ok(Cloned {
         path: path.display().to_string(),
-        branch,
+        branch: branch.map(Excerpt::of),
         status: match commit {
             Some(_) => CloneStatus::Cloned,
             None => CloneStatus::Empty,

@@ -8,6 +8,10 @@ use super::name;
 use super::repository::Repository;
 use super::session::short;
 use super::status::{FileState, status};
+use crate::Excerpt;
+
+/// Most repositories inside that a result names.
+const MOST_LEFT_OUT: usize = 100;
 
 /// A commit that was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -15,11 +19,11 @@ pub struct Committed {
     /// Its hash, in short.
     pub commit: String,
     /// The branch it is on; nothing where none is checked out.
-    pub branch: Option<String>,
+    pub branch: Option<Excerpt<300>>,
     /// How many files it changes.
     pub files: u64,
-    /// Repositories inside this one, which are left out.
-    pub left_out: Vec<String>,
+    /// Repositories inside this one, which are left out: the first 100.
+    pub left_out: Vec<Excerpt<300>>,
 }
 
 /// Commits changes of a cloned repository: all of them, new files included, or only those below some paths. Nothing is pushed.
@@ -97,7 +101,11 @@ pub async fn git_commit(
         commit: commit.unwrap_or_default(),
         branch: before.branch,
         files: changed.split_terminator('\0').count() as u64,
-        left_out,
+        left_out: left_out
+            .into_iter()
+            .take(MOST_LEFT_OUT)
+            .map(Excerpt::of)
+            .collect(),
     })
 }
 

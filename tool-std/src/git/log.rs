@@ -6,25 +6,23 @@ use super::command::Command;
 use super::handle::Reader;
 use super::name;
 use super::repository::Repository;
-
-/// Most characters of a message.
-const MESSAGE: usize = 2000;
+use crate::Excerpt;
 
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Commit {
     /// Its hash.
     pub commit: String,
-    /// Who wrote it.
-    pub author: String,
-    /// Their e-mail address.
-    pub email: String,
+    /// Who wrote it, at most 200 characters of the name.
+    pub author: Excerpt<200>,
+    /// Their e-mail address, at most 200 characters of it.
+    pub email: Excerpt<200>,
     /// When, in ISO 8601.
     pub date: String,
-    /// The first line of its message.
-    pub subject: String,
+    /// The first line of its message, at most 500 characters.
+    pub subject: Excerpt<500>,
     /// The rest of its message, at most 2,000 characters.
-    pub body: String,
+    pub body: Excerpt<2_000>,
 }
 
 /// Commits, the newest first.
@@ -94,11 +92,11 @@ fn parse(text: &str) -> Vec<Commit> {
         .chunks_exact(6)
         .map(|fields| Commit {
             commit: fields[0].to_owned(),
-            author: fields[1].to_owned(),
-            email: fields[2].to_owned(),
+            author: Excerpt::of(fields[1]),
+            email: Excerpt::of(fields[2]),
             date: fields[3].to_owned(),
-            subject: fields[4].chars().take(MESSAGE).collect(),
-            body: fields[5].trim_end().chars().take(MESSAGE).collect(),
+            subject: Excerpt::of(fields[4]),
+            body: Excerpt::of(fields[5].trim_end()),
         })
         .collect()
 }

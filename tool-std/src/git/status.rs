@@ -6,9 +6,12 @@ use super::command::Command;
 use super::handle::Reader;
 use super::repository::Repository;
 use super::session::Session;
+use crate::Excerpt;
 
 /// Most changes that a result names.
 const MOST: usize = 500;
+/// Most bytes of their paths.
+const MOST_BYTES: usize = 64 << 10;
 
 /// What became of a file, in the index or in the working tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
@@ -51,16 +54,16 @@ pub struct FileChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Status {
     /// The branch that is checked out; nothing where a single commit is.
-    pub branch: Option<String>,
+    pub branch: Option<Excerpt<300>>,
     /// The last commit; nothing where there is none.
     pub commit: Option<String>,
     /// The branch on the server that this one follows.
-    pub upstream: Option<String>,
+    pub upstream: Option<Excerpt<300>>,
     /// Commits that the upstream does not have.
     pub ahead: Option<u64>,
     /// Commits that only the upstream has.
     pub behind: Option<u64>,
-    /// The files that differ, at most 500.
+    /// The files that differ: at most 500, and at most 64 KiB of paths.
     pub changes: Vec<FileChange>,
     /// Whether there are more.
     pub truncated: bool,
@@ -80,8 +83,16 @@ pub async fn git_status(
     let session = git.begin();
     let repository = session.repository(path).await?;
     let mut status = status(&session, &repository, "normal", &[]).await?;
-    status.truncated = status.changes.len() > MOST;
+    let all = status.changes.len();
+    let mut bytes = 0;
     status.changes.truncate(MOST);
+    status.changes.retain(|change| {
+        let own = change.path.len() + change.from.as_ref().map_or(0, String::len);
+        let fits = bytes + own <= MOST_BYTES;
+        bytes += if fits { own } else { 0 };
+        fits
+    });
+    status.truncated = status.changes.len() < all;
     Ok(status)
 }
 
@@ -151,8 +162,8 @@ fn header(status: &mut Status, rest: &str) {
     let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
     match name {
         "branch.oid" if value != "(initial)" => status.commit = Some(value.to_owned()),
-        "branch.head" if value != "(detached)" => status.branch = Some(value.to_owned()),
-        "branch.upstream" => status.upstream = Some(value.to_owned()),
+        "branch.head" if value != "(detached)" => status.branch = Some(Excerpt::of(value)),
+        "branch.upstream" => status.upstream = Some(Excerpt::of(value)),
         "branch.ab" => {
             let count = |text: Option<&str>| text?.get(1..)?.parse().ok();
             let mut counts = value.split(' ');

@@ -14,6 +14,10 @@ use super::connect::{ExchangeError, exchange};
 use super::guard::Refusal;
 use super::headers::for_another_origin;
 use super::{Http, Request, Response};
+use crate::Excerpt;
+
+/// The longest URL to which a response may send on, in bytes.
+const LONGEST_URL: usize = 4_096;
 
 /// What goes out on one hop.
 struct Hop {
@@ -180,7 +184,9 @@ fn next(hop: &Hop, status: StatusCode, headers: &HeaderMap) -> Next {
     let (Some(location), None) = (locations.next(), locations.next()) else {
         return Next::Answer;
     };
+    // A URL that is too long to be told is not followed either.
     let location = std::str::from_utf8(location.as_bytes()).ok();
+    let location = location.filter(|location| location.len() <= LONGEST_URL);
     let Some(mut url) = location.and_then(|location| hop.url.join(location).ok()) else {
         return Next::Answer;
     };
@@ -256,7 +262,8 @@ fn unread(error: BodyError) -> Result<(Body, Option<String>), ToolError> {
         BodyError::Encoding(coding) => Ok((
             Body::default(),
             Some(format!(
-                "the body is packed as `{coding}`, which was not asked for"
+                "the body is packed as `{}`, which was not asked for",
+                Excerpt::<100>::of(coding)
             )),
         )),
         BodyError::Packed(error) => Ok((

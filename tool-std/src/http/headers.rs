@@ -4,6 +4,8 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 use tool_core::prelude::*;
 
+use crate::Excerpt;
+
 /// A header or a parameter of a query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[schema(json_schema)]
@@ -80,8 +82,8 @@ const TOLD: [&str; 16] = [
     "x-total-count",
 ];
 
-/// The longest value of a header that is told.
-const LONGEST_TOLD: usize = 1024;
+/// Most headers that are told.
+const MOST_TOLD: usize = 50;
 
 /// The headers that a model wants, and the names of those that are not sent. `injected` is where the secret goes.
 pub(super) fn wanted(
@@ -138,12 +140,10 @@ pub(super) fn told(headers: &HeaderMap) -> Vec<Field> {
     headers
         .iter()
         .filter(|(name, _)| is_told(name))
+        .take(MOST_TOLD)
         .map(|(name, value)| Field {
-            name: name.to_string(),
-            value: String::from_utf8_lossy(value.as_bytes())
-                .chars()
-                .take(LONGEST_TOLD)
-                .collect(),
+            name: Excerpt::<128>::of(name.as_str()).into(),
+            value: Excerpt::<1024>::of(String::from_utf8_lossy(value.as_bytes())).into(),
         })
         .collect()
 }

@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 use tool_core::Issue;
 use tool_core::prelude::*;
 
+use crate::Excerpt;
+
 use super::body::{cut_chars, is_text, looks_like_text, media_type};
 use super::headers::{told, wanted};
 use super::{
@@ -247,7 +249,7 @@ fn shown(
         let kind = if essence.is_empty() {
             "of no known type"
         } else {
-            &essence
+            &*Excerpt::<100>::of(&essence)
         };
         note.get_or_insert(format!("the body is no text ({kind}) and is left out"));
     }

@@ -11,9 +11,13 @@ use url::Url;
 
 use super::page::Link;
 use super::parse::{TooMuch, parse};
+use crate::Excerpt;
 
 /// Most links that are told.
 const MOST_LINKS: usize = 100;
+
+/// The longest URL of a link that is told, in bytes. A part of a URL leads elsewhere, so longer ones are left out.
+pub(super) const LONGEST_URL: usize = 2_000;
 
 /// Where a page says its charset, if it does.
 const CHARSET_HEAD: usize = 1024;
@@ -27,7 +31,7 @@ const AROUND: &str = "header, footer, aside, form, dialog, script, style, noscri
 /// The main text of a page.
 #[derive(Debug)]
 pub(super) struct Article {
-    pub(super) title: Option<String>,
+    pub(super) title: Option<Excerpt<300>>,
     pub(super) markdown: String,
     pub(super) links: Vec<Link>,
 }
@@ -59,7 +63,7 @@ pub(super) fn read(html: &str, url: &Url) -> Result<Article, TooMuch> {
     // What was read a moment ago cannot fail to be read; no text is better than none at all.
     let markdown = converter.convert(&main.html()).unwrap_or_default();
     Ok(Article {
-        title,
+        title: title.map(Excerpt::of),
         markdown: markdown.trim().to_owned(),
         links,
     })
@@ -91,9 +95,10 @@ fn links(document: &Document, base: &Url) -> Vec<Link> {
         node.set_attr("href", whole.as_str());
         let same_page = whole.fragment().is_some()
             && whole[..url::Position::AfterQuery] == base[..url::Position::AfterQuery];
-        if !same_page && all.len() < MOST_LINKS && seen.insert(whole.clone()) {
+        let fits = all.len() < MOST_LINKS && whole.as_str().len() <= LONGEST_URL;
+        if !same_page && fits && seen.insert(whole.clone()) {
             all.push(Link {
-                text: text_of(&node.text()).unwrap_or_default(),
+                text: Excerpt::of(text_of(&node.text()).unwrap_or_default()),
                 url: whole.into(),
             });
         }

@@ -6,22 +6,26 @@ use url::Url;
 
 use super::article::{self, Article};
 use super::parse::TooMuch;
+use crate::Excerpt;
 use crate::http::{HttpRead, Method, Request, Response};
 use crate::http::{cut_chars, decode, is_text, looks_like_text, media_type};
 
 /// Memory for the stack of the thread that reads a page, only touched where a page is deep.
 const STACK: usize = 64 << 20;
 
+/// Characters of links that every page may have.
+const LINKS: usize = 1_000;
+
 /// What a page says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Page {
     /// Where it is, behind all redirects.
     pub url: String,
-    /// Its title.
-    pub title: Option<String>,
+    /// Its title, at most 300 characters of it.
+    pub title: Option<Excerpt<300>>,
     /// Its main text, as Markdown.
     pub markdown: String,
-    /// The links in its main text, each once.
+    /// The links in its main text, each once: the first 100, and no more than 1,000 characters of them, or `max_chars` where that is more.
     pub links: Vec<Link>,
     /// There is more of it than is here.
     pub truncated: bool,
@@ -32,8 +36,8 @@ pub struct Page {
 /// A link of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Link {
-    /// What it says.
-    pub text: String,
+    /// What it says, at most 200 characters of it.
+    pub text: Excerpt<200>,
     /// Where it leads.
     pub url: String,
 }
@@ -73,6 +77,7 @@ pub async fn fetch_webpage(
     let most = usize::try_from(max_chars).unwrap_or(usize::MAX);
     let (mut article, mut truncated) = (text(&response).await?, response.is_cut());
     truncated |= cut_chars(&mut article.markdown, most);
+    truncated |= cut_links(&mut article.links, most.max(LINKS));
     let citation = Citation::new("web", response.url());
     let page = Page {
         url: response.url().to_owned(),
@@ -88,6 +93,21 @@ pub async fn fetch_webpage(
     };
     cx.cite(citation);
     Ok(page)
+}
+
+/// Leaves out the links behind so many characters; whether any are left out.
+fn cut_links(links: &mut Vec<Link>, most: usize) -> bool {
+    let mut chars = 0;
+    let kept = links
+        .iter()
+        .take_while(|link| {
+            chars += link.text.chars().count() + link.url.chars().count();
+            chars <= most
+        })
+        .count();
+    let cut = kept < links.len();
+    links.truncate(kept);
+    cut
 }
 
 fn refused(response: &Response) -> ToolError {
@@ -120,8 +140,9 @@ async fn text(response: &Response) -> Result<Article, ToolError> {
     let (bytes, (essence, charset)) = (response.bytes(), media_type(response.headers()));
     if !is_text(&essence).unwrap_or_else(|| looks_like_text(bytes)) {
         return Err(ToolError::new(format!(
-            "`{}` is no page of text but `{essence}`, use another source",
-            response.url()
+            "`{}` is no page of text but `{}`, use another source",
+            response.url(),
+            Excerpt::<100>::of(essence)
         )));
     }
     let is_html = match essence.as_str() {

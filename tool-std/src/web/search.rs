@@ -7,16 +7,14 @@ use tool_core::ErrorKind;
 use tool_core::prelude::*;
 use url::Url;
 
-use super::article::text_of;
+use super::article::{LONGEST_URL, text_of};
 use super::choice::{Keys, Search};
 use super::parse::parse;
+use crate::Excerpt;
 use crate::http::{Http, Request, Response};
 
 /// How long a search engine is waited for.
 const WAIT: Duration = Duration::from_secs(10);
-
-/// Most characters of a snippet.
-const LONGEST_SNIPPET: usize = 2_000;
 
 /// What is searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,12 +123,12 @@ pub struct SearchResults {
 pub struct SearchResult {
     /// Its place, 1 is the best.
     pub rank: u32,
-    /// Its title.
-    pub title: String,
+    /// Its title, at most 300 characters of it.
+    pub title: Excerpt<300>,
     /// Where it is.
     pub url: String,
-    /// A part of its text.
-    pub snippet: String,
+    /// A part of its text, at most 2,000 characters.
+    pub snippet: Excerpt<2_000>,
     /// How well it fits, where the engine says it.
     pub score: Option<f64>,
 }
@@ -200,15 +198,16 @@ pub async fn search_web(
 fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
     let mut urls = std::collections::HashSet::new();
     let kept = hits.into_iter().filter(|hit| {
-        let url = Url::parse(&hit.url).ok();
+        let fits = hit.url.len() <= LONGEST_URL;
+        let url = Url::parse(&hit.url).ok().filter(|_| fits);
         url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && urls.insert(url))
     });
     (1..=limit)
         .zip(kept)
         .map(|(rank, hit)| SearchResult {
             rank,
-            title: plain(&hit.title),
-            snippet: plain(&hit.snippet).chars().take(LONGEST_SNIPPET).collect(),
+            title: Excerpt::of(plain(&hit.title)),
+            snippet: Excerpt::of(plain(&hit.snippet)),
             url: hit.url,
             score: hit.score.filter(|score| score.is_finite()),
         })
@@ -234,7 +233,7 @@ pub(super) async fn ask(
     let status = response.status();
     let failed = |kind, text: &str| {
         let error = ToolError::of(kind, format!("the search engine {text}"));
-        let said: String = response.text().chars().take(500).collect();
+        let said = Excerpt::<500>::of(response.text());
         error.operator(format!("`{engine}` answered {status}: {said}"))
     };
     let error = match status {

@@ -415,3 +415,114 @@ async fn what_is_no_text_is_not_searched_and_long_lines_are_cut() {
     let text = out["files"][1]["lines"][0]["text"].as_str().unwrap();
     assert_eq!(text, format!("{}…", "ä".repeat(250)));
 }
+
+// D6: one pattern takes 1.6 GB for 40 s
+#[tokio::test]
+async fn no_pattern_takes_much_memory() {
+    let place = Place::new();
+    place.put(
+        "a.txt",
+        "a quick brown fox jumps over ä lazy dog 0123456789\n".repeat(200),
+    );
+    let before = peak();
+    for pattern in [
+        "\\w".repeat(500),
+        "\\w{1000}".to_owned(),
+        "(\\w{100}){100}".to_owned(),
+        "(\\w+\\s+){40}x".to_owned(),
+        "\\w?".repeat(333),
+        "(.*)".repeat(250),
+        "a.{900}b".to_owned(),
+        "\\b.".repeat(333),
+        "[\\pL\\pM]".repeat(125),
+        "\\pL".repeat(333),
+        format!("[{}]", "\\w\\W".repeat(249)),
+    ] {
+        for ignore_case in [false, true] {
+            let arguments = json!({ "pattern": pattern, "ignore_case": ignore_case });
+            let result = place.call("search_files", arguments).await;
+            if let Some(error) = result.error() {
+                let told = error.model_text();
+                assert!(told.contains("is too large: repeat less"), "{told}");
+            }
+        }
+    }
+    let grown = peak() - before;
+    assert!(grown < 128 << 10, "{grown} KiB");
+    // What people write is not too large.
+    for pattern in [
+        r"(?i)\bfn\s+\w+\s*\(",
+        r"\w+\s+\w+\s+\w+",
+        r"^\s*(pub\s+)?(async\s+)?fn\s+[\w<>]+",
+    ] {
+        place
+            .ok("search_files", json!({ "pattern": pattern }))
+            .await;
+    }
+}
+
+/// The most memory that this process has had, in KiB.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+// D7: a long `.gitignore` costs 480 MB, and silently stops applying behind 20,000 patterns
+#[tokio::test]
+async fn rules_are_bounded_and_what_is_left_out_is_said() {
+    let found = async |place: &Place, hidden: bool| {
+        let arguments = json!({ "pattern": "*", "hidden": hidden });
+        place.ok("find_files", arguments).await
+    };
+    let place = Place::new();
+    place.put("first", "");
+    place.put("last", "");
+    let many: String = (0..999)
+        .map(|n| format!("x{n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    place.put(
+        ".gitignore",
+        format!("first\n# {}\n{many}", "-".repeat(100)),
+    );
+    let out = found(&place, false).await;
+    assert_eq!((paths(&out), &out["note"]), (vec!["last"], &Value::Null));
+    // One more than count.
+    place.put(".gitignore", format!("first\n{many}last\n"));
+    let out = found(&place, false).await;
+    assert_eq!(paths(&out), ["last"]);
+    let note = out["note"].as_str().unwrap();
+    assert!(
+        note.contains("only the beginning of `.gitignore`"),
+        "{note}"
+    );
+    // Longer than is read: the part of a line counts for nothing.
+    place.put(
+        ".gitignore",
+        format!("first\n#{}\nlast", "-".repeat(64 << 10)),
+    );
+    let out = found(&place, false).await;
+    assert_eq!(paths(&out), ["last"]);
+    assert!(out["note"].as_str().unwrap().contains("64 KiB"));
+    let out = place
+        .ok("search_files", json!({ "pattern": "nothing" }))
+        .await;
+    assert!(out["note"].as_str().unwrap().contains("64 KiB"));
+    // Many files of rules.
+    let place = Place::new();
+    for n in 0..12 {
+        place.put(&format!("d{n:02}/.gitignore"), format!("gone\n{many}"));
+        place.put(&format!("d{n:02}/gone"), "");
+    }
+    let out = found(&place, false).await;
+    assert!(
+        out["note"]
+            .as_str()
+            .unwrap()
+            .contains("10000 patterns in all")
+    );
+}

@@ -333,3 +333,42 @@ async fn what_is_no_repository_is_said() {
     let status = output(&call(&cx, "git_status", json!({ "path": relative })).await);
     assert_eq!(status["changes"][0]["unstaged"], "deleted");
 }
+
+// D3: whoever writes a commit decides how long its parts are, and whoever makes files how long their paths are
+#[tokio::test]
+async fn no_part_of_a_repository_is_told_longer_than_its_bound() {
+    let world = World::new();
+    let cx = world.cx(world.files());
+    let clone = clone(&cx, "acme/site").await;
+    let much = "long ".repeat(20_000);
+    let message = format!("{much}\n\n{much}");
+    let mut commit = world.command(&clone);
+    commit
+        .args(["commit", "-q", "--allow-empty", "-F", "message"])
+        .env("GIT_AUTHOR_NAME", &much)
+        .env("GIT_AUTHOR_EMAIL", &much);
+    fs::write(clone.join("message"), message).unwrap();
+    assert!(commit.status().unwrap().success());
+    let mut deep = clone.clone();
+    for _ in 0..10 {
+        deep.push("d".repeat(200));
+    }
+    fs::create_dir_all(&deep).unwrap();
+    for n in 0..200 {
+        fs::write(deep.join(format!("f{n}")), "").unwrap();
+    }
+    world.git(&clone, &["add", "."]);
+    let path = clone.to_str().unwrap();
+    let log = call(&cx, "git_log", json!({ "path": path })).await;
+    let first = output(&log)["commits"][0].clone();
+    let chars = |name: &str| first[name].as_str().unwrap().chars().count();
+    assert_eq!(
+        ["author", "email", "subject", "body"].map(chars),
+        [200, 200, 500, 2_000]
+    );
+    let status = call(&cx, "git_status", json!({ "path": path })).await;
+    let told = output(&status);
+    assert_eq!(told["truncated"], true);
+    assert!(told["changes"].as_array().unwrap().len() > 10);
+    assert!(status.model_text().len() < 100_000);
+}

@@ -411,3 +411,54 @@ fn the_tool_keeps_its_word() {
     assert!(tool.hints().read_only && tool.hints().open_world);
     assert!(tool.output_schema().unwrap().contains("markdown"));
 }
+
+// D3: a page decides how long its title, its links and their texts are
+#[tokio::test]
+async fn no_part_of_a_page_is_longer_than_its_bound() {
+    let long = "long ".repeat(100_000);
+    let link = |n: usize| {
+        let far = "x".repeat(n * 20);
+        format!(r#"<a href="https://other.example/{n}/{far}">{long}</a> "#)
+    };
+    let links = (0..200).map(link).collect::<Vec<_>>().concat();
+    let body = format!(
+        r#"<html><head><title>{long}</title><meta property="og:title" content="{long}">
+        <script type="application/ld+json">{{"@context":"https://schema.org","@type":"Article","headline":"{long}"}}</script></head>
+        <body><article><h1>{long}</h1><p>{}</p><p>{links}</p></article></body></html>"#,
+        "A lamp is made of glass, and of wire. ".repeat(40)
+    );
+    let server = Server::start(PUBLIC, move |_| response(200, HTML, body.as_bytes())).await;
+    let url = server.url("public.example", "/");
+    for most in [100, 20_000] {
+        let result = fetch_some(client(), json!({ "url": url, "max_chars": most })).await;
+        let page = output(&result);
+        let chars = |text: &Value| text.as_str().unwrap().chars().count();
+        assert!(chars(&page["title"]) <= 300);
+        assert!(chars(&page["markdown"]) <= most);
+        let links = page["links"].as_array().unwrap();
+        let mut all = 0;
+        for link in links {
+            assert!(chars(&link["text"]) <= 200 && chars(&link["url"]) <= 2_000);
+            all += chars(&link["text"]) + chars(&link["url"]);
+        }
+        assert!(!links.is_empty() && all <= most.max(1_000), "{all}");
+        assert_eq!(page["truncated"], true);
+        let told = result.model_text().chars().count();
+        assert!(told < most + most.max(1_000) + 2_000, "{told}");
+    }
+}
+
+// D3: a header decides how long the type of a page is
+#[tokio::test]
+async fn an_error_about_a_page_holds_no_long_header() {
+    let kind = format!("image/{}", "x".repeat(6_000));
+    let headers: &'static [(&'static str, &'static str)] =
+        vec![("content-type", &*kind.leak())].leak();
+    let result = page_of(headers, b"\x00\x01".to_vec()).await;
+    let told = result.error().unwrap().model_text();
+    assert!(
+        told.contains("image/xxx") && told.len() < 500,
+        "{}",
+        told.len()
+    );
+}

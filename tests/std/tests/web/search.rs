@@ -86,7 +86,7 @@ async fn results_are_ranked_and_cited() {
             "results": [
                 {"rank": 1, "title": "Lamps & light", "url": "https://a.example/", "snippet": "All about lamps.", "score": null},
                 {"rank": 2, "title": "Second", "url": "http://b.example/x?y=1", "snippet": "1 < 2 & 3 > 2", "score": null},
-                {"rank": 3, "title": "Third", "url": "https://c.example/", "snippet": "x".repeat(2_000), "score": null}
+                {"rank": 3, "title": "Third", "url": "https://c.example/", "snippet": format!("{}…", "x".repeat(1_999)), "score": null}
             ]
         })
     );
@@ -426,4 +426,24 @@ fn the_tool_keeps_its_word() {
         depth: Some(Depth::Basic),
     };
     assert_eq!(typed.limit, 3);
+}
+
+// D3: an engine decides how long titles, URLs and snippets are
+#[tokio::test]
+async fn no_part_of_a_result_is_longer_than_its_bound() {
+    let long = "long ".repeat(100_000);
+    let far = format!("https://example.com/{}", "x".repeat(5_000));
+    let hits = vec![
+        hit("far", &far, "dropped"),
+        hit(&long, "https://example.com/", &long),
+    ];
+    let cx = ToolContext::builder()
+        .with(Search::only(Fixture(hits)))
+        .build();
+    let result = search_by(&cx, json!({ "query": "lamps" })).await;
+    let found = output(&result)["results"].clone();
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    let chars = |name: &str| found[0][name].as_str().unwrap().chars().count();
+    assert_eq!((chars("title"), chars("snippet")), (300, 2_000));
+    assert!(result.model_text().len() < 3_000);
 }
