@@ -40,7 +40,7 @@ pub mod server;
 pub use client::{McpClient, McpTools, mcp_tools};
 pub use rmcp;
 #[cfg(feature = "http")]
-pub use server::{Auth, AuthError, HttpOptions, TokenVerifier};
+pub use server::{Auth, AuthError, HttpOptions, TokenVerifier, shutdown_signal};
 #[cfg(any(feature = "stdio", feature = "http"))]
 pub use server::{
     Caller, Composed, McpServer, McpServerBuilder, NoHandler, Principal, StateKey, StateKeyError,

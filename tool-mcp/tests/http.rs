@@ -426,14 +426,136 @@ async fn who_stops_ends_the_streams_that_wait() {
     assert!(rest.is_ok(), "the stream ends as streams do");
 }
 
+// H4: a page of another origin gets 405 for its preflight request, and no answer that a browser shows it
 #[tokio::test]
-async fn small_writes_leave_at_once() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let mut listener = tool_mcp::server::http::listener(listener);
-    let (_client, accepted) = tokio::join!(
-        tokio::net::TcpStream::connect(address),
-        axum::serve::Listener::accept(&mut listener)
+async fn pages_that_are_let_in_may_read_the_answers() {
+    const PAGE: (&str, &str) = ("origin", "https://app.example.com");
+    let auth = Auth::new("https://mcp.example.com/mcp", Known).scope("call");
+    let options = HttpOptions::new().origin(PAGE.1).auth(auth);
+    let web = Web::of(&server(), options).await;
+    for (path, method) in [
+        ("/mcp", "POST"),
+        ("/mcp", "DELETE"),
+        ("/.well-known/oauth-protected-resource/mcp", "GET"),
+    ] {
+        let asked = [
+            PAGE,
+            ("access-control-request-method", method),
+            (
+                "access-control-request-headers",
+                "authorization,content-type,mcp-param-city",
+            ),
+        ];
+        let preflight = web.send("OPTIONS", path, &asked, "").await;
+        assert_eq!(preflight.status, 200, "{path}");
+        assert_eq!(preflight.header("access-control-allow-origin"), PAGE.1);
+        assert!(
+            preflight
+                .header("access-control-allow-methods")
+                .contains(method)
+        );
+        let allowed = preflight.header("access-control-allow-headers");
+        assert!(
+            allowed.contains("authorization") && allowed.contains("mcp-param-city"),
+            "{allowed}"
+        );
+        assert_eq!(preflight.header("access-control-allow-credentials"), "");
+    }
+    // Refusals can be read as well: a page has to see where a token is to be had.
+    let refused = web.post(&[PAGE], BIG).await;
+    assert_eq!(refused.status, 401);
+    assert_eq!(refused.header("access-control-allow-origin"), PAGE.1);
+    let exposed = refused.header("access-control-expose-headers");
+    assert!(
+        exposed.contains("www-authenticate") && exposed.contains("mcp-session-id"),
+        "{exposed}"
     );
-    assert!(accepted.0.nodelay().unwrap());
+    let called = web
+        .post(
+            &[PAGE, ("authorization", "Bearer alice")],
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+        )
+        .await;
+    assert_eq!(called.header("access-control-allow-origin"), PAGE.1);
+    // Another page gets nothing, and neither does its preflight request.
+    let other = ("origin", "https://evil.example");
+    for (method, status) in [("OPTIONS", 200), ("POST", 403)] {
+        let asked = [other, ("access-control-request-method", "POST")];
+        let answer = web.send(method, "/mcp", &asked, BIG).await;
+        assert_eq!(answer.status, status, "{method}");
+        assert_eq!(answer.header("access-control-allow-origin"), "", "{method}");
+    }
+}
+
+// H9: 500 requests of which the head was sent in part are held for ever
+#[tokio::test]
+async fn a_head_that_does_not_end_is_given_up() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let options = HttpOptions::new().header_timeout(Duration::from_millis(300));
+    let web = Web::of(&server(), options).await;
+    for part in ["", "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"] {
+        let mut stream = tokio::net::TcpStream::connect(web.address).await.unwrap();
+        stream.write_all(part.as_bytes()).await.unwrap();
+        let mut rest = Vec::new();
+        soon(stream.read_to_end(&mut rest)).await.unwrap();
+        let rest = String::from_utf8_lossy(&rest);
+        assert!(
+            rest.is_empty() || rest.starts_with("HTTP/1.1 408"),
+            "{rest}"
+        );
+    }
+    assert_eq!(web.get("/healthz").await.status, 200);
+}
+
+// H2: sessions have no limit and no end
+#[tokio::test]
+async fn sessions_are_limited_and_end_when_they_are_idle() {
+    let options = HttpOptions::new()
+        .most_sessions(2)
+        .session_timeout(Duration::from_secs(2));
+    let web = Web::of(&server(), options).await;
+    let (first, _second) = (web.session(&[]).await, web.session(&[]).await);
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+    let third = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    let refused = web.post(&[], &third.to_string()).await;
+    assert_eq!(refused.status, 503);
+    assert_eq!(refused.header("retry-after"), "30");
+    let told = refused.json()["error"]["message"].to_string();
+    assert!(told.contains("too many sessions"), "{told}");
+    // The newer wire has no sessions.
+    assert_eq!(web.modern(&[], "tools/list", json!({})).await.status, 200);
+    // One that its client ends makes room, and so does one that nobody uses.
+    let ended = web
+        .send("DELETE", "/mcp", &[("mcp-session-id", &first)], "")
+        .await;
+    assert!(ended.status.is_success(), "{ended:?}");
+    web.session(&[]).await;
+    let began = std::time::Instant::now();
+    while web.post(&[], &third.to_string()).await.status == 503 {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+// H2: the start of a session walks all sessions
+#[tokio::test]
+async fn sessions_of_others_are_forgotten_and_not_mixed_up() {
+    let web = Web::of(&server(), HttpOptions::new()).await;
+    let mut last = String::new();
+    // More than are kept before those that are over are forgotten.
+    for _ in 0..200 {
+        last = web.session(&[]).await;
+        let ended = web
+            .send("DELETE", "/mcp", &[("mcp-session-id", &last)], "")
+            .await;
+        assert!(ended.status.is_success(), "{ended:?}");
+    }
+    let gone = web.post(&[("mcp-session-id", &last)], BIG).await;
+    assert_eq!(gone.status, 404);
+    let open = web.session(&[]).await;
+    assert_eq!(
+        web.post(&[("mcp-session-id", &open)], BIG).await.status,
+        200
+    );
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tool_core::ToolContextBuilder;
-use tool_mcp::{Caller, HttpOptions, McpServer, Tools};
+use tool_mcp::{Caller, HttpOptions, McpServer, Tools, shutdown_signal};
 
 use super::supply::Supplied;
 use crate::args::{Serve, Supply};
@@ -65,14 +65,8 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
             paint(WARN, "careful:")
         ));
     }
-    let stop = async {
-        // Without a signal handler there is nothing to wait for.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
     server
-        .serve_http_until(listener, options, stop)
+        .serve_http_until(listener, options, shutdown_signal())
         .await
         .map_err(cannot)?;
     Ok(Exit::Ok)

@@ -150,7 +150,7 @@ pub(crate) struct Other<'a> {
     text: &'a str,
     id: Option<RequestId>,
     /// The method of a request or notification.
-    method: Option<String>,
+    pub(crate) method: Option<String>,
 }
 
 /// Reads one message.

@@ -33,7 +33,7 @@ pub use ask::{StateKey, StateKeyError, Waiting};
 pub use builder::McpServerBuilder;
 pub use caller::{Caller, Principal};
 #[cfg(feature = "http")]
-pub use http::{Auth, AuthError, HttpOptions, TokenVerifier};
+pub use http::{Auth, AuthError, HttpOptions, TokenVerifier, shutdown_signal};
 pub use nothing::NoHandler;
 #[cfg(feature = "stdio")]
 pub use stdio::ServeError;

@@ -1,6 +1,6 @@
 //! `serve`.
 
-use std::io::{BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -140,6 +140,52 @@ fn tools_are_served_over_http_until_ctrl_c() {
         session.process().wait(),
         Ok(WaitStatus::Exited(_, 0))
     ));
+}
+
+// H3: SIGTERM, which containers and systemd send, drops the calls that run
+#[test]
+fn a_call_that_runs_has_its_result_after_sigterm() {
+    let mut child = Command::new(DESK)
+        .args(["serve", "--http", "127.0.0.1:0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    let mut notes = BufReader::new(child.stderr.take().unwrap());
+    while !said.contains("http://") {
+        notes.read_line(&mut said).unwrap();
+    }
+    let (_, rest) = said.split_once("http://").unwrap();
+    let address = rest.split('/').next().unwrap().to_owned();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "count_pages", "arguments": {"pages": 100},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "progressToken": 1,
+        },
+    }});
+    let call = call.to_string();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: count_pages\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{call}",
+        call.len()
+    )
+    .unwrap();
+    // The call runs when its first step is told.
+    let mut answer = BufReader::new(stream);
+    let mut heard = String::new();
+    while !heard.contains("notifications/progress") {
+        assert!(answer.read_line(&mut heard).unwrap() > 0, "{heard}");
+    }
+    let mut kill = Command::new("kill");
+    let killed = kill.args(["-TERM", &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    answer.read_to_string(&mut heard).unwrap();
+    assert!(heard.contains(r#""isError":false"#), "{heard}");
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Guard {
                 .any(|known| *known == name || *known == whole)
     }
 
-    fn trusts(&self, origin: &str) -> bool {
+    pub(super) fn trusts(&self, origin: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self.origins.iter().any(|known| *known == plain(&origin)) {
             return true;

@@ -9,10 +9,9 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
-use axum::serve::ListenerExt as _;
 use http::StatusCode;
 use rmcp::ServerHandler;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tool_core::CancellationToken;
@@ -21,13 +20,17 @@ use super::Composed;
 
 mod answer;
 mod auth;
+mod connections;
+mod cors;
 mod guard;
 mod request;
 mod sessions;
+mod signal;
 
 pub use auth::{Auth, AuthError, TokenVerifier};
 use guard::Guard;
 use sessions::Owners;
+pub use signal::shutdown_signal;
 
 /// How the server is reached over HTTP.
 ///
@@ -49,6 +52,9 @@ pub struct HttpOptions {
     auth: Option<Auth>,
     longest: usize,
     patience: Duration,
+    header_timeout: Duration,
+    most_sessions: usize,
+    session_timeout: Duration,
 }
 
 impl Default for HttpOptions {
@@ -59,6 +65,9 @@ impl Default for HttpOptions {
             auth: None,
             longest: 4 * 1024 * 1024,
             patience: Duration::from_secs(30),
+            header_timeout: Duration::from_secs(30),
+            most_sessions: 4_000,
+            session_timeout: Duration::from_mins(30),
         }
     }
 }
@@ -83,6 +92,9 @@ impl HttpOptions {
 
     /// Lets in requests from web pages of an origin, such as `https://app.example.com`. Pages of this machine are always let in, and
     /// so is what sends no `Origin`: that is no browser.
+    ///
+    /// Pages that are let in get the headers of CORS, preflight requests included, so that browsers show them the answers. They may send any
+    /// header and no cookies.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         self.guard.origin(&origin.into());
         self
@@ -97,6 +109,28 @@ impl HttpOptions {
     /// Longest body that is read, in bytes; 4 MiB where nothing is said.
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.longest = bytes;
+        self
+    }
+
+    /// How long a client may take to send the head of a request, and how long a connection may be idle between two requests; 30 seconds
+    /// where nothing is said. It holds for [`Composed::serve_http`] and [`Composed::serve_http_until`]; a host with a server of its own sets
+    /// that server's limits.
+    pub fn header_timeout(mut self, timeout: Duration) -> Self {
+        self.header_timeout = timeout;
+        self
+    }
+
+    /// Most sessions of the older wire that are open at once; 4,000 where nothing is said. A session takes about 50 KiB. Whoever wants to
+    /// begin another one gets the status 503 and `Retry-After`.
+    pub fn most_sessions(mut self, sessions: usize) -> Self {
+        self.most_sessions = sessions;
+        self
+    }
+
+    /// How long a session may be idle before it ends; 30 minutes where nothing is said. A client that comes back later gets the status 404
+    /// and begins another session.
+    pub fn session_timeout(mut self, timeout: Duration) -> Self {
+        self.session_timeout = timeout;
         self
     }
 
@@ -123,26 +157,22 @@ impl<H: ServerHandler> Composed<H> {
     /// The server's routes, for a host that has an HTTP server: the endpoint, `/healthz`, `/readyz`, and the metadata of a protected
     /// resource where there is authorization.
     ///
-    /// The host's listener has to switch Nagle's algorithm off, as [`listener`] does: streams are many small writes, and each would
-    /// wait for the client's delayed acknowledgement.
+    /// The host's server has to switch Nagle's algorithm off (`TCP_NODELAY`): streams are many small writes, and each would wait for the
+    /// client's delayed acknowledgement.
     pub fn http(&self, options: HttpOptions) -> Router {
         self.routes(options, CancellationToken::new(), Arc::default())
     }
 
-    /// Serves HTTP at an address until the program is interrupted (ctrl-c).
+    /// Serves HTTP at an address until the program is told to end ([`shutdown_signal`]), and then ends in an orderly way, as
+    /// [`serve_http_until`](Self::serve_http_until) does.
     pub async fn serve_http(
         &self,
         address: impl ToSocketAddrs,
         options: HttpOptions,
     ) -> io::Result<()> {
         let listener = TcpListener::bind(address).await?;
-        let stop = async {
-            if let Err(error) = tokio::signal::ctrl_c().await {
-                tracing::error!(%error, "the program cannot be interrupted by ctrl-c");
-                std::future::pending::<()>().await;
-            }
-        };
-        self.serve_http_until(listener, options, stop).await
+        self.serve_http_until(listener, options, shutdown_signal())
+            .await
     }
 
     /// Serves HTTP until `stop` is done, and then ends in an orderly way: no more calls are taken, those that run may finish until the
@@ -153,13 +183,12 @@ impl<H: ServerHandler> Composed<H> {
         options: HttpOptions,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
-        let patience = options.patience;
+        let (patience, header_timeout) = (options.patience, options.header_timeout);
         let streams = CancellationToken::new();
         let draining = Arc::new(AtomicBool::new(false));
         let routes = self.routes(options, streams.clone(), Arc::clone(&draining));
         let stopped = CancellationToken::new();
-        let serving = axum::serve(self::listener(listener), routes)
-            .with_graceful_shutdown(stopped.clone().cancelled_owned());
+        let serving = connections::serve(listener, routes, header_timeout, stopped.clone());
         let core = Arc::clone(&self.core);
         let end = async move {
             stop.await;
@@ -169,8 +198,8 @@ impl<H: ServerHandler> Composed<H> {
             streams.cancel();
             stopped.cancel();
         };
-        let (ended, ()) = tokio::join!(serving.into_future(), end);
-        ended
+        tokio::join!(serving, end);
+        Ok(())
     }
 
     fn routes(
@@ -179,7 +208,12 @@ impl<H: ServerHandler> Composed<H> {
         streams: CancellationToken,
         draining: Arc<AtomicBool>,
     ) -> Router {
-        let sessions = Arc::new(LocalSessionManager::default());
+        let mut kept = SessionConfig::default();
+        kept.keep_alive = Some(options.session_timeout);
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config = kept;
+        let sessions = Arc::new(sessions);
+        let pages = cors::layer(&options.guard);
         let server = self.clone();
         let mut config = StreamableHttpServerConfig::default()
             .with_json_response(true)
@@ -213,21 +247,11 @@ impl<H: ServerHandler> Composed<H> {
         Router::new()
             .route(&path, any(serve::<H>))
             .with_state(Arc::new(endpoint))
+            .merge(metadata.unwrap_or_default())
+            .layer(pages)
             .route("/healthz", get(async || "ok"))
             .route("/readyz", get(ready))
-            .merge(metadata.unwrap_or_default())
     }
-}
-
-/// A listener whose connections have Nagle's algorithm switched off.
-pub fn listener(
-    listener: TcpListener,
-) -> impl axum::serve::Listener<Io = tokio::net::TcpStream, Addr = std::net::SocketAddr> {
-    listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::warn!(%error, "a connection answers slowly, because it waits before small writes");
-        }
-    })
 }
 
 async fn serve<H: ServerHandler>(

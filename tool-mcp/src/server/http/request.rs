@@ -78,8 +78,12 @@ impl<H: ServerHandler> Endpoint<H> {
         let mut running = None;
         let body = match read(&body).map_err(Refusal::malformed)? {
             Incoming::Other(other) => {
+                let begins = other.method.as_deref() == Some("initialize");
                 // Only to see whether rmcp can read it; it reads again.
                 other.into_message().map_err(Refusal::malformed)?;
+                if begins && !parts.headers.contains_key(SESSION) {
+                    self.has_room().await?;
+                }
                 body
             }
             Incoming::Call(call) => {
@@ -107,6 +111,19 @@ impl<H: ServerHandler> Endpoint<H> {
         };
         parts.headers.remove(CONTENT_LENGTH);
         Ok((Request::from_parts(parts, Full::new(body)), running))
+    }
+
+    /// Whether one more session may begin.
+    async fn has_room(&self) -> Result<(), Refusal> {
+        let open = self.sessions.sessions.read().await.len();
+        if open < self.options.most_sessions {
+            return Ok(());
+        }
+        let refusal = Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many sessions are open, try again later",
+        );
+        Err(refusal.with_header(RETRY_AFTER, HeaderValue::from_static("30")))
     }
 
     async fn body(&self, body: Body) -> Result<Bytes, Refusal> {

@@ -10,7 +10,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 pub(super) struct Owners(Mutex<HashMap<String, Option<String>>>);
 
 impl Owners {
-    /// Notes whose a new session is, and forgets those that are over.
+    /// Notes whose a new session is. Those of sessions that are over are forgotten when there are as many of them as of open ones, so that the
+    /// start of a session costs the same however many are open.
     pub(super) async fn note(
         &self,
         sessions: &LocalSessionManager,
@@ -19,7 +20,9 @@ impl Owners {
     ) {
         let open = sessions.sessions.read().await;
         let mut owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.retain(|id, _| open.contains_key(id.as_str()));
+        if owners.len() > 2 * open.len() + 64 {
+            owners.retain(|id, _| open.contains_key(id.as_str()));
+        }
         owners.insert(session.to_owned(), subject.map(str::to_owned));
     }
 

@@ -1,0 +1,48 @@
+//! The signals that end a server.
+
+/// Waits until the program is told to end: by ctrl-c, and on Unix also by `SIGTERM`, which containers, systemd and `kill` send.
+///
+/// Where no handler can be installed, it waits for the others, and forever where there is none.
+///
+/// ```no_run
+/// # async fn serve(server: tool_mcp::McpServer) -> std::io::Result<()> {
+/// use tool_mcp::{HttpOptions, shutdown_signal};
+///
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+/// let stop = async {
+///     shutdown_signal().await;
+///     println!("no more calls are taken");
+/// };
+/// server.serve_http_until(listener, HttpOptions::new(), stop).await
+/// # }
+/// ```
+pub async fn shutdown_signal() {
+    let interrupted = async {
+        if let Err(error) = tokio::signal::ctrl_c().await {
+            tracing::error!(%error, "the program cannot be interrupted by ctrl-c");
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated() => {}
+    }
+}
+
+#[cfg(unix)]
+async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    match signal(SignalKind::terminate()) {
+        Ok(mut signal) => _ = signal.recv().await,
+        Err(error) => {
+            tracing::error!(%error, "the program cannot be ended in an orderly way by SIGTERM");
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    std::future::pending::<()>().await;
+}
