@@ -11,7 +11,7 @@ use crate::outcome::Failure;
 const CORE: &str = "tool-core";
 
 /// Crates of this project that have no tools.
-const OURS: [&str; 4] = ["tool-macros", "tool-core", "tool-cli", "tool-mcp"];
+const OURS: [&str; 4] = ["tool-core-macros", "tool-core", "tool-cli", "tool-mcp"];
 
 /// What is known of a workspace.
 #[derive(Debug)]
