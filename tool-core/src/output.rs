@@ -17,7 +17,7 @@ pub(crate) use model::{Content, parts_as_text};
 pub use model::{ModelOutput, Part, Source};
 #[cfg(feature = "host")]
 pub(crate) use write::quote;
-pub(crate) use write::write;
+pub(crate) use write::{Unwritten, write};
 
 /// What an erased run gives.
 #[derive(Debug)]

@@ -1,4 +1,5 @@
-//! A tool's output as JSON text: the bytes that `serde_json` writes.
+//! A tool's output as JSON text: the bytes that `serde_json` writes, but for floats that JSON has no number for. `serde_json` writes `null` for
+//! them, which the schema of the output does not allow; here they are errors.
 //!
 //! `serde_json` looks at strings byte by byte and starts with 128 bytes; here eight bytes are looked at at once, and the caller says
 //! how much room the text will need. Numbers are spelled by the crates that `serde_json` has for it; what only it knows of, it
@@ -13,17 +14,43 @@ use serde_json::value::RawValue;
 use crate::args::{raw_value, special};
 
 mod compound;
+mod place;
 
 use compound::{Compound, PRIVATE};
 
 /// Room where nobody knows better, as `serde_json` has it.
 const ROOM: usize = 128;
 
+/// What an error says of a float that is infinite or not a number, and of nothing else.
+const NOT_FINITE: &str = "a float that is infinite or not a number";
+
+/// Why an output is not written.
+#[derive(Debug)]
+pub(crate) enum Unwritten {
+    /// A float at this JSON pointer is infinite or not a number.
+    NotFinite(String),
+    /// The type's own `Serialize` fails, or a key of a map is no text.
+    Other(Error),
+}
+
 /// Writes `value` into a text that has room for so many bytes to begin with.
-pub(crate) fn write<T: Serialize + ?Sized>(value: &T, room: usize) -> Result<Box<RawValue>, Error> {
+pub(crate) fn write<T: Serialize + ?Sized>(
+    value: &T,
+    room: usize,
+) -> Result<Box<RawValue>, Unwritten> {
     let mut out = String::with_capacity(if room == 0 { ROOM } else { room });
-    value.serialize(Writer::new(&mut out))?;
-    raw_value(out)
+    match value.serialize(Writer::new(&mut out)) {
+        Ok(()) => raw_value(out).map_err(Unwritten::Other),
+        Err(error) => Err(unwritten(&out, error)),
+    }
+}
+
+#[cold]
+fn unwritten(out: &str, error: Error) -> Unwritten {
+    if error.to_string() == NOT_FINITE {
+        return Unwritten::NotFinite(place::after(out));
+    }
+    Unwritten::Other(error)
 }
 
 struct Writer<'a> {
@@ -168,7 +195,7 @@ macro_rules! float {
                 self.out.push_str(zmij::Buffer::new().format_finite(value));
                 Ok(())
             } else {
-                self.serialize_unit()
+                Err(Error::custom(NOT_FINITE))
             }
         }
     )*};

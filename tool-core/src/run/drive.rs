@@ -13,7 +13,7 @@ use crate::call::{CallResult, ToolEvent};
 use crate::context::ToolContext;
 use crate::context::progress::Steps;
 use crate::error::ToolError;
-use crate::output::{self, ModelOutput, Output, Returned, Step};
+use crate::output::{self, ModelOutput, Output, Returned, Step, Unwritten};
 use crate::tool::Finished;
 
 /// Runs a body, reads what it returns to its end, and writes the output.
@@ -44,12 +44,30 @@ fn finished<T: Serialize + Send + 'static>(
 ) -> Result<Finished, ToolError> {
     let model = view(&output).map(ModelOutput::proven).transpose()?;
     let room = cx.scope().map_or(0, |scope| scope.room);
-    let payload = output::write(&output, room).map_err(|error| {
-        ToolError::foreign(error).operator("the output cannot be written as JSON")
-    })?;
+    let payload = output::write(&output, room).map_err(unwritten)?;
     #[cfg(feature = "host")]
     cx.keep_output(output);
     Ok(Finished(Output { payload, model }))
+}
+
+#[cold]
+fn unwritten(why: Unwritten) -> ToolError {
+    match why {
+        Unwritten::NotFinite(pointer) => {
+            let place = if pointer.is_empty() {
+                "the result".to_owned()
+            } else {
+                format!("`{pointer}` of the result")
+            };
+            ToolError::new(format!(
+                "the tool has computed no number for {place}: it is infinite or not a number, which JSON cannot say"
+            ))
+            .operator("return an `Option` that is `None` there, or an error")
+        }
+        Unwritten::Other(error) => {
+            ToolError::foreign(error).operator("the output cannot be written as JSON")
+        }
+    }
 }
 
 /// The one output.

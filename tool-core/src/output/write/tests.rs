@@ -7,7 +7,56 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::write;
+use super::{Unwritten, write};
+
+// H6: NaN leaves as null, where the schema of the output has a number
+#[test]
+fn a_float_that_is_no_number_is_an_error_that_names_its_place() {
+    #[derive(Serialize)]
+    struct Sample {
+        name: &'static str,
+        #[serde(rename = "a/b~\"c")]
+        values: Vec<Option<f32>>,
+        last: Choice<'static>,
+    }
+
+    let place = |value: &dyn erased::Value| match value.write() {
+        Err(Unwritten::NotFinite(place)) => place,
+        other => panic!("{other:?}"),
+    };
+    for float in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert_eq!(place(&float), "");
+        assert_eq!(place(&[0.0, 1.5, float]), "/2");
+        assert_eq!(
+            place(&BTreeMap::from([("[\"{,", 1.0), ("~", float)])),
+            "/~0"
+        );
+        assert_eq!(place(&((1, "],"), [[1.0], [float]])), "/1/1/0");
+    }
+    let sample = |value: f32, last: f32| Sample {
+        name: "{[,:",
+        values: vec![None, Some(1.0), Some(value)],
+        last: Choice::Two(1, last),
+    };
+    assert_eq!(place(&sample(f32::NAN, 0.0)), "/a~1b~0\"c/2");
+    assert_eq!(place(&sample(0.0, f32::INFINITY)), "/last/Two/1");
+    assert!(write(&sample(0.0, 0.0), 0).is_ok());
+}
+
+/// `write` for values of any type.
+mod erased {
+    use super::*;
+
+    pub(super) trait Value {
+        fn write(&self) -> Result<Box<RawValue>, Unwritten>;
+    }
+
+    impl<T: Serialize> Value for T {
+        fn write(&self) -> Result<Box<RawValue>, Unwritten> {
+            super::write(self, 0)
+        }
+    }
+}
 
 fn alike<T: Serialize + ?Sized>(value: &T, room: usize) {
     let theirs = serde_json::to_string(value);
@@ -130,7 +179,7 @@ proptest! {
                 Choice::Named { text: &text, next: Some(Box::new(Choice::Bare)) },
             ],
             letter: text.chars().next().unwrap_or('"'),
-            floats: [0.1, -0.0, 1e300, f64::NAN, f64::INFINITY],
+            floats: [0.1, -0.0, 1e300, f64::MIN_POSITIVE, f64::MAX],
             address: [127, 0, 0, 1].into(),
             newtype: Newtype(&text),
         }, room);
