@@ -69,7 +69,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     let run = run::run(tool);
     // A fn that takes something else is told at its path.
     let value = Ident::new(
-        "output",
+        "__output",
         tool.options
             .to_model_output
             .as_ref()
@@ -129,11 +129,11 @@ fn stored_output(tool: &Tool<'_>) -> TokenStream {
     let value = run::at_output(tool, quote!(::core::option::Option<#value>));
     let head = run::at_output(
         tool,
-        quote!(fn stored_output(text: &::core::primitive::str) -> #value),
+        quote!(fn stored_output(__text: &::core::primitive::str) -> #value),
     );
     let body = run::at_output(
         tool,
-        quote!({ use #private::probe::Unread as _; #read.read(text) }),
+        quote!({ use #private::probe::Unread as _; #read.read(__text) }),
     );
     let read = run::at_output(tool, quote!(#head #body));
     quote! {

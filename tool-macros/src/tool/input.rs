@@ -149,6 +149,8 @@ fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
+/// Types of parameters are named in these impls, so generic names are none that a user gives to a type.
+///
 /// ```text
 /// impl ReadRecord for search_docs {
 ///     fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self::List, A::Error> {
@@ -162,23 +164,23 @@ fn deserialize(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let slots = nested(fields.iter().map(|field| {
         let ty = field.ty;
         if field.foreign {
-            quote!(#private::slot::<#ty, A>())
+            quote!(#private::slot::<#ty, __Map>())
         } else {
-            quote!(<#ty as #private::Argument>::slot::<A>())
+            quote!(<#ty as #private::Argument>::slot::<__Map>())
         }
     }));
     quote! {
         impl #private::ReadRecord for #input {
-            fn read<'de, A: #private::MapAccess<'de>>(
-                map: A,
-            ) -> ::core::result::Result<<Self as #private::Record>::List, A::Error> {
-                #private::read_record(map, <Self as #private::Record>::KEYS, #slots)
+            fn read<'de, __Map: #private::MapAccess<'de>>(
+                __map: __Map,
+            ) -> ::core::result::Result<<Self as #private::Record>::List, __Map::Error> {
+                #private::read_record(__map, <Self as #private::Record>::KEYS, #slots)
             }
         }
         #[automatically_derived]
         impl<'de> #private::Deserialize<'de> for #input {
-            fn deserialize<D: #private::Deserializer<'de>>(from: D) -> ::core::result::Result<Self, D::Error> {
-                #private::deserialize_record(from)
+            fn deserialize<__From: #private::Deserializer<'de>>(__from: __From) -> ::core::result::Result<Self, __From::Error> {
+                #private::deserialize_record(__from)
             }
         }
     }
@@ -192,8 +194,8 @@ fn transparent(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl<'de> #private::Deserialize<'de> for #input {
-            fn deserialize<D: #private::Deserializer<'de>>(from: D) -> ::core::result::Result<Self, D::Error> {
-                <#ty as #private::Argument>::read(from).map(|args| Self { #ident: args })
+            fn deserialize<__From: #private::Deserializer<'de>>(__from: __From) -> ::core::result::Result<Self, __From::Error> {
+                <#ty as #private::Argument>::read(__from).map(|__args| Self { #ident: __args })
             }
         }
     }
@@ -212,8 +214,8 @@ fn derived(tool: &Tool<'_>) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl ::core::fmt::Debug for #input where #list: #private::DebugList {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #private::debug_record(self, f)
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #private::debug_record(self, __f)
             }
         }
         #[automatically_derived]
@@ -224,14 +226,14 @@ fn derived(tool: &Tool<'_>) -> TokenStream {
         }
         #[automatically_derived]
         impl ::core::cmp::PartialEq for #input where #list: #private::EqList {
-            fn eq(&self, other: &Self) -> ::core::primitive::bool {
-                #private::eq_record(self, other)
+            fn eq(&self, __other: &Self) -> ::core::primitive::bool {
+                #private::eq_record(self, __other)
             }
         }
         #[automatically_derived]
         impl #private::Serialize for #input where #list: #private::WriteList {
-            fn serialize<S: #private::Serializer>(&self, to: S) -> ::core::result::Result<S::Ok, S::Error> {
-                #private::#write(self, to)
+            fn serialize<__To: #private::Serializer>(&self, __to: __To) -> ::core::result::Result<__To::Ok, __To::Error> {
+                #private::#write(self, __to)
             }
         }
     }

@@ -9,10 +9,10 @@ use crate::tool::model::{Output, Param, Source, Tool};
 
 /// ```text
 /// impl Tool for search_docs {
-///     fn run(self, cx: ToolContext, _: Pass) -> impl Future<Output = Result<Returned<Self::Output>, ToolError>> + Send {
+///     fn run(self, __cx: ToolContext, _: Pass) -> impl Future<Output = Result<Returned<Self::Output>, ToolError>> + Send {
 ///         async move {
 ///             <Result<Hits, ToolError> as IntoOutput>::into_returned(
-///                 search_docs(&host(&cx, <DocIndex as FromContext>::from_context)?, self.query, self.limit).await
+///                 search_docs(&host(&__cx, <DocIndex as FromContext>::from_context)?, self.query, self.limit).await
 ///             )
 ///         }
 ///     }
@@ -27,20 +27,20 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
     let call = quote!(#name(#(#arguments),*));
     let asks_host = tool.params.iter().any(|param| !param.is_sent());
     let (cx, body) = match (tool.written.asyncness.is_some(), asks_host) {
-        (true, true) => (quote!(cx), returned(tool, &quote!(#call.await))),
+        (true, true) => (quote!(__cx), returned(tool, &quote!(#call.await))),
         (true, false) => (quote!(_), returned(tool, &quote!(#call.await))),
         (false, false) => {
             let returned = returned(tool, &call);
-            (quote!(cx), blocking(tool, &quote!(cx), &returned))
+            (quote!(__cx), blocking(tool, &quote!(__cx), &returned))
         }
         (false, true) => {
             let returned = returned(tool, &call);
-            let blocking = blocking(tool, &quote!(of_work), &returned);
+            let blocking = blocking(tool, &quote!(__of_work), &returned);
             let body = quote! {
-                let of_work = #private::ToolContext::clone(&cx);
+                let __of_work = #private::ToolContext::clone(&__cx);
                 #blocking
             };
-            (quote!(cx), body)
+            (quote!(__cx), body)
         }
     };
     let returned = future_of(tool);
@@ -121,18 +121,18 @@ fn argument(tool: &Tool<'_>, param: &Param<'_>) -> TokenStream {
     match &param.source {
         Source::Model(_) | Source::Args => quote!(self.#ident),
         Source::Borrowed(ty) => {
-            quote!(&#private::host(&cx, <#ty as #private::FromContext>::from_context)?)
+            quote!(&#private::host(&__cx, <#ty as #private::FromContext>::from_context)?)
         }
         Source::Context => {
-            quote!(#private::host(&cx, <#ty as #private::FromContext>::from_context)?)
+            quote!(#private::host(&__cx, <#ty as #private::FromContext>::from_context)?)
         }
         Source::Secret(secret) => {
             let key = &secret.key;
-            quote!(#private::secret(&cx, #key, <#ty as #private::FromSecret>::from_secret)?)
+            quote!(#private::secret(&__cx, #key, <#ty as #private::FromSecret>::from_secret)?)
         }
         Source::Variable(variable) => {
             let name = &variable.name;
-            quote!(#private::variable(&cx, #name, <#ty as #private::FromVariable>::from_variable)?)
+            quote!(#private::variable(&__cx, #name, <#ty as #private::FromVariable>::from_variable)?)
         }
     }
 }
