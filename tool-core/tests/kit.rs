@@ -96,10 +96,21 @@ fn def(name: &str) -> tool_core::ToolDef {
 #[test]
 fn linked_tools_are_strict() {
     testing::assert_strict_all();
-    assert_eq!(testing::linked().len(), 2);
+    assert_eq!(testing::linked().len(), 3);
 }
 
-// S1-30, S1-64: the whole kit over every linked tool.
+/// Waits. Its type is one whose schema is text.
+#[tool]
+async fn wait(
+    /// For how long.
+    time: std::time::Duration,
+    /// And then, perhaps.
+    more: Option<std::time::Duration>,
+) -> String {
+    format!("{time:?} {more:?}")
+}
+
+// S1-30, S1-64: the whole kit over every linked tool. E2: the kit made `PT0.5S`, which a tool with a `Duration` refused.
 #[test]
 fn linked_tools_keep_their_word() {
     tool_core::assert_tools!();

@@ -74,7 +74,10 @@ pub(super) fn wanted(place: Place<'_>, found: &str) -> String {
 fn text(kind: &Kind, bounds: &Constraints) -> String {
     let mut out = match (kind, bounds.format) {
         (Kind::Char, _) => "text of exactly one character".to_owned(),
-        (Kind::Duration, _) => "a duration such as `PT1M30S`, without years and months".to_owned(),
+        (Kind::Duration, _) => {
+            "a duration such as `PT1M30S`, without years, months and fractions of a second"
+                .to_owned()
+        }
         (Kind::Format(format), _) => format.article_noun().to_owned(),
         (_, Some(format)) => format.article_noun().to_owned(),
         _ => "text".to_owned(),

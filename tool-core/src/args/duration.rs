@@ -1,7 +1,8 @@
 //! ISO 8601 durations as `std::time::Duration` holds them.
 
-/// Reads `P1DT2H3M4.5S` or `P2W` as seconds and nanoseconds. Years and months have no fixed length, so they are not read.
-pub(super) fn parse(text: &str) -> Option<(u64, u32)> {
+/// Reads `P1DT2H3M4S` or `P2W` as seconds. Years and months have no fixed length, so they are not read, and the format `duration` of JSON Schema
+/// (RFC 3339, appendix A) has no fractions.
+pub(super) fn parse(text: &str) -> Option<u64> {
     let rest = text.strip_prefix('P')?;
     let (date, time) = rest
         .split_once('T')
@@ -9,7 +10,7 @@ pub(super) fn parse(text: &str) -> Option<(u64, u32)> {
     if time == Some("") || rest.is_empty() {
         return None;
     }
-    let (mut secs, mut nanos) = (0u64, 0);
+    let mut secs = 0u64;
     let mut rest = date;
     for (unit, length) in [('W', 604_800), ('D', 86_400)] {
         rest = whole(rest, unit, length, &mut secs)?;
@@ -18,22 +19,10 @@ pub(super) fn parse(text: &str) -> Option<(u64, u32)> {
         return None;
     }
     let mut rest = time.unwrap_or_default();
-    for (unit, length) in [('H', 3600), ('M', 60)] {
+    for (unit, length) in [('H', 3600), ('M', 60), ('S', 1)] {
         rest = whole(rest, unit, length, &mut secs)?;
     }
-    if let Some((number, after)) = rest.split_once('S') {
-        let (number, fraction) = number.split_once('.').unwrap_or((number, "0"));
-        secs = secs.checked_add(digits(number)?)?;
-        if fraction.len() > 9 {
-            return None;
-        }
-        nanos = u32::try_from(digits(fraction)?).ok()?;
-        for _ in fraction.len()..9 {
-            nanos *= 10;
-        }
-        rest = after;
-    }
-    rest.is_empty().then_some((secs, nanos))
+    rest.is_empty().then_some(secs)
 }
 
 /// Adds a whole number of a unit, if the text starts with one, and gives what follows.

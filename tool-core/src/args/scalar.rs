@@ -235,11 +235,10 @@ impl<S: Sink> Walk<'_, S> {
             span = super::duration::parse(text);
             span.is_some() && Format::Duration.matches(text.as_bytes())
         })?;
-        if let Some((secs, nanos)) = span {
+        if let Some(secs) = span {
             let end = self.cursor.at;
-            self.sink.correct(start, end, || {
-                format!("{{\"secs\":{secs},\"nanos\":{nanos}}}")
-            });
+            self.sink
+                .correct(start, end, || format!("{{\"secs\":{secs},\"nanos\":0}}"));
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ impl Maker {
                 .map(Value::from),
             Kind::Duration => self
                 .random
-                .pick(&["PT1M30S", "PT0S", "P1DT2H", "PT0.5S"])
+                .pick(&["PT1M30S", "PT0S", "P1DT2H", "P2W"])
                 .map(Value::from),
             Kind::Integer(integer) => self.integer(*integer, bounds),
             Kind::Number { single } => self.number(*single, bounds),

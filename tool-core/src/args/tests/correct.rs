@@ -142,17 +142,14 @@ fn durations() {
         "PT1S1M",
         "PT99999999999999999999S",
         "P99999999999999W",
+        "PT0.5S",
+        "PT1.0S",
     ] {
         assert!(
             admit(node(Kind::Duration), &format!("\"{given}\""), Repair::Off).is_err(),
             "{given}"
         );
     }
-    assert_eq!(
-        super::super::duration::parse("PT1.5S"),
-        Some((1, 500_000_000))
-    );
-    assert_eq!(super::super::duration::parse("PT0.0000000001S"), None);
 }
 
 #[derive(Debug, Deserialize, PartialEq)]

@@ -183,7 +183,7 @@ fn words_for_each_kind() {
         (
             node(Kind::Duration),
             "\"P1Y\"",
-            "a duration such as `PT1M30S`, without years and months",
+            "a duration such as `PT1M30S`, without years, months and fractions of a second",
             "the text \"P1Y\"",
         ),
         (optional(text()), "1", "text", "the number 1"),
