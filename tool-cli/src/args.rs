@@ -340,7 +340,8 @@ pub(crate) struct Import {
 /// Makes a crate of tools: it compiles, its tests pass, and it has these commands.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 made, 2 there is something of this name, or the name is not right."
+    after_help = "One of --tool-path and --tool-git has to be given as long as the crates are in no registry.
+Exit codes: 0 made, 2 there is something of this name, the name is not right, or it is not said where `tool-core` comes from."
 )]
 pub(crate) struct New {
     /// The folder to make.
@@ -348,14 +349,19 @@ pub(crate) struct New {
     /// The package's name; that of the folder where nothing is said.
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// A folder with `tool-core` and `tool-cli` in it, to depend on them by path rather than by version.
+    /// A folder with `tool-core` and `tool-cli` in it, to depend on them by path.
     #[arg(long, value_name = "PATH")]
     pub(crate) tool_path: Option<PathBuf>,
+    /// A git repository with `tool-core` and `tool-cli` in it, to depend on them by its address.
+    #[arg(long, value_name = "URL", conflicts_with = "tool_path")]
+    pub(crate) tool_git: Option<String>,
 }
 
 /// Prints the completions of a shell.
 ///
-/// Bash: `source <(PROGRAM completions bash)`. Names of tools are not among them, they are known only when the program runs.
+/// The shell asks the program, so commands, names of tools, their flags and the values of enums are offered as they are now. Bash and zsh:
+/// `source <(PROGRAM completions bash)`; fish: `PROGRAM completions fish | source`. After another version of the program is installed, source
+/// it again. For `cargo tool`, what is completed is `cargo-tool`, the same program.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
     /// The shell.

@@ -98,6 +98,7 @@ impl Cli {
     ///
     /// It may be called where a runtime is running already; [`run_async`](Self::run_async) then saves the second one.
     pub fn run(self) -> ExitCode {
+        commands::completions::answer(&self);
         let arguments: Vec<OsString> = std::env::args_os().collect();
         on_runtime(self.run_async(arguments))
     }

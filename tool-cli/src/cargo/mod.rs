@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::args::{Command, Words};
+use crate::commands;
 use crate::host::{Cli, clap_color, misused};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
@@ -59,6 +60,7 @@ struct CargoArgs {
 
 /// The program `cargo-tool`.
 pub fn main() -> ExitCode {
+    commands::completions::answer(&Cli::new().of_workspace());
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     // Cargo passes the name of the command on.
     if arguments.get(1).is_some_and(|word| word == "tool") {

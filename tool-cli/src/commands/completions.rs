@@ -1,14 +1,100 @@
-//! `completions`: what a shell offers.
+//! `completions`: what a shell offers while a line is written.
+//!
+//! The shell asks the program itself, so that it offers what is known only then: the names of tools, their flags and the values of enums.
 
 use std::io::{self, Write as _};
 
+use clap_complete::Shell;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::{Bash, CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Zsh};
+use tool_core::Registry;
+
+use super::{call, offered};
 use crate::args::Completions;
 use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
 
+/// The variable by which a shell asks: the shell's name.
+const VARIABLE: &str = "TOOL_CLI_COMPLETE";
+
+/// Commands whose argument `name` is that of a tool.
+const NAMED: [&str; 1] = ["schema"];
+
+/// Prints the script that makes a shell ask.
 pub(super) fn run(cli: &Cli, words: &Completions) -> Result<Exit, Failure> {
-    let mut text = Vec::new();
-    clap_complete::generate(words.shell, &mut cli.words(), cli.program(), &mut text);
-    io::stdout().lock().write_all(&text)?;
+    let shell: &dyn EnvCompleter = match words.shell {
+        Shell::Bash => &Bash,
+        Shell::Elvish => &Elvish,
+        Shell::Fish => &Fish,
+        Shell::PowerShell => &Powershell,
+        Shell::Zsh => &Zsh,
+        other => {
+            return Err(
+                Failure::usage(format!("there are no completions for `{other}`"))
+                    .hint("name bash, elvish, fish, powershell or zsh"),
+            );
+        }
+    };
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::usage(format!("this program has no path: {error}")))?;
+    let bin = file_name(cli);
+    let identifier: String = bin
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    let mut script = Vec::new();
+    let written = shell.write_registration(
+        VARIABLE,
+        &identifier,
+        &bin,
+        &program.to_string_lossy(),
+        &mut script,
+    );
+    written
+        .and_then(|()| io::stdout().lock().write_all(&script))
+        .map_err(|error| Failure::usage(format!("the script cannot be written: {error}")))?;
     Ok(Exit::Ok)
+}
+
+/// Answers a shell that asks, and ends the program then.
+pub(crate) fn answer(cli: &Cli) {
+    CompleteEnv::with_factory(|| words(cli))
+        .var(VARIABLE)
+        .complete();
+}
+
+/// The program's name as a word of the shell: `cargo tool` is the program `cargo-tool`.
+fn file_name(cli: &Cli) -> String {
+    cli.program().replace(' ', "-")
+}
+
+/// Every word, with the tools as words of `call`.
+fn words(cli: &Cli) -> clap::Command {
+    let words = cli.words().name(file_name(cli));
+    let Ok(registry) = cli.tools() else {
+        return words;
+    };
+    let mut words = with_calls(cli, &registry, words);
+    for command in NAMED {
+        let tools = registry.tools().iter();
+        let names: Vec<String> = tools.map(|def| def.wire_name().to_owned()).collect();
+        let candidates = move || -> Vec<CompletionCandidate> {
+            names.iter().map(CompletionCandidate::new).collect()
+        };
+        let candidates = ArgValueCandidates::new(candidates);
+        words = words.mut_subcommand(command, |command| {
+            command.mut_arg("name", |arg| arg.add(candidates))
+        });
+    }
+    words
+}
+
+fn with_calls(cli: &Cli, registry: &Registry, words: clap::Command) -> clap::Command {
+    let Ok(offered) = offered(cli, registry) else {
+        return words;
+    };
+    let tools = registry.tools().iter();
+    let seen = tools.filter(|def| offered.get(def.wire_name()).is_some());
+    let calls: Vec<clap::Command> = seen.map(call::completed).collect();
+    words.mut_subcommand("call", |command| command.subcommands(calls))
 }

@@ -11,7 +11,7 @@ use crate::screen::Screen;
 mod budget;
 mod call;
 mod check;
-mod completions;
+pub(crate) mod completions;
 mod diff;
 #[cfg(feature = "import")]
 mod import;

@@ -65,12 +65,18 @@ struct Sources {
 
 impl Sources {
     fn of(words: &New) -> Result<Self, Failure> {
-        let Some(checkout) = &words.tool_path else {
-            let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
+        if let Some(address) = &words.tool_git {
+            let address = format!("git = {}", toml::Value::from(address.as_str()));
             return Ok(Self {
-                core: version.clone(),
-                cli: version,
+                core: address.clone(),
+                cli: address,
             });
+        }
+        let Some(checkout) = &words.tool_path else {
+            return Err(Failure::usage(
+                "`tool-core` is in no registry yet, so a crate that names its version cannot be built",
+            )
+            .hint("say where it is: `--tool-path FOLDER` for a checkout, or `--tool-git URL`"));
         };
         let place = |name: &str| -> Result<String, Failure> {
             let folder = checkout.join(name);
@@ -100,6 +106,12 @@ fn fill(folder: &Path, sources: &Sources) -> std::io::Result<()> {
     if !text.contains("[dependencies]") {
         text.push_str("\n[dependencies]\n");
     }
+    // A registry takes no package without them.
+    text = text.replacen(
+        "\nedition = ",
+        "\ndescription = \"Tools that language models call.\"\nlicense = \"MIT OR Apache-2.0\"\nedition = ",
+        1,
+    );
     let Sources { core, cli } = sources;
     text = format!(
         r#"{text}tool-core = {{ {core}, default-features = false, features = ["stream"] }} # what tools are written with

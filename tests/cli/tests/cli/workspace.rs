@@ -172,6 +172,21 @@ fn wrong_places_and_names_are_told() {
     cargo_tool(at, &["lits"]).fails(2, &["lits", "list"]);
     cargo_tool(at, &["new", "fn", "--tool-path", "/nowhere"])
         .fails(2, &["/nowhere", "--tool-path"]);
+    // G7: a crate that cannot be built is made without a word
+    cargo_tool(at, &["new", "unsaid"]).fails(
+        2,
+        &["in no registry yet", "--tool-path FOLDER", "--tool-git URL"],
+    );
+    assert!(!at.join("unsaid").exists());
+    let address = "https://git.example.org/tool-core";
+    cargo_tool(at, &["new", "by-git", "--tool-git", address]).succeeds();
+    let manifest = fs::read_to_string(at.join("by-git/Cargo.toml")).unwrap();
+    let named = format!("tool-core = {{ git = \"{address}\", default-features = false");
+    assert!(manifest.contains(&named), "{manifest}");
+    // G8: a registry takes no package without them
+    for field in ["description = ", "license = "] {
+        assert!(manifest.contains(field), "{manifest}");
+    }
     new(at, "fn").fails(2, &["fn"]);
     fs::create_dir(at.join("there")).unwrap();
     new(at, "there").fails(2, &["there"]);

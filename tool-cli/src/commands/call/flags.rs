@@ -68,6 +68,11 @@ pub(super) fn read(
     Ok(arguments(&flags, &matches).map(|arguments| Said { later, arguments }))
 }
 
+/// The words after a tool's name, for a shell that completes them.
+pub(super) fn completed(def: &ToolDef) -> Command {
+    command(def, &flags_of(def.input())).no_binary_name(false)
+}
+
 /// The flag of an argument, by its JSON pointer.
 pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
     let path: Vec<String> = pointer

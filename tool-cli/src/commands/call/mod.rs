@@ -62,6 +62,11 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
     })
 }
 
+/// The words of one tool, for a shell that completes them.
+pub(super) fn completed(def: &ToolDef) -> clap::Command {
+    flags::completed(def)
+}
+
 /// Makes the call.
 async fn make(
     cli: &Cli,

@@ -1,0 +1,114 @@
+//! Completions, sourced by the shells themselves.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::process::{Command, ExitCode};
+
+use test_support::{Missing, Ran, suite};
+
+const DESK: &str = env!("CARGO_BIN_EXE_desk");
+const CARGO_TOOL: &str = env!("CARGO_BIN_EXE_cargo-tool-under-test");
+
+/// A shell, if the machine has it.
+fn shell(name: &str) -> Result<Command, Missing> {
+    let found = Command::new(name).args(["-c", "true"]).status();
+    if found.is_ok_and(|status| status.success()) {
+        return Ok(Command::new(name));
+    }
+    Err(Missing::new(format_args!(
+        "`{name}` is not installed: `apt-get install {name}`"
+    )))
+}
+
+/// Runs a script; what it prints. A line on standard error fails.
+#[track_caller]
+fn said(mut shell: Command, script: &str) -> Vec<String> {
+    let output = shell.args(["-c", script]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// What bash offers behind some words, the last of which is not finished.
+fn of_bash(program: &str, name: &str, words: &[&str]) -> Result<Vec<String>, Missing> {
+    let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let script = format!(
+        "source <({program} completions bash); COMP_WORDS=({line}); COMP_CWORD={last}; \
+         function=$(complete -p {name} | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); \
+         $function {name} \"${{COMP_WORDS[COMP_CWORD]}}\" ''; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        line = line.join(" "),
+        last = words.len() - 1,
+    );
+    Ok(said(shell("bash")?, &script))
+}
+
+// G2: bash panics, because the name `cargo tool` holds a blank
+fn bash_completes_commands_tools_flags_and_values() -> Ran {
+    let desk = |words: &[&str]| of_bash(DESK, "desk", words);
+    assert_eq!(desk(&["desk", "che"])?, ["check"]);
+    assert_eq!(desk(&["desk", "call", "count_p"])?, ["count_pages"]);
+    assert_eq!(
+        desk(&["desk", "call", "count_pages", "--pag"])?,
+        ["--pages"]
+    );
+    assert_eq!(desk(&["desk", "schema", "count_p"])?, ["count_pages"]);
+    assert_eq!(desk(&["desk", "list", "--format", "js"])?, ["json"]);
+    let tool = |words: &[&str]| of_bash(CARGO_TOOL, "cargo-tool", words);
+    assert_eq!(tool(&["cargo-tool", "che"])?, ["check"]);
+    Ok(())
+}
+
+// G2: fish finds errors of syntax in the script
+fn fish_completes_commands_tools_and_flags() -> Ran {
+    let offered = |program: &str, line: &str| {
+        let script = format!("{program} completions fish | source; complete -C '{line}'");
+        let lines = said(shell("fish")?, &script);
+        let words = lines.iter().map(|line| line.split('\t').next().unwrap());
+        Ok::<Vec<String>, Missing>(words.map(str::to_owned).collect())
+    };
+    assert_eq!(offered(DESK, "desk che")?, ["check"]);
+    assert_eq!(offered(DESK, "desk call count_p")?, ["count_pages"]);
+    assert_eq!(offered(DESK, "desk call count_pages --pag")?, ["--pages"]);
+    assert_eq!(offered(CARGO_TOOL, "cargo-tool che")?, ["check"]);
+    Ok(())
+}
+
+// G2: zsh registers the completions of `cargo tool` for `cargo`
+fn zsh_registers_the_program_and_no_other() -> Ran {
+    for (program, name) in [(DESK, "desk"), (CARGO_TOOL, "cargo-tool")] {
+        let script = format!(
+            "autoload -Uz compinit; compinit -u -D; before=\"$_comps[cargo]\"; source <({program} completions zsh); \
+             [[ \"$_comps[cargo]\" == \"$before\" ]] && whence -w \"$_comps[{name}]\""
+        );
+        let lines = said(shell("zsh")?, &script);
+        assert!(
+            lines.len() == 1 && lines[0].ends_with(": function"),
+            "{lines:?}"
+        );
+        // What its function asks the program.
+        let mut asked = Command::new(program);
+        asked
+            .args(["--", name, "che"])
+            .env("TOOL_CLI_COMPLETE", "zsh")
+            .env("_CLAP_COMPLETE_INDEX", "1")
+            .env("_CLAP_IFS", "\n");
+        let output = asked.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("check"), "{text}");
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    suite![
+        bash_completes_commands_tools_flags_and_values,
+        fish_completes_commands_tools_and_flags,
+        zsh_registers_the_program_and_no_other,
+    ]
+    .run()
+}
