@@ -7,47 +7,19 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use tool_core::{Effect, prelude::*};
+use tool_core::{Reads, Writes, prelude::*};
 
-type Notes = Arc<Mutex<BTreeMap<String, String>>>;
-
-/// Reads notes.
-#[derive(Clone)]
-pub struct Reader(Notes);
-
-/// Writes notes.
-#[derive(Clone)]
-pub struct Writer(Notes);
-
-impl FromContext for Reader {
-    const EFFECT: Effect = Effect::READ;
-
-    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
-        cx.extension::<Notes>()
-            .map(Self)
-            .ok_or_else(|| ToolError::new("this host keeps no notes"))
-    }
-}
-
-impl FromContext for Writer {
-    const EFFECT: Effect = Effect::WRITE;
-
-    fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
-        cx.extension::<Notes>()
-            .map(Self)
-            .ok_or_else(|| ToolError::new("this host keeps no notes"))
-    }
-}
+/// Notes by their titles.
+pub type Notes = Arc<Mutex<BTreeMap<String, String>>>;
 
 /// Finds a note by its title.
 #[tool(read_only)]
 pub fn find_note(
-    notes: &Reader,
+    notes: &Reads<Notes>,
     /// Title of the note.
     title: String,
 ) -> Result<String, ToolError> {
     let notes = notes
-        .0
         .lock()
         .map_err(|_| ToolError::new("the notes are broken"))?;
     notes
@@ -56,17 +28,16 @@ pub fn find_note(
         .ok_or_else(|| ToolError::new(format!("no note `{title}`")))
 }
 
-/// Writes a note. With `read_only` on it, this would not compile: `Writer` can write.
+/// Writes a note. With `read_only` on it, this would not compile: `Writes` can write.
 #[tool(idempotent)]
 pub fn write_note(
-    notes: &Writer,
+    notes: &Writes<Notes>,
     /// Title of the note.
     title: String,
     /// Its text.
     text: String,
 ) -> Result<(), ToolError> {
     notes
-        .0
         .lock()
         .map_err(|_| ToolError::new("the notes are broken"))?
         .insert(title, text);

@@ -24,6 +24,7 @@ use crate::tool::ToolDef;
 use progress::Reporter;
 use variables::Value;
 
+mod access;
 mod ask;
 mod builder;
 mod caller;
@@ -41,6 +42,7 @@ mod trace;
 mod uses;
 pub mod variables;
 
+pub use access::{Reads, Writes};
 pub use ask::{Answer, Asker, Question};
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};

@@ -9,6 +9,10 @@ use crate::args::Issue;
 use crate::redact::{Mask as _, Redactor};
 use crate::tool::VariableNeed;
 
+mod shown;
+
+pub use shown::{SHOWN_ERRORS, ShownError};
+
 /// Why a call did not give an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -140,12 +144,18 @@ impl ToolError {
         Self::foreign(error).expose()
     }
 
-    /// A foreign error that the model must not read; `?` does this for every [`std::error::Error`].
+    /// A foreign error that the model must not read; `?` does this for every [`std::error::Error`]. Those of one's own that it may read are
+    /// marked by [`derive(ToolError)`](derive@crate::ToolError).
     ///
     /// This also takes what is none, such as `anyhow::Error` and `Box<dyn Error + Send + Sync>`.
     pub fn foreign(error: impl Into<Box<dyn StdError + Send + Sync + 'static>>) -> Self {
-        let mut this = Self::with_face(ErrorKind::Failed, Face::General);
-        this.0.source = Some(error.into());
+        let error = error.into();
+        let face = match shown::text(&*error) {
+            Some(text) => Face::Own(text.into()),
+            None => Face::General,
+        };
+        let mut this = Self::with_face(ErrorKind::Failed, face);
+        this.0.source = Some(error);
         this
     }
 
@@ -280,14 +290,16 @@ impl ToolError {
     /// What the operator reads: all there is.
     pub fn operator_text(&self) -> String {
         let inner = &*self.0;
+        let source = inner.source.as_deref().map(chain);
         let mut text = match &inner.model {
+            // What was shown of the foreign error is its beginning.
+            Face::Own(own) if source.as_ref().is_some_and(|all| all.starts_with(&**own)) => {
+                String::new()
+            }
             Face::Own(_) | Face::Issues => self.model_text(),
             Face::General | Face::Source => String::new(),
         };
-        for part in [inner.operator.clone(), inner.source.as_deref().map(chain)]
-            .into_iter()
-            .flatten()
-        {
+        for part in [inner.operator.clone(), source].into_iter().flatten() {
             text.push_str(if text.is_empty() { "" } else { ": " });
             text.push_str(&part);
         }

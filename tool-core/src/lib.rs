@@ -93,8 +93,9 @@ pub use context::variables;
 pub use context::{
     Answer, ApiKeys, Asker, At, Attachment, AttachmentBody, AttachmentKind, Attachments,
     ConversationState, Deadline, FromContext, FromSecret, FromVariable, History, InstanceSlug,
-    Instances, OAuth, OAuthToken, Question, ResolveInstance, Said, SlugError, Speaker, StatePlace,
-    StateStore, TokenSource, ToolContext, ToolContextBuilder, UsedTools, Uses, UsesTool,
+    Instances, OAuth, OAuthToken, Question, Reads, ResolveInstance, Said, SlugError, Speaker,
+    StatePlace, StateStore, TokenSource, ToolContext, ToolContextBuilder, UsedTools, Uses,
+    UsesTool, Writes,
 };
 pub use context::{TraceContext, TraceContextError};
 pub use effect::{Declared, Effect};
@@ -127,5 +128,5 @@ pub use tool::{
     Approval, DefinitionParts, DynamicTool, Origin, SecretKind, SecretNeed, Tool, ToolDef,
     VariableKind, VariableNeed,
 };
-pub use tool_macros::{StrictSchema, tool};
+pub use tool_macros::{StrictSchema, ToolError, tool};
 pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetDelta, ToolsetError};

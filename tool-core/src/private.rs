@@ -39,6 +39,7 @@ pub use crate::tool::{
     VariableNeed, check_secrets, check_variables,
 };
 pub use std::borrow::Cow;
+pub use std::error::Error as StdError;
 pub use std::option::Option;
 pub use std::result::Result;
 pub use std::string::String;
@@ -47,7 +48,7 @@ pub use std::time::Duration;
 pub use tool_macros::tool_stream_inner;
 
 pub use crate::context::{FromContext, ToolContext};
-pub use crate::error::ToolError;
+pub use crate::error::{SHOWN_ERRORS, ShownError, ToolError};
 pub use crate::output::ModelOutput;
 use crate::stream::ToolStream;
 pub use crate::tool::Tool;

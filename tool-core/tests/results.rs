@@ -491,3 +491,137 @@ async fn unwritable_outputs_are_results() {
     assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Failed));
     assert!(result.error().unwrap().operator_text().contains("JSON"));
 }
+
+/// Gives the mean of some numbers.
+#[tool]
+fn mean(
+    /// The numbers.
+    values: Vec<f64>,
+) -> Mean {
+    let count = f64::from(u32::try_from(values.len()).unwrap_or(u32::MAX));
+    Mean {
+        of: vec![values.iter().sum::<f64>() / count],
+    }
+}
+
+/// A mean.
+#[derive(Serialize, StrictSchema)]
+struct Mean {
+    /// It.
+    of: Vec<f64>,
+}
+
+// H6: a float that is no number leaves as null, which the tool's own output schema refuses
+#[tokio::test]
+async fn a_float_that_is_no_number_fails_the_call() {
+    let cx = ToolContext::anonymous();
+    let call = |values: &str| ToolCall::new("1", "mean", format!(r#"{{"values":{values}}}"#));
+    let good = toolset![mean].call(call("[1.0,2.0]"), &cx).await;
+    assert_eq!(good.model_text(), r#"{"of":[1.5]}"#);
+    let bad = toolset![mean].call(call("[]"), &cx).await;
+    let told = bad.error().unwrap().model_text();
+    assert!(
+        told.contains("no number for `/of/0` of the result"),
+        "{told}"
+    );
+    assert!(bad.output().is_none());
+}
+
+/// Errors of a shop.
+#[derive(Debug, ToolError)]
+enum ShopError {
+    #[shown]
+    Unknown {
+        order: u32,
+    },
+    #[shown]
+    Closed,
+    Database(std::io::Error),
+    #[shown]
+    Refused(std::io::Error),
+}
+
+impl std::fmt::Display for ShopError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unknown { order } => write!(f, "there is no order {order}"),
+            Self::Closed => f.write_str("the shop is closed"),
+            Self::Database(_) => f.write_str("the database failed"),
+            Self::Refused(_) => f.write_str("the bank refused"),
+        }
+    }
+}
+
+impl std::error::Error for ShopError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Database(cause) | Self::Refused(cause) => Some(cause),
+            _ => None,
+        }
+    }
+}
+
+/// An error that is shown whatever it is.
+#[derive(Debug, ToolError)]
+#[shown]
+struct Full {
+    seats: u32,
+}
+
+impl std::fmt::Display for Full {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "all {} seats are taken", self.seats)
+    }
+}
+
+impl std::error::Error for Full {}
+
+/// Fails in one of these ways.
+#[tool]
+async fn order(
+    /// The way.
+    way: u8,
+) -> Result<String, ShopError> {
+    let cause = || std::io::Error::other("password=x");
+    Err(match way {
+        0 => ShopError::Unknown { order: 7 },
+        1 => ShopError::Closed,
+        2 => ShopError::Database(cause()),
+        _ => ShopError::Refused(cause()),
+    })
+}
+
+// G5: each variant of an error type of one's own is hidden from the model
+#[tokio::test]
+async fn an_error_type_says_which_of_its_errors_the_model_reads() {
+    for (way, shown) in [
+        (0, Some("there is no order 7")),
+        (1, Some("the shop is closed")),
+        (2, None),
+        (3, Some("the bank refused")),
+    ] {
+        let call = ToolCall::new("1", "order", format!(r#"{{"way":{way}}}"#));
+        let result = toolset![order].call(call, &ToolContext::anonymous()).await;
+        let error = result.error().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Failed);
+        match shown {
+            Some(text) => assert_eq!(error.model_text(), text),
+            None => assert!(error.model_text().contains("its cause is not shown here")),
+        }
+        // Causes are the operator's, each text once.
+        assert!(!error.model_text().contains("password"), "{way}");
+        let operator = error.operator_text();
+        assert_eq!(operator.contains("password"), way > 1, "{operator}");
+        assert_eq!(
+            operator.matches("the bank refused").count(),
+            usize::from(way == 3)
+        );
+    }
+    assert_eq!(
+        ToolError::from(Full { seats: 9 }).model_text(),
+        "all 9 seats are taken"
+    );
+    // Others are hidden as before, and so is one of these that another error holds.
+    let other = ToolError::from(std::io::Error::other(ShopError::Closed));
+    assert!(!other.model_text().contains("closed"));
+}

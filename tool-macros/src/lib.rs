@@ -6,6 +6,7 @@ mod constraint;
 mod derive;
 mod docs;
 mod errors;
+mod failure;
 mod json;
 mod paths;
 mod serde_attr;
@@ -20,6 +21,13 @@ mod words;
 #[proc_macro_derive(StrictSchema, attributes(schema, serde))]
 pub fn derive_strict_schema(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive::derive(input.into()).into()
+}
+
+/// Lets the model read some errors of a type of one's own.
+#[doc = include_str!("../docs/tool_error.md")]
+#[proc_macro_derive(ToolError, attributes(shown, schema))]
+pub fn derive_tool_error(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    failure::derive(input.into()).into()
 }
 
 /// Makes a fn a tool: registered, strictly typed, checked by the compiler.

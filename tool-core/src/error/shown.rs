@@ -1,0 +1,41 @@
+//! Errors of types that say which of them the model may read.
+
+use std::error::Error as StdError;
+
+use linkme::distributed_slice;
+
+/// What `#[derive(ToolError)]` writes down for a type: whether an error is shown, where it is of the type.
+#[doc(hidden)]
+pub struct ShownError(Option<fn(&(dyn StdError + 'static)) -> Option<bool>>);
+
+impl ShownError {
+    /// Puts a type into the list.
+    #[doc(hidden)]
+    pub const fn new(shown: fn(&(dyn StdError + 'static)) -> Option<bool>) -> Self {
+        Self(Some(shown))
+    }
+}
+
+/// Every type that has the derive; see [`TOOLS`](crate::private::TOOLS) for its name.
+#[doc(hidden)]
+#[distributed_slice]
+pub static TOOL_CORE_0_1_SHOWN_ERRORS: [ShownError];
+
+pub use TOOL_CORE_0_1_SHOWN_ERRORS as SHOWN_ERRORS;
+
+/// An empty slice has no section, and linkers differ in what they make of that.
+#[distributed_slice(TOOL_CORE_0_1_SHOWN_ERRORS)]
+#[allow(
+    unsafe_code,
+    reason = "linkme places it in a section of its own, which the lint counts as unsafe"
+)]
+static SENTINEL: ShownError = ShownError(None);
+
+/// The text of an error that the model may read.
+pub(super) fn text(error: &(dyn StdError + Send + Sync + 'static)) -> Option<String> {
+    let is_shown = TOOL_CORE_0_1_SHOWN_ERRORS
+        .iter()
+        .filter_map(|of| of.0)
+        .find_map(|of| of(error))?;
+    is_shown.then(|| error.to_string())
+}

@@ -1,0 +1,101 @@
+//! `#[derive(ToolError)]`: which errors of a type the model may read.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote};
+use syn::{Attribute, Data, DeriveInput, Ident};
+
+use crate::errors::Errors;
+use crate::paths::Paths;
+
+/// The attribute of what the model may read.
+const SHOWN: &str = "shown";
+
+/// An entry in the list of error types that are shown in part. A list, because `ToolError` is made from every error by one impl, beside
+/// which a type cannot have its own.
+pub(crate) fn derive(input: TokenStream) -> TokenStream {
+    let input: DeriveInput = match syn::parse2(input) {
+        Ok(input) => input,
+        Err(error) => return error.into_compile_error(),
+    };
+    let errors = Errors::new();
+    let shown = shown(&input, &errors);
+    if let Err(told) = errors.finish() {
+        return told.into_compile_error();
+    }
+    let private = Paths::of(&input.attrs).private();
+    let name = &input.ident;
+    let is_shown = match shown {
+        Shown::Whole => quote!(true),
+        Shown::Variants(variants) => {
+            quote!(::core::matches!(__error, #(#name::#variants { .. })|*))
+        }
+    };
+    quote! {
+        const _: () = {
+            fn __shown(
+                __error: &(dyn #private::StdError + 'static),
+            ) -> ::core::option::Option<::core::primitive::bool> {
+                let __error = __error.downcast_ref::<#name>()?;
+                ::core::option::Option::Some(#is_shown)
+            }
+            #[#private::linkme::distributed_slice(#private::SHOWN_ERRORS)]
+            #[linkme(crate = #private::linkme)]
+            static __TOOL_CORE_SHOWN: #private::ShownError = #private::ShownError::new(__shown);
+        };
+    }
+}
+
+/// What of a type is shown.
+enum Shown<'a> {
+    Whole,
+    Variants(Vec<&'a Ident>),
+}
+
+fn shown<'a>(input: &'a DeriveInput, errors: &Errors) -> Shown<'a> {
+    if !input.generics.params.is_empty() {
+        errors.at(
+            &input.generics,
+            "an error type with parameters cannot be told apart where a call fails, make a type without them, or call `ToolError::shown` where it is made",
+        );
+    }
+    let whole = marked(&input.attrs, errors);
+    let Data::Enum(data) = &input.data else {
+        if !whole {
+            errors.at(
+                &input.ident,
+                "nothing of this error is shown: write `#[shown]` above the type, or leave `ToolError` out of the derive",
+            );
+        }
+        return Shown::Whole;
+    };
+    if whole {
+        return Shown::Whole;
+    }
+    let variants: Vec<&Ident> = data
+        .variants
+        .iter()
+        .filter(|variant| marked(&variant.attrs, errors))
+        .map(|variant| &variant.ident)
+        .collect();
+    if variants.is_empty() {
+        errors.at(
+            &input.ident,
+            "no error of this type is shown: write `#[shown]` above the variants that a model may read, or above the type for all of them",
+        );
+    }
+    Shown::Variants(variants)
+}
+
+fn marked(attrs: &[Attribute], errors: &Errors) -> bool {
+    let mut all = attrs.iter().filter(|attr| attr.path().is_ident(SHOWN));
+    let Some(attr) = all.next() else {
+        return false;
+    };
+    if attr.meta.require_path_only().is_err() {
+        errors.at(
+            attr.meta.to_token_stream(),
+            "`#[shown]` takes no words: the model reads what `Display` writes",
+        );
+    }
+    true
+}
