@@ -77,9 +77,12 @@ pub(super) async fn fetch(
         .on(repository)
         .writes()
         .fetches_from(&folder);
-    session.succeed(there).await?;
-    session.succeed(here).await?;
-    session.blocking(|_| folder.remove()).await
+    let mut fetched = session.succeed(there).await;
+    if fetched.is_ok() {
+        fetched = session.succeed(here).await;
+    }
+    session.blocking(|_| folder.remove()).await?;
+    fetched.map(drop)
 }
 
 fn command<'a>(from: impl Into<OsString>, source: &str, target: &str) -> Command<'a> {

@@ -122,7 +122,7 @@ pub(super) async fn push(
         .arg(format!("{local}:{local}"))
         .on(&own)
         .reaches(&folder, remote);
-    let output = session.run(command).await?;
+    let output = session.run(command).await;
     session.blocking(|_| folder.remove()).await?;
-    Ok(output)
+    output
 }
