@@ -511,7 +511,7 @@ struct Mean {
     of: Vec<f64>,
 }
 
-// H6: a float that is no number leaves as null, which the tool's own output schema refuses
+// H6: a float that is not a number leaves as null, which the tool's own output schema refuses
 #[tokio::test]
 async fn a_float_that_is_no_number_fails_the_call() {
     let cx = ToolContext::anonymous();

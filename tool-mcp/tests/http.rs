@@ -525,7 +525,7 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
     assert!(told.contains("too many sessions"), "{told}");
     // The newer wire has no sessions.
     assert_eq!(web.modern(&[], "tools/list", json!({})).await.status, 200);
-    // One that its client ends makes room, and so does one that nobody uses.
+    // A session that its client ends makes room, and so does an idle session.
     let ended = web
         .send("DELETE", "/mcp", &[("mcp-session-id", &first)], "")
         .await;
@@ -543,7 +543,7 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
 async fn sessions_of_others_are_forgotten_and_not_mixed_up() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     let mut last = String::new();
-    // More than are kept before those that are over are forgotten.
+    // More sessions than are noted before those that have ended are forgotten.
     for _ in 0..200 {
         last = web.session(&[]).await;
         let ended = web

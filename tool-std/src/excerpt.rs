@@ -1,4 +1,4 @@
-//! Text that somebody else wrote.
+//! Text from outside: of pages, headers, commits and search engines.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tool_core::StrictSchema;
 use tool_core::schema::Schema;
 
-/// Text that somebody outside wrote, such as a page's title or a commit's author: at most `MOST` characters of it.
+/// Text from outside, such as a page's title or the name of a commit's author: at most `MOST` characters of it.
 ///
-/// Whoever writes a page, a header or a commit decides how long its parts are. Results hold such parts as excerpts, so that none of them
+/// The author of a page, a header or a commit decides how long its parts are. Results hold such parts as excerpts, so that none of them
 /// fills a model's context. A text that is longer ends with `…`, which counts as one of the characters. In JSON it is a string.
 ///
 /// ```

@@ -17,9 +17,6 @@ use crate::outcome::{Exit, Failure};
 /// The variable by which a shell asks: the shell's name.
 const VARIABLE: &str = "TOOL_CLI_COMPLETE";
 
-/// Commands whose argument `name` is that of a tool.
-const NAMED: [&str; 1] = ["schema"];
-
 /// Prints the script that makes a shell ask.
 pub(super) fn run(cli: &Cli, words: &Completions) -> Result<Exit, Failure> {
     let shell: &dyn EnvCompleter = match words.shell {
@@ -68,25 +65,20 @@ fn file_name(cli: &Cli) -> String {
     cli.program().replace(' ', "-")
 }
 
-/// Every word, with the tools as words of `call`.
+/// Every word, with the tools as words of `call` and their names as those of `schema`.
 fn words(cli: &Cli) -> clap::Command {
     let words = cli.words().name(file_name(cli));
     let Ok(registry) = cli.tools() else {
         return words;
     };
-    let mut words = with_calls(cli, &registry, words);
-    for command in NAMED {
-        let tools = registry.tools().iter();
-        let names: Vec<String> = tools.map(|def| def.wire_name().to_owned()).collect();
-        let candidates = move || -> Vec<CompletionCandidate> {
-            names.iter().map(CompletionCandidate::new).collect()
-        };
-        let candidates = ArgValueCandidates::new(candidates);
-        words = words.mut_subcommand(command, |command| {
-            command.mut_arg("name", |arg| arg.add(candidates))
-        });
-    }
-    words
+    let tools = registry.tools().iter();
+    let names: Vec<String> = tools.map(|def| def.wire_name().to_owned()).collect();
+    let candidates = ArgValueCandidates::new(move || -> Vec<CompletionCandidate> {
+        names.iter().map(CompletionCandidate::new).collect()
+    });
+    with_calls(cli, &registry, words).mut_subcommand("schema", |command| {
+        command.mut_arg("name", |arg| arg.add(candidates))
+    })
 }
 
 fn with_calls(cli: &Cli, registry: &Registry, words: clap::Command) -> clap::Command {

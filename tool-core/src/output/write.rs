@@ -29,7 +29,7 @@ const NOT_FINITE: &str = "a float that is infinite or not a number";
 pub(crate) enum Unwritten {
     /// A float at this JSON pointer is infinite or not a number.
     NotFinite(String),
-    /// The type's own `Serialize` fails, or a key of a map is no text.
+    /// The type's own `Serialize` fails, or a key of a map is not text.
     Other(Error),
 }
 

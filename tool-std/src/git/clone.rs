@@ -196,18 +196,16 @@ impl Published {
             kept: false,
         };
         clone.record(&parts.settings, repo, token, from)?;
-        let mut moved = from.rename(SITE, &clone.parent, &clone.folder);
-        for _ in 0..10 {
-            match moved {
+        let mut tries = 0..10;
+        loop {
+            match from.rename(SITE, &clone.parent, &clone.folder) {
                 // Another call has just removed the owner's empty folder.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && tries.next().is_some() => {
                     clone.parent = owner_folder(&clone.workspace, repo)?;
-                    moved = from.rename(SITE, &clone.parent, &clone.folder);
                 }
                 moved => return moved.map(|()| clone),
             }
         }
-        moved.map(|()| clone)
     }
 
     /// Writes down what the host keeps of it.

@@ -13,9 +13,9 @@ use crate::Excerpt;
 pub struct Commit {
     /// Its hash.
     pub commit: String,
-    /// Who wrote it, at most 200 characters of the name.
+    /// The name of its author, at most 200 characters of it.
     pub author: Excerpt<200>,
-    /// Their e-mail address, at most 200 characters of it.
+    /// The e-mail address of its author, at most 200 characters of it.
     pub email: Excerpt<200>,
     /// When, in ISO 8601.
     pub date: String,

@@ -46,7 +46,7 @@ struct Inner {
     parent: Dir,
     suffix: String,
     path: PathBuf,
-    /// The token that is lent to the call goes with the folder.
+    /// The token that is lent to the call is removed with the folder.
     state: State,
 }
 
@@ -130,7 +130,7 @@ impl Drop for PrivateFolder {
                 std::thread::sleep(Duration::from_millis(50));
             }
         });
-        // Without a thread it goes with the next sweep.
+        // Without a thread, the next sweep removes it.
         if let Err(error) = removal {
             tracing::warn!(target: "tool_std::git", %error, "a folder of git was not removed");
         }

@@ -82,7 +82,7 @@ const TOLD: [&str; 16] = [
     "x-total-count",
 ];
 
-/// Most headers that are told.
+/// Most headers that a result holds.
 const MOST_TOLD: usize = 50;
 
 /// The headers that a model wants, and the names of those that are not sent. `injected` is where the secret goes.

@@ -16,7 +16,7 @@ use crate::Excerpt;
 /// Most links that are told.
 const MOST_LINKS: usize = 100;
 
-/// The longest URL of a link that is told, in bytes. A part of a URL leads elsewhere, so longer ones are left out.
+/// The longest URL of a link in a result, in bytes. A part of a URL leads elsewhere, so longer ones are left out.
 pub(super) const LONGEST_URL: usize = 2_000;
 
 /// Where a page says its charset, if it does.

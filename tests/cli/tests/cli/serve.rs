@@ -174,7 +174,7 @@ fn a_call_that_runs_has_its_result_after_sigterm() {
         call.len()
     )
     .unwrap();
-    // The call runs when its first step is told.
+    // The call runs once its first step has arrived.
     let mut answer = BufReader::new(stream);
     let mut heard = String::new();
     while !heard.contains("notifications/progress") {

@@ -20,7 +20,7 @@ fn races() -> usize {
     said.map_or(50, |rounds| rounds.parse().unwrap())
 }
 
-/// A program that runs in the workspace until it is told to stop.
+/// A program that runs in the workspace until the file `stop` is there.
 struct Attack {
     stop: PathBuf,
     runs: tokio::task::JoinHandle<Value>,

@@ -69,7 +69,7 @@ pub(super) fn read(
 }
 
 /// The words after a tool's name, for a shell that completes them.
-pub(super) fn completed(def: &ToolDef) -> Command {
+pub(in crate::commands) fn completed(def: &ToolDef) -> Command {
     command(def, &flags_of(def.input())).no_binary_name(false)
 }
 

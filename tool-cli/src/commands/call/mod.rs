@@ -27,6 +27,7 @@ mod form;
 mod progress;
 mod show;
 
+pub(super) use flags::completed;
 use form::Terminal;
 use progress::{Bar, Progress};
 
@@ -60,11 +61,6 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
         screen.fail(&failure);
         Ok(failure.exit)
     })
-}
-
-/// The words of one tool, for a shell that completes them.
-pub(super) fn completed(def: &ToolDef) -> clap::Command {
-    flags::completed(def)
 }
 
 /// Makes the call.

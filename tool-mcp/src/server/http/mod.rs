@@ -120,8 +120,8 @@ impl HttpOptions {
         self
     }
 
-    /// Most sessions of the older wire that are open at once; 4,000 where nothing is said. A session takes about 50 KiB. Whoever wants to
-    /// begin another one gets the status 503 and `Retry-After`.
+    /// Most sessions of the older wire that are open at once; 4,000 where nothing is said. A session takes about 50 KiB. A client that
+    /// begins another one gets the status 503 and `Retry-After`.
     pub fn most_sessions(mut self, sessions: usize) -> Self {
         self.most_sessions = sessions;
         self
@@ -163,7 +163,7 @@ impl<H: ServerHandler> Composed<H> {
         self.routes(options, CancellationToken::new(), Arc::default())
     }
 
-    /// Serves HTTP at an address until the program is told to end ([`shutdown_signal`]), and then ends in an orderly way, as
+    /// Serves HTTP at an address until the program receives a signal to end ([`shutdown_signal`]), and then ends in an orderly way, as
     /// [`serve_http_until`](Self::serve_http_until) does.
     pub async fn serve_http(
         &self,

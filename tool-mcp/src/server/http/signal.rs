@@ -1,6 +1,6 @@
 //! The signals that end a server.
 
-/// Waits until the program is told to end: by ctrl-c, and on Unix also by `SIGTERM`, which containers, systemd and `kill` send.
+/// Waits until the program receives a signal to end: ctrl-c, and on Unix also `SIGTERM`, which containers, systemd and `kill` send.
 ///
 /// Where no handler can be installed, it waits for the others, and forever where there is none.
 ///
