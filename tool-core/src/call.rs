@@ -87,6 +87,9 @@ pub struct CallResult {
     /// The call has stopped before its body, so that approvals of it, and of calls that it made before, may still be open.
     #[cfg(feature = "host")]
     pub(crate) stopped: bool,
+    /// The call is refused, and the ledger has no row of it.
+    #[cfg(feature = "host")]
+    pub(crate) unbegun: bool,
     pub(crate) replayed: bool,
     /// The id or the name holds a secret.
     pub(crate) secret_label: bool,
@@ -128,6 +131,8 @@ impl CallResult {
             undecided: false,
             #[cfg(feature = "host")]
             stopped: false,
+            #[cfg(feature = "host")]
+            unbegun: false,
             replayed: false,
         }
     }

@@ -46,12 +46,14 @@ mod steps;
 pub(crate) mod stored;
 mod telemetry;
 mod typed;
+#[cfg(feature = "host")]
+mod unbegun;
 
 #[cfg(feature = "host")]
 pub use blocking::BlockingPool;
 pub use blocking::blocking;
 #[cfg(feature = "host")]
-pub(crate) use claim::{Before, begun, close_unbegun};
+pub(crate) use claim::{Before, begun};
 pub(crate) use drive::finish;
 pub(crate) use guard::panic_text;
 pub(crate) use prepared::{Prepared, check, check_variables, decode};
@@ -66,6 +68,8 @@ use steps::{Found, Landing, Left, Running};
 #[cfg(feature = "host")]
 pub use steps::{Permitted, Ran};
 pub(crate) use typed::invoke;
+#[cfg(feature = "host")]
+pub(crate) use unbegun::{close_approved, close_refused};
 
 /// The right to start a run. Only this crate makes one, so that nobody else calls a [`Start`](crate::tool::Start).
 #[doc(hidden)]

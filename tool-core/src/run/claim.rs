@@ -12,7 +12,6 @@ use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::approval::{Approval, Spent};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, ask, canonical, hash};
 use crate::store::{
@@ -170,8 +169,13 @@ pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Bef
 }
 
 fn arguments_hash(prepared: &Prepared) -> String {
-    let arguments = canonical::canonical(prepared.arguments());
-    hash::sha256(&[arguments.as_deref().unwrap_or_else(|| prepared.arguments())])
+    hash_of(prepared.arguments())
+}
+
+/// The hash by which the ledger tells the arguments of a call.
+pub(super) fn hash_of(arguments: &str) -> String {
+    let canonical = canonical::canonical(arguments);
+    hash::sha256(&[canonical.as_deref().unwrap_or(arguments)])
 }
 
 /// The audit's row that a claim needs.
@@ -289,53 +293,6 @@ fn intent(ledger: &Ledger, prepared: &Prepared) -> Result<Intent, ToolError> {
         at: now,
         lease_until: now.plus(ledger.lease),
     })
-}
-
-/// Closes the key of a call that its used approval could still begin: the process that used it has not begun the call, or the call has
-/// given its claim back. The row says that there was no effect, and answers with `result` whenever the call comes again.
-///
-/// Conflict where the call begins at this moment.
-pub(crate) async fn close_unbegun(
-    gate: &Gate,
-    spent: &Approval<Spent>,
-    result: Option<String>,
-) -> Result<(), StoreError> {
-    let Some(ledger) = gate.ledger() else {
-        return Ok(());
-    };
-    let request = spent.request();
-    let key = request.identity.key();
-    if ledger.store.get(&key).await?.is_some() {
-        return Ok(());
-    }
-    let now = Timestamp::now();
-    let intent = Intent {
-        identity: request.identity.clone(),
-        earlier: None,
-        call: request.call.clone(),
-        agent: request.agent.clone(),
-        thread: request.thread.clone(),
-        tool: request.tool.clone(),
-        contract: request.contract.clone(),
-        principal: request.principal.clone(),
-        arguments_hash: hash::sha256(&[spent.arguments()]),
-        owner: ledger.run(),
-        at: now,
-        lease_until: now.plus(ledger.lease),
-    };
-    let owner = intent.owner.clone();
-    if let store::Begun::Replay(_) = ledger.store.begin(intent, None).await? {
-        return Err(StoreError::Conflict(
-            "the approved call begins at this moment".to_owned(),
-        ));
-    }
-    let end = EffectEnd {
-        state: EffectState::Failed,
-        result,
-        at: now,
-        released: false,
-    };
-    ledger.store.end(&key, &owner, end).await.map(drop)
 }
 
 pub(super) fn unavailable(error: &StoreError) -> ToolError {

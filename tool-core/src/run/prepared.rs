@@ -159,6 +159,8 @@ fn closed(
         undecided: false,
         #[cfg(feature = "host")]
         stopped: false,
+        #[cfg(feature = "host")]
+        unbegun: false,
         replayed: false,
     }
 }

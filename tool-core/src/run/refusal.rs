@@ -213,12 +213,14 @@ pub(crate) async fn refuse(
         Some((_, Err(_))) | None => Refusal::Stands(error),
     };
     let is_undecided = matches!(refusal, Refusal::Undecided(_));
+    let is_unbegun = gate.is_some() && !is_undecided;
     let error = match refusal {
         Refusal::Before(before) => return answered(call.clone(), cx, before),
         Refusal::Stands(error) | Refusal::Undecided(error) => error,
     };
     let mut result = CallResult::refused_in(cx, call.clone(), error);
     result.undecided = is_undecided;
+    result.unbegun = is_unbegun;
     result.stopped = true;
     result
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use futures::stream::StreamExt as _;
 
-use super::held::Halt;
+use super::held::{Halt, Held};
 use super::message::{StoredCall, leaves_approvals};
-use super::{StoredMessage, Turns, tell};
+use super::{StoredMessage, TurnError, Turns, tell};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::{Behind, Deferred, Filing, ToolContext};
 use crate::error::{ErrorKind, ToolError};
@@ -83,6 +83,30 @@ pub(super) async fn withdraw_approvals(
     }
     let withdrawn = ask::withdraw_all(gate, approvals, &call.id(), cx, result).await;
     withdrawn.map_err(|error| StoreError::Unavailable(error.operator_text().into()))
+}
+
+/// Whether a result may be stored: not the refusal of a call that another run of its message has begun since the ledger was asked.
+///
+/// A run that continues a message does not know which earlier run still goes on, so the ledger closes the key of the call: no such run
+/// begins it after the refusal is stored. The first run of a message only looks whether another one has taken it over.
+pub(super) async fn is_final(
+    tools: &Toolset,
+    call: &StoredCall<'_>,
+    result: &CallResult,
+    cx: &ToolContext,
+    held: &Held,
+    continues: bool,
+) -> Result<bool, TurnError> {
+    let Some(gate) = tools.gate().filter(|_| result.unbegun) else {
+        return Ok(true);
+    };
+    if !continues {
+        return Ok(held.check(cx, tools).await? != Some(Halt::Lost));
+    }
+    let (tool, cx) = (tools.get(&call.call.name), call.context(cx));
+    let closed = run::close_refused(gate, tool, call.call, &cx, result).await;
+    let failed = |error: ToolError| StoreError::Unavailable(error.operator_text().into());
+    closed.map(|()| true).map_err(|error| failed(error).into())
 }
 
 impl Turns {

@@ -32,7 +32,7 @@ mod thread;
 mod user;
 mod watch;
 
-use call::{Ended, Filed, Making, withdraw_approvals};
+use call::{Ended, Filed, Making, is_final, withdraw_approvals};
 pub use drive::{Model, Outcome, Request};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
@@ -460,6 +460,13 @@ impl Turns {
                     continue;
                 }
                 withdraw_approvals(tools, call, &result, cx, continues).await?;
+                let is_final = is_final(tools, call, &result, cx, held, continues).await;
+                if !matches!(is_final, Ok(true)) {
+                    self.store_late(thread, stored, &mut late, &mut results)
+                        .await?;
+                    is_final?;
+                    return Ok(Turn::Busy(held.id().clone()));
+                }
                 if filed.deferred.is_some() {
                     late.push(LateResult {
                         call,

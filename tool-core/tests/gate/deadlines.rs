@@ -72,14 +72,6 @@ impl EffectLedger for Stuck {
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         self.pass("begin", self.store.begin(intent, audit))
     }
-    fn renew<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        until: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        self.store.renew(key, owner, until)
-    }
     fn end<'a>(
         &'a self,
         key: &'a CallKey,
@@ -91,25 +83,7 @@ impl EffectLedger for Stuck {
     fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
         self.pass("get", EffectLedger::get(&self.store, key))
     }
-    fn resolve<'a>(
-        &'a self,
-        key: &'a CallKey,
-        resolution: Resolution,
-        operator: &'a str,
-        now: Timestamp,
-    ) -> StoreFuture<'a, EffectRow> {
-        self.store.resolve(key, resolution, operator, now)
-    }
-    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
-        self.store.sweep(scope, now)
-    }
-    fn list<'a>(
-        &'a self,
-        scope: Scope<'a>,
-        state: Option<EffectState>,
-    ) -> StoreFuture<'a, Vec<EffectRow>> {
-        EffectLedger::list(&self.store, scope, state)
-    }
+    pass_on!(self => self.store; renew resolve sweep list);
 }
 
 impl ApprovalStore for Stuck {

@@ -11,6 +11,9 @@
     reason = "tests read the real clock and spawn their own tasks"
 )]
 
+#[macro_use]
+mod passing;
+
 mod approvals;
 mod audit;
 mod boot;

@@ -1,12 +1,15 @@
 //! Results that say that a call was not run: only of a call that has not run, and that nobody can run later.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+use tokio::sync::Notify;
 use tool_core::limits::{Limit, Limits};
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::*;
-use tool_core::turn::{Arrival, ModelMessage, StoredMessage, Turn, Turns};
+use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, StoredMessage, Turn, Turns};
 use tool_core::{
     Approvals, Audit, CancellationToken, DynamicTool, Effect, ErrorKind, Gate, GateBuilder, Rules,
     Ticket, Uses,
@@ -153,44 +156,10 @@ impl EffectLedger for Unread {
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         self.0.begin(intent, audit)
     }
-    fn renew<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        until: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        self.0.renew(key, owner, until)
-    }
-    fn end<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        end: EffectEnd,
-    ) -> StoreFuture<'a, Ended> {
-        self.0.end(key, owner, end)
-    }
     fn get<'a>(&'a self, _: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
         Box::pin(async { Err(StoreError::Unavailable("it is away".into())) })
     }
-    fn resolve<'a>(
-        &'a self,
-        key: &'a CallKey,
-        resolution: Resolution,
-        operator: &'a str,
-        now: Timestamp,
-    ) -> StoreFuture<'a, EffectRow> {
-        self.0.resolve(key, resolution, operator, now)
-    }
-    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
-        self.0.sweep(scope, now)
-    }
-    fn list<'a>(
-        &'a self,
-        scope: Scope<'a>,
-        state: Option<EffectState>,
-    ) -> StoreFuture<'a, Vec<EffectRow>> {
-        EffectLedger::list(&self.0, scope, state)
-    }
+    pass_on!(self => self.0; renew end resolve sweep list);
 }
 
 // A6, A9: a stopped turn that cannot read the ledger leaves the call open
@@ -714,6 +683,168 @@ async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
         }
         assert_eq!(host.mailbox.sent(), 0);
     }
+}
+
+/// A ledger that takes its time before it begins a call.
+#[derive(Clone)]
+struct Late {
+    store: MemoryStore,
+    asked: Arc<Notify>,
+    goes_on: Arc<Notify>,
+}
+
+impl Late {
+    fn new(store: &MemoryStore) -> Self {
+        Self {
+            store: store.clone(),
+            asked: Arc::default(),
+            goes_on: Arc::default(),
+        }
+    }
+}
+
+impl EffectLedger for Late {
+    fn is_durable(&self) -> bool {
+        false
+    }
+    fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
+        Box::pin(async move {
+            self.asked.notify_one();
+            self.goes_on.notified().await;
+            self.store.begin(intent, audit).await
+        })
+    }
+    pass_on!(self => self.store; renew end get resolve sweep list);
+}
+
+// A3, N10: a run that does not know yet that it has lost the thread begins a call of which the model has read that it was not run
+#[tokio::test]
+async fn call_does_not_begin_after_a_later_run_has_refused_it() {
+    for refusal in REFUSALS {
+        for call in [sends("a", false), outer("send_both", false)] {
+            let host = Host::new();
+            let message = record(&host, [call.clone()]).await;
+            let late = Late::new(&host.store);
+            let tools = all().build().unwrap().open();
+            let tools = tools.through(&gate(&host.store).ledger(late.clone()).build());
+            let first = CallId::in_thread(message.thread(), message.seq(), 0);
+            let cx = caller(&host, "ann", "clerk").tools(&tools).build();
+            let cx = cx.for_call(first.clone());
+            let beginning = tokio::spawn(async move { tools.call(call, &cx).await });
+            late.asked.notified().await;
+            let told = texts(refused(&host, &message, refusal).await);
+            late.goes_on.notify_one();
+            let result = beginning.await.unwrap();
+            assert_eq!([result.model_text()], told[..], "{refusal:?}");
+            assert_eq!(host.mailbox.sent(), 0, "{refusal:?}");
+            let row = EffectLedger::get(&host.store, &first.key()).await.unwrap();
+            assert_eq!(row.unwrap().state, EffectState::Failed, "{refusal:?}");
+        }
+    }
+}
+
+// A3, N10: a call begins in one run while a later run refuses it, so that the later one must not say that it was not run
+#[tokio::test]
+async fn call_that_begins_while_it_is_refused_stays_open() {
+    let host = Host::new();
+    let message = record(&host, [sends("a", false)]).await;
+    let first = CallId::in_thread(message.thread(), message.seq(), 0);
+    let late = Late::new(&host.store);
+    let tools = toolset![count].through(&gate(&host.store).ledger(late.clone()).build());
+    let (turns, cx) = (Turns::new(host.store.clone()), ann(&host));
+    let mut refusing = {
+        let (message, cx) = (message.clone(), cx.clone());
+        tokio::spawn(async move { turns.run(&tools, &message, &cx).await })
+    };
+    tokio::select! {
+        () = late.asked.notified() => {}
+        refused = &mut refusing => panic!("{refused:?}"),
+    }
+    let others = toolset![parcel].through(&gate(&host.store).build());
+    let ran = others.call(sends("a", false), &cx.for_call(first)).await;
+    assert!(!ran.is_error(), "{ran:?}");
+    late.goes_on.notify_one();
+    let refused = refusing.await.unwrap();
+    assert!(
+        matches!(refused, Err(tool_core::turn::TurnError::Store(_))),
+        "{refused:?}"
+    );
+    assert_eq!(stored(&host).await, 1);
+    assert_eq!(texts(run(&host, &others, &message, &cx).await), ["1"]);
+    assert_eq!(host.mailbox.sent(), 1);
+}
+
+/// A ledger that has read a row before it answers late.
+struct LateAnswer(Late);
+
+impl EffectLedger for LateAnswer {
+    fn is_durable(&self) -> bool {
+        false
+    }
+    fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
+        self.0.store.begin(intent, audit)
+    }
+    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
+        Box::pin(async move {
+            let row = EffectLedger::get(&self.0.store, key).await;
+            self.0.asked.notify_one();
+            self.0.goes_on.notified().await;
+            row
+        })
+    }
+    pass_on!(self => self.0.store; renew end resolve sweep list);
+}
+
+/// A model that sends a parcel.
+struct Sends;
+
+impl Model for Sends {
+    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+        let message = ModelMessage::calls([sends("a", false)]);
+        Box::pin(std::future::ready(Ok(message)))
+    }
+}
+
+// A3, N10: a drive that has lost its run stores that a call was not run, which the later run has begun
+#[tokio::test]
+async fn drive_that_has_lost_its_run_refuses_nothing() {
+    let host = Host::new();
+    let late = Late::new(&host.store);
+    let slow = gate(&host.store).ledger(LateAnswer(late.clone())).build();
+    let tools = toolset![count].through(&slow);
+    let (turns, cx) = (Turns::new(host.store.clone()), ann(&host));
+    turns.say("Send it.", &cx).await.unwrap();
+    let mut driving = tokio::spawn({
+        let (turns, cx) = (turns.clone(), cx.clone());
+        async move { turns.drive(&mut Sends, |_| tools.clone(), &cx).await }
+    });
+    tokio::select! {
+        () = late.asked.notified() => {}
+        ended = &mut driving => panic!("{ended:?}"),
+    }
+    // Another host takes the run over and begins the call.
+    let run = host
+        .store
+        .list_runs(Scope::All, &RunFilter::default())
+        .await;
+    let run = run.unwrap().remove(0);
+    let end = RunEnd {
+        cause: RunCause::Interrupted,
+        at: Timestamp::now(),
+        progress: run.progress,
+    };
+    host.store.end_run(&run.id, &run.owner, end).await.unwrap();
+    let call = CallId::in_thread(&thread("th-1"), 2, 0);
+    let others = toolset![parcel].through(&gate(&host.store).build());
+    let ran = others.call(sends("a", false), &cx.for_call(call)).await;
+    assert!(!ran.is_error(), "{ran:?}");
+    late.goes_on.notify_one();
+    let ended = driving.await.unwrap().unwrap();
+    assert!(
+        matches!(&ended, Outcome::Busy(id) if *id == run.id),
+        "{ended:?}"
+    );
+    assert_eq!(stored(&host).await, 2);
 }
 
 /// Sends a letter, once a person has said yes to that, too.

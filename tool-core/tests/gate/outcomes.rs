@@ -206,14 +206,6 @@ impl EffectLedger for Panics {
         fault(&self.begin);
         self.store.begin(intent, audit)
     }
-    fn renew<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        until: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        self.store.renew(key, owner, until)
-    }
     fn end<'a>(
         &'a self,
         key: &'a CallKey,
@@ -225,9 +217,6 @@ impl EffectLedger for Panics {
             EffectLedger::end(&self.store, key, owner, end).await
         })
     }
-    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
-        EffectLedger::get(&self.store, key)
-    }
     fn resolve<'a>(
         &'a self,
         key: &'a CallKey,
@@ -238,16 +227,7 @@ impl EffectLedger for Panics {
         fault(&self.resolve);
         self.store.resolve(key, resolution, operator, now)
     }
-    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
-        self.store.sweep(scope, now)
-    }
-    fn list<'a>(
-        &'a self,
-        scope: Scope<'a>,
-        state: Option<EffectState>,
-    ) -> StoreFuture<'a, Vec<EffectRow>> {
-        EffectLedger::list(&self.store, scope, state)
-    }
+    pass_on!(self => self.store; renew get sweep list);
 }
 
 impl AuditSink for Panics {
@@ -393,44 +373,7 @@ impl EffectLedger for Meanwhile {
             begun
         })
     }
-    fn renew<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        until: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        self.0.renew(key, owner, until)
-    }
-    fn end<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        end: EffectEnd,
-    ) -> StoreFuture<'a, Ended> {
-        EffectLedger::end(&self.0, key, owner, end)
-    }
-    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
-        EffectLedger::get(&self.0, key)
-    }
-    fn resolve<'a>(
-        &'a self,
-        key: &'a CallKey,
-        resolution: Resolution,
-        operator: &'a str,
-        now: Timestamp,
-    ) -> StoreFuture<'a, EffectRow> {
-        self.0.resolve(key, resolution, operator, now)
-    }
-    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
-        self.0.sweep(scope, now)
-    }
-    fn list<'a>(
-        &'a self,
-        scope: Scope<'a>,
-        state: Option<EffectState>,
-    ) -> StoreFuture<'a, Vec<EffectRow>> {
-        EffectLedger::list(&self.0, scope, state)
-    }
+    pass_on!(self => self.0; renew end get resolve sweep list);
 }
 
 // B6: what is switched off while the ledger writes does not run, and the row says that nothing happened

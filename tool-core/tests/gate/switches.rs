@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use tool_core::prelude::*;
 use tool_core::store::{
-    AuditFilter, AuditRow, AuditSink as _, Begun, CallKey, EffectEnd, EffectLedger, EffectRow,
-    EffectState, Ended, Intent, MemoryStore, Resolution, Scope, StoreError, StoreFuture, Switch,
-    SwitchFilter, SwitchKey, SwitchKind, SwitchStore, Timestamp, Workspace,
+    AuditFilter, AuditRow, AuditSink as _, Begun, EffectLedger, EffectState, Intent, MemoryStore,
+    Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
+    Timestamp, Workspace,
 };
 use tool_core::{Audit, ErrorKind, Gate, Rules, Switches};
 
@@ -293,44 +293,7 @@ impl EffectLedger for Before {
             self.0.store.begin(intent, audit).await
         })
     }
-    fn renew<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        until: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        self.0.store.renew(key, owner, until)
-    }
-    fn end<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        end: EffectEnd,
-    ) -> StoreFuture<'a, Ended> {
-        EffectLedger::end(&self.0.store, key, owner, end)
-    }
-    fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
-        EffectLedger::get(&self.0.store, key)
-    }
-    fn resolve<'a>(
-        &'a self,
-        key: &'a CallKey,
-        resolution: Resolution,
-        operator: &'a str,
-        now: Timestamp,
-    ) -> StoreFuture<'a, EffectRow> {
-        self.0.store.resolve(key, resolution, operator, now)
-    }
-    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
-        self.0.store.sweep(scope, now)
-    }
-    fn list<'a>(
-        &'a self,
-        scope: Scope<'a>,
-        state: Option<EffectState>,
-    ) -> StoreFuture<'a, Vec<EffectRow>> {
-        EffectLedger::list(&self.0.store, scope, state)
-    }
+    pass_on!(self => self.0.store; renew end get resolve sweep list);
 }
 
 // B9: a call with a row in the ledger obeys every switch that was stored before that row; where the store cannot say, it does not run.

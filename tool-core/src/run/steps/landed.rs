@@ -210,6 +210,7 @@ impl Left<Flight> {
         {
             why = refused.told(flight.gate(), why).await;
         }
+        let is_unbegun = record.is_none() && matches!(why, Why::Refused(_));
         guards.body_ended();
         traced(&flight);
         let mut identity = flight.context().identity().cloned();
@@ -267,6 +268,7 @@ impl Left<Flight> {
                 result.stopped = unsettled.is_none();
                 result.unsettled = unsettled;
                 result.undecided = is_undecided;
+                result.unbegun = is_unbegun;
                 result.tickets.extend(ticket);
                 (result, was_dropped)
             }
@@ -282,7 +284,7 @@ impl Left<Flight> {
 /// The result of a call that has not come to its scope: its tool is not there, or its arguments do not fit.
 #[cfg(feature = "host")]
 async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
-    let mut is_undecided = false;
+    let (mut is_undecided, mut is_unbegun) = (false, false);
     if let Some(EarlyGate {
         gate,
         gated: Some(gated),
@@ -299,7 +301,7 @@ async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
         let reason = early.error.model_text();
         let error = std::mem::replace(&mut early.error, ToolError::new(""));
         match refused.judge(gate, error, &reason).await {
-            Refusal::Stands(error) => early.error = error,
+            Refusal::Stands(error) => (early.error, is_unbegun) = (error, true),
             // The row of the audit is that of the earlier run.
             Refusal::Before(before) => return Landed(answered(early.call, cx, before)),
             Refusal::Undecided(error) => (early.error, is_undecided) = (error, true),
@@ -307,6 +309,7 @@ async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
     }
     let mut result = record::refuse(early, cx).await;
     result.undecided = is_undecided;
+    result.unbegun = is_unbegun;
     result.stopped = true;
     Landed(result)
 }

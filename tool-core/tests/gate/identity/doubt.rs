@@ -47,22 +47,6 @@ impl EffectLedger for Shaky {
             Ok(begun)
         })
     }
-    fn renew<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        until: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        self.0.renew(key, owner, until)
-    }
-    fn end<'a>(
-        &'a self,
-        key: &'a CallKey,
-        owner: &'a str,
-        end: EffectEnd,
-    ) -> StoreFuture<'a, Ended> {
-        self.0.end(key, owner, end)
-    }
     fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
         Box::pin(async move {
             match self.1 {
@@ -71,25 +55,7 @@ impl EffectLedger for Shaky {
             }
         })
     }
-    fn resolve<'a>(
-        &'a self,
-        key: &'a CallKey,
-        resolution: Resolution,
-        operator: &'a str,
-        now: Timestamp,
-    ) -> StoreFuture<'a, EffectRow> {
-        self.0.resolve(key, resolution, operator, now)
-    }
-    fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
-        self.0.sweep(scope, now)
-    }
-    fn list<'a>(
-        &'a self,
-        scope: Scope<'a>,
-        state: Option<EffectState>,
-    ) -> StoreFuture<'a, Vec<EffectRow>> {
-        EffectLedger::list(&self.0, scope, state)
-    }
+    pass_on!(self => self.0; renew end resolve sweep list);
 }
 
 /// Sends a parcel; the first one is lost on the way.

@@ -1,0 +1,157 @@
+//! The keys of calls that are not to begin any more: the ledger takes them as calls that have failed without an effect.
+
+use futures::channel::oneshot;
+
+use super::{claim, record};
+use crate::call::{CallResult, ToolCall};
+use crate::context::{Gated, ToolContext};
+use crate::env;
+use crate::error::ToolError;
+use crate::gate::approval::{Approval, Spent};
+use crate::gate::host::Ledger;
+use crate::gate::{Gate, hash};
+use crate::run::stored;
+use crate::store::{Begun, EffectEnd, EffectState, Intent, StoreError, Timestamp};
+use crate::tool::ToolDef;
+
+/// Closes the key of a call that its used approval could still begin: the process that used it has not begun the call, or the call has
+/// given its claim back. The row says that there was no effect, and answers with `result` whenever the call comes again.
+///
+/// Conflict where the call begins at this moment.
+pub(crate) async fn close_approved(
+    gate: &Gate,
+    spent: &Approval<Spent>,
+    result: Option<String>,
+) -> Result<(), StoreError> {
+    let Some(ledger) = gate.ledger() else {
+        return Ok(());
+    };
+    let request = spent.request();
+    if ledger.store.get(&request.identity.key()).await?.is_some() {
+        return Ok(());
+    }
+    let now = Timestamp::now();
+    let intent = Intent {
+        identity: request.identity.clone(),
+        earlier: None,
+        call: request.call.clone(),
+        agent: request.agent.clone(),
+        thread: request.thread.clone(),
+        tool: request.tool.clone(),
+        contract: request.contract.clone(),
+        principal: request.principal.clone(),
+        arguments_hash: hash::sha256(&[spent.arguments()]),
+        owner: ledger.run(),
+        at: now,
+        lease_until: now.plus(ledger.lease),
+    };
+    close(gate, ledger, intent, result).await
+}
+
+/// Closes the key of a call of a turn that is refused with `result`. Another run of its message, which has lost the thread and does not
+/// know that yet, may have asked the ledger to begin the call: the ledger must not let it begin after the model has read that the call was
+/// not run.
+///
+/// `cx` is the context of the call. Fails where the call begins at this moment, and where the ledger fails or does not answer before the
+/// deadline: the call stays open.
+pub(crate) async fn close_refused(
+    gate: &Gate,
+    tool: Option<&ToolDef>,
+    call: &ToolCall,
+    cx: &ToolContext,
+    result: &CallResult,
+) -> Result<(), ToolError> {
+    // What only reads has no row without an approval, whose withdrawal closes the key.
+    let reads = tool.is_some_and(|tool| tool.hints().read_only);
+    let Some(ledger) = gate.ledger().filter(|_| !reads) else {
+        return Ok(());
+    };
+    let gated = Gated::open(cx, call, None, Some(gate))?;
+    let earlier = gated.earlier_call();
+    let now = Timestamp::now();
+    let intent = Intent {
+        identity: gated.identity().clone(),
+        earlier: earlier.map(|earlier| earlier.key(&cx.own_workspace())),
+        call: call.id.clone(),
+        agent: cx.agent().map(str::to_owned),
+        thread: cx.conversation().map(str::to_owned),
+        tool: tool.map_or_else(|| call.name.clone(), |tool| tool.name().to_owned()),
+        contract: tool.map_or_else(String::new, |tool| hash::contract(tool).to_string()),
+        principal: cx.principal().to_owned(),
+        arguments_hash: claim::hash_of(&call.arguments),
+        owner: ledger.run(),
+        at: now,
+        lease_until: now.plus(ledger.lease),
+    };
+    let closed = Box::pin(close(gate, ledger, intent, stored::write(result)));
+    let closed = async { closed.await.map_err(|error| claim::unavailable(&error)) };
+    record::soon(cx.deadline(), closed).await
+}
+
+/// Begins a call in the ledger and ends it there. A task of its own does that, so that no caller can drop it half way and leave a row in
+/// doubt.
+async fn close(
+    gate: &Gate,
+    ledger: &Ledger,
+    intent: Intent,
+    result: Option<String>,
+) -> Result<(), StoreError> {
+    let (sender, closed) = oneshot::channel();
+    let counted = gate.begin_write();
+    let ledger = ledger.clone();
+    let task = Box::pin(async move {
+        let _counted = counted;
+        // Fails where the caller went away.
+        let _ = sender.send(begin_and_end(&ledger, intent, result).await);
+    });
+    if let Err(task) = env::spawn_or_return(task) {
+        task.await;
+    }
+    closed.await.unwrap_or_else(|_| {
+        let why = "the host was shut down while the ledger closed a call".to_owned();
+        Err(StoreError::Unavailable(why.into()))
+    })
+}
+
+async fn begin_and_end(
+    ledger: &Ledger,
+    intent: Intent,
+    result: Option<String>,
+) -> Result<(), StoreError> {
+    let (key, owner) = (intent.identity.key(), intent.owner.clone());
+    let begun = ledger.store.begin(intent, None).await;
+    let unknown = match begun {
+        Ok(Begun::New | Begun::Again { .. }) => None,
+        // It is closed, or has failed without an effect.
+        Ok(Begun::Replay(row)) if row.state == EffectState::Failed => return Ok(()),
+        Ok(Begun::Replay(_)) => return Err(begins()),
+        Err(StoreError::Conflict(why)) => {
+            // A released key shows no row. With other arguments, its call cannot begin under this one's identity.
+            return match ledger.store.get(&key).await? {
+                None => {
+                    tracing::debug!(key = key.as_str(), why, "the key of a call was not closed");
+                    Ok(())
+                }
+                Some(row) if row.state == EffectState::Failed => Ok(()),
+                Some(_) => Err(begins()),
+            };
+        }
+        // Perhaps only the answer was lost, and then the row is there.
+        Err(error) => Some(error),
+    };
+    let end = EffectEnd {
+        state: EffectState::Failed,
+        result,
+        at: Timestamp::now(),
+        released: false,
+    };
+    let ended = ledger.store.end(&key, &owner, end).await;
+    match unknown {
+        None => ended.map(drop),
+        Some(error) => ended.map(drop).map_err(|_| error),
+    }
+}
+
+fn begins() -> StoreError {
+    StoreError::Conflict("the call begins at this moment in another run".to_owned())
+}
