@@ -230,6 +230,11 @@ impl Gated {
         self.source == Source::New
     }
 
+    /// Whether a body made this call, in the run of a call of a turn.
+    pub(crate) fn is_made_in_turn(&self) -> bool {
+        self.number.is_some() && self.is_of_turn()
+    }
+
     /// Whether the call, or the one that has made it, was taken from the thread of the conversation.
     pub(crate) fn is_of_turn(&self) -> bool {
         self.source == Source::Turn

@@ -101,28 +101,8 @@ pub(crate) async fn withdraw_all(
     result: &CallResult,
 ) -> Result<(), ToolError> {
     let store = approvals.store();
-    let workspace = cx.own_workspace();
     let now = Timestamp::now();
-    let mut found = Vec::new();
-    for status in [
-        ApprovalStatus::Pending,
-        ApprovalStatus::Approved,
-        ApprovalStatus::Spent,
-    ] {
-        let filter = ApprovalFilter {
-            kind: Some(ApprovalKind::Call),
-            thread: cx.conversation().map(str::to_owned),
-            status: Some(status),
-            ..ApprovalFilter::default()
-        };
-        let rows = store.list(Scope::Workspace(&workspace), &filter).await;
-        found.extend(rows.map_err(|error| failed(&error))?);
-    }
-    let is_of_call = |row: &ApprovalRow| {
-        let asked = &row.request.identity;
-        asked == identity || asked.is_within(identity)
-    };
-    for row in found.into_iter().filter(is_of_call) {
+    for row in of_call(approvals, identity, cx).await? {
         if row.status == ApprovalStatus::Spent {
             let spent = Loaded::read(row, now).map_err(|error| failed(&error))?;
             if let Loaded::Spent(spent) = spent
@@ -151,6 +131,46 @@ pub(crate) async fn withdraw_all(
         }
     }
     Ok(())
+}
+
+/// The approvals of a call and of the calls that it made that are open or were used.
+async fn of_call(
+    approvals: &Approvals,
+    identity: &CallId,
+    cx: &ToolContext,
+) -> Result<Vec<ApprovalRow>, ToolError> {
+    let workspace = cx.own_workspace();
+    let mut found = Vec::new();
+    for status in [
+        ApprovalStatus::Pending,
+        ApprovalStatus::Approved,
+        ApprovalStatus::Spent,
+    ] {
+        let filter = ApprovalFilter {
+            kind: Some(ApprovalKind::Call),
+            thread: cx.conversation().map(str::to_owned),
+            status: Some(status),
+            ..ApprovalFilter::default()
+        };
+        let rows = approvals
+            .store()
+            .list(Scope::Workspace(&workspace), &filter);
+        found.extend(rows.await.map_err(|error| failed(&error))?);
+    }
+    found.retain(|row| {
+        let asked = &row.request.identity;
+        asked == identity || asked.is_within(identity)
+    });
+    Ok(found)
+}
+
+/// Whether a call, or a call that it made, has an approval with whose token it may begin elsewhere at this moment.
+pub(crate) async fn may_be_resumed(
+    approvals: &Approvals,
+    identity: &CallId,
+    cx: &ToolContext,
+) -> Result<bool, ToolError> {
+    Ok(!of_call(approvals, identity, cx).await?.is_empty())
 }
 
 /// Asks about a call that is not denied, or uses the approval that it comes with.

@@ -157,7 +157,9 @@ pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Bef
     };
     let intent = &row.intent;
     let ran_with = &intent.arguments_hash;
+    // A refusal may have closed the key with the arguments as the model wrote them.
     let is_same = *ran_with == arguments_hash(prepared)
+        || *ran_with == hash_of(&scope.call.arguments)
         || match gate.approvals() {
             None => false,
             Some(approvals) => ask::edits(approvals, prepared)

@@ -8,10 +8,11 @@ use super::claim::{self, Before};
 use super::record;
 use super::resume::answered;
 use super::steps::{Flight, Why};
+use super::unbegun;
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::Gate;
+use crate::gate::{Gate, ask};
 use crate::store::{EffectFilter, EffectRow, EffectState, Scope, StoreError};
 use crate::tool::ToolDef;
 
@@ -55,12 +56,39 @@ impl<'a> Refused<'a> {
     /// Asks the ledger before anybody is told that the call was not run. `why` is what is said of the rest where a part of it has run.
     pub(super) async fn judge(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
         let asked = async {
-            match claim::earlier(gate, self.gated, self.call, self.cx).await? {
-                Some(before) => Ok(Refusal::Before(before)),
-                None => self.in_part(gate, error, why).await,
+            if let Some(before) = claim::earlier(gate, self.gated, self.call, self.cx).await? {
+                return Ok(Refusal::Before(before));
             }
+            let refusal = self.in_part(gate, error, why).await?;
+            Box::pin(self.closed(gate, refusal)).await
         };
         self.in_time(asked).await
+    }
+
+    /// The refusal of a call that a body has made, which the token of its approval may begin at this moment: the ledger closes its key
+    /// first. A call of the model is closed by its turn.
+    async fn closed(&self, gate: &Gate, refusal: Refusal) -> Result<Refusal, ToolError> {
+        let approvals = gate.approvals().filter(|_| self.gated.is_made_in_turn());
+        let (Refusal::Stands(error), Some(approvals)) = (&refusal, approvals) else {
+            return Ok(refusal);
+        };
+        let stays_open = matches!(error.kind(), ErrorKind::Pending | ErrorKind::Unavailable)
+            || !error.missing_variables().is_empty();
+        if stays_open || !ask::may_be_resumed(approvals, self.gated.identity(), self.cx).await? {
+            return Ok(refusal);
+        }
+        let told = ToolError::of(error.kind(), error.model_text()).operator(error.operator_text());
+        let (call, cx) = (self.call, self.cx);
+        let result = CallResult::refused_in(cx, call.clone(), told);
+        let closed = unbegun::close_refused(gate, self.gated, self.tool, call, cx, &result).await;
+        match closed {
+            Ok(()) => Ok(refusal),
+            // It has begun.
+            Err(failed) => match claim::earlier(gate, self.gated, call, cx).await? {
+                Some(before) => Ok(Refusal::Before(before)),
+                None => Err(failed),
+            },
+        }
     }
 
     /// Asks only for calls that an earlier run has made: the call's own row is that of this run.

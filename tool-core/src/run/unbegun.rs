@@ -48,14 +48,14 @@ pub(crate) async fn close_approved(
     close(gate, ledger, intent, result).await
 }
 
-/// Closes the key of a call of a turn that is refused with `result`. Another run of its message, which has lost the thread and does not
-/// know that yet, may have asked the ledger to begin the call: the ledger must not let it begin after the model has read that the call was
-/// not run.
+/// Closes the key of a call that is refused with `result`. Another run of its message that has lost the thread, or the token of an approval,
+/// may have asked the ledger to begin the call: the ledger must not let it begin after the model has read that the call was not run.
 ///
 /// `cx` is the context of the call. Fails where the call begins at this moment, and where the ledger fails or does not answer before the
 /// deadline: the call stays open.
 pub(crate) async fn close_refused(
     gate: &Gate,
+    gated: &Gated,
     tool: Option<&ToolDef>,
     call: &ToolCall,
     cx: &ToolContext,
@@ -66,7 +66,6 @@ pub(crate) async fn close_refused(
     let Some(ledger) = gate.ledger().filter(|_| !reads) else {
         return Ok(());
     };
-    let gated = Gated::open(cx, call, None, Some(gate))?;
     let earlier = gated.earlier_call();
     let now = Timestamp::now();
     let intent = Intent {

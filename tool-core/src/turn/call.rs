@@ -9,7 +9,7 @@ use super::held::{Halt, Held};
 use super::message::{StoredCall, leaves_approvals};
 use super::{StoredMessage, TurnError, Turns, tell};
 use crate::call::{CallResult, ToolCall, ToolEvent};
-use crate::context::{Behind, Deferred, Filing, ToolContext};
+use crate::context::{Behind, Deferred, Filing, Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
 use crate::gate::ask::{self, AskOnly};
@@ -104,9 +104,13 @@ pub(super) async fn is_final(
         return Ok(held.check(cx, tools).await? != Some(Halt::Lost));
     }
     let (tool, cx) = (tools.get(&call.call.name), call.context(cx));
-    let closed = run::close_refused(gate, tool, call.call, &cx, result).await;
+    let closed = async {
+        let gated = Gated::open(&cx, call.call, None, Some(gate))?;
+        run::close_refused(gate, &gated, tool, call.call, &cx, result).await
+    };
     let failed = |error: ToolError| StoreError::Unavailable(error.operator_text().into());
-    closed.map(|()| true).map_err(|error| failed(error).into())
+    closed.await.map_err(failed)?;
+    Ok(true)
 }
 
 impl Turns {

@@ -1,6 +1,7 @@
 //! Results that say that a call was not run: only of a call that has not run, and that nobody can run later.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -636,6 +637,42 @@ async fn outer_call_that_ends_without_a_nested_one_takes_its_approval_back() {
     }
 }
 
+// A4, N11: a nested call begins by the token of its approval while the turn refuses it, and its outer call says that it was not run
+#[tokio::test]
+async fn nested_call_that_begins_while_it_is_refused_is_not_refused() {
+    let host = Host::new();
+    let registry = || Registry::builder().tool::<send_or_fail>();
+    let tools = registry().tool::<send_mail>().build().unwrap().open();
+    let tools = tools.through(&host.gate);
+    let cx = caller(&host, "ann", "clerk").tools(&tools).build();
+    let message = record(&host, [ToolCall::new("o", "send_or_fail", "{}")]).await;
+    let asked = waiting(run(&host, &tools, &message, &cx).await).remove(0);
+    host.approve(&asked).await;
+    // Another process, in which the nested tool is switched off, goes on with the turn.
+    let late = Late::new(&host.store);
+    let ledger = LateAnswer(late.clone(), AtomicBool::default());
+    let slow = Gate::builder()
+        .approvals(host.approvals().clone())
+        .ledger(ledger)
+        .build();
+    let fewer = registry().build().unwrap().open().through(&slow);
+    let less = caller(&host, "ann", "clerk").tools(&fewer).build();
+    let turns = Turns::new(host.store.clone());
+    let mut going_on = tokio::spawn(async move { turns.run(&fewer, &message, &less).await });
+    tokio::select! {
+        () = late.asked.notified() => {}
+        ended = &mut going_on => panic!("{ended:?}"),
+    }
+    let sent = tools.resume(&asked.token, &cx).await;
+    assert!(!sent.is_error(), "{sent:?}");
+    late.goes_on.notify_one();
+    let told = texts(going_on.await.unwrap().unwrap());
+    assert_eq!(
+        (told, host.mailbox.sent()),
+        (vec!["sent to bob".to_owned()], 1)
+    );
+}
+
 // A4, B2: an outer call whose second letter a person denies reads as if nothing had been sent
 #[tokio::test]
 async fn outer_call_that_ends_with_a_denial_says_that_a_part_of_it_has_run() {
@@ -774,8 +811,8 @@ async fn call_that_begins_while_it_is_refused_stays_open() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-/// A ledger that has read a row before it answers late.
-struct LateAnswer(Late);
+/// A ledger whose first answer comes long after it has read the row.
+struct LateAnswer(Late, AtomicBool);
 
 impl EffectLedger for LateAnswer {
     fn is_durable(&self) -> bool {
@@ -787,8 +824,10 @@ impl EffectLedger for LateAnswer {
     fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>> {
         Box::pin(async move {
             let row = EffectLedger::get(&self.0.store, key).await;
-            self.0.asked.notify_one();
-            self.0.goes_on.notified().await;
+            if !self.1.swap(true, Ordering::SeqCst) {
+                self.0.asked.notify_one();
+                self.0.goes_on.notified().await;
+            }
             row
         })
     }
@@ -810,7 +849,9 @@ impl Model for Sends {
 async fn drive_that_has_lost_its_run_refuses_nothing() {
     let host = Host::new();
     let late = Late::new(&host.store);
-    let slow = gate(&host.store).ledger(LateAnswer(late.clone())).build();
+    let slow = gate(&host.store)
+        .ledger(LateAnswer(late.clone(), AtomicBool::default()))
+        .build();
     let tools = toolset![count].through(&slow);
     let (turns, cx) = (Turns::new(host.store.clone()), ann(&host));
     turns.say("Send it.", &cx).await.unwrap();
