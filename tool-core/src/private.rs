@@ -25,8 +25,8 @@ pub use crate::schema::example::{check_default, check_example, check_result};
 pub use crate::schema::flatten::{Flat, check_flatten, flat_len, flatten};
 pub use crate::schema::json_schema::json_schema;
 pub use crate::schema::rules::{
-    Survey, check_constraints, check_field, check_limits, check_optional, check_param, check_tool,
-    check_toolset, check_type, survey,
+    Survey, check_as, check_constraints, check_field, check_limits, check_optional, check_param,
+    check_tool, check_toolset, check_type, survey,
 };
 pub use crate::schema::{
     AuditForm, Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind,

@@ -1,7 +1,7 @@
 //! Checks in const evaluation whose errors underline the user's own tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 use crate::paths::{Paths, ends};
 
@@ -36,6 +36,18 @@ pub(crate) fn call(
     let mut out = quote_spanned!(first=> #private::#check);
     out.extend([TokenTree::Group(arguments)]);
     out
+}
+
+/// The schema of a type that may have none, as an `Option`. Only for types without parameters.
+pub(crate) fn schema_of(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
+    let private = paths.private();
+    quote! {
+        {
+            #[allow(unused_imports)]
+            use #private::probe::NoTypeSchema as _;
+            <#private::probe::TypeSchema::<#ty>>::SCHEMA
+        }
+    }
 }
 
 /// A warning with the rule's text at `place`: a constant that is deprecated where the condition holds.

@@ -49,3 +49,27 @@ fn every_rule_stands_on_the_page_with_its_proof() {
         }
     }
 }
+
+// G10: two rows were cut off at the first quotation mark of their message
+#[test]
+fn every_row_is_whole_and_counts_its_programs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = std::fs::read_to_string(root.join("docs/rules.md")).unwrap();
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
+        let cells = line.trim_matches('|').split(" | ").count();
+        let ticks = line.matches('`').count();
+        assert!(cells == 4 && ticks % 2 == 0, "a row is cut off: {line}");
+        let counted = line.split("`ui-tests/fail/").skip(1);
+        for (folder, rest) in counted.map(|named| named.split_once('`').unwrap()) {
+            let programs = std::fs::read_dir(root.join("ui-tests/fail").join(folder)).unwrap();
+            let is_program = |file: &std::fs::DirEntry| {
+                file.path()
+                    .extension()
+                    .is_some_and(|extension| extension == "rs")
+            };
+            let programs = programs.flatten().filter(is_program).count();
+            let says = format!(" ({programs})");
+            assert!(rest.starts_with(&says), "{programs} programs in: {line}");
+        }
+    }
+}

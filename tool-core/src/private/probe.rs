@@ -54,21 +54,21 @@ impl<T: ?Sized> BySilence for &OutputSchema<T> {
     }
 }
 
-/// `<ResultSchema<T>>::SCHEMA`, a constant: from `StrictSchema`, else none.
-pub struct ResultSchema<T: ?Sized>(PhantomData<T>);
+/// `<TypeSchema<T>>::SCHEMA`, a constant: from `StrictSchema`, else none.
+pub struct TypeSchema<T: ?Sized>(PhantomData<T>);
 
-impl<T: StrictSchema + ?Sized> ResultSchema<T> {
-    /// The schema of the output.
+impl<T: StrictSchema + ?Sized> TypeSchema<T> {
+    /// Its schema.
     pub const SCHEMA: Option<&'static Schema> = Some(T::SCHEMA);
 }
 
 /// The answer of a type without a strict schema.
-pub trait NoResultSchema {
+pub trait NoTypeSchema {
     /// None.
     const SCHEMA: Option<&'static Schema> = None;
 }
 
-impl<T: ?Sized> NoResultSchema for T {}
+impl<T: ?Sized> NoTypeSchema for T {}
 
 /// `ModelView(&output).get()`: from `ToModelOutput`, else none.
 pub struct ModelView<'a, T: ?Sized>(pub &'a T);

@@ -149,8 +149,8 @@ async fn calls_are_shown_as_they_come() {
             json!({"type": "tool-output-available", "toolCallId": "c-3", "output": 7}),
             json!({"type": "data-citations", "id": "c-3", "data": [
                 {"source": "handbook", "sourceId": "a.md", "retrievedAt": "2026-03-01T09:30:00Z"}]}),
-            json!({"type": "tool-output-available", "toolCallId": "c-4", "output": 1}),
-            json!({"type": "tool-output-error", "toolCallId": "c-5", "errorText": "…"}),
+            json!({"type": "tool-output-available", "toolCallId": "c-4", "output": 1, "dynamic": true}),
+            json!({"type": "tool-output-error", "toolCallId": "c-5", "errorText": "…", "dynamic": true}),
             json!({"type": "tool-output-error", "toolCallId": "c-6", "errorText": "…"}),
             json!({"type": "finish-step"}),
             json!({"type": "start-step"}),

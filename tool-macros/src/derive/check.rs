@@ -100,6 +100,7 @@ impl<'e> Check<'e> {
         Value {
             ty,
             place,
+            reads: None,
             bounds,
             label,
             number: self.values - 1,

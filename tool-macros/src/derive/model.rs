@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
-use syn::{DeriveInput, LitStr};
+use syn::{DeriveInput, LitStr, Type};
 
 use crate::allow::Rule;
 use crate::constraint::{AuditForm, Bounds};
@@ -133,6 +133,8 @@ pub(crate) struct Value {
     pub(crate) ty: TokenStream,
     /// The type as the user wrote it, for spans.
     pub(crate) place: TokenStream,
+    /// The field's own type, where it reads what the schema of another one says.
+    pub(crate) reads: Option<Type>,
     pub(crate) bounds: Bounds,
     /// Where it is, for messages: `field`, `Variant.field`.
     pub(crate) label: String,

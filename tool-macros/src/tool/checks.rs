@@ -51,6 +51,11 @@ fn of_argument(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStre
     let (name, key) = (&tool.name, &argument.key);
     let schema = definition::bare_schema(paths, named, argument);
     let mut out = param(tool, named, &schema);
+    if let Some(stated) = &argument.words.as_type {
+        let own = spans::schema_of(paths, &named.ty);
+        let arguments = quote!(#own, #schema, #name, #key);
+        out.extend(spans::check(paths, stated, "check_as", arguments));
+    }
     let bounds = &argument.words.bounds;
     let tree = bounds.tree(paths);
     if !bounds.is_empty() {
@@ -144,16 +149,8 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
         out.extend(spans::check(&tool.paths, place, "check_example", arguments));
         if let Some(result) = &example.result {
             let json = result.example(&tool.paths);
-            let arguments = quote! {
-                {
-                    #[allow(unused_imports)]
-                    use #private::probe::NoResultSchema as _;
-                    <#private::probe::ResultSchema::<<#input as #private::Tool>::Output>>::SCHEMA
-                },
-                &#json,
-                #name,
-                #number
-            };
+            let own = spans::schema_of(&tool.paths, &quote!(<#input as #private::Tool>::Output));
+            let arguments = quote!(#own, &#json, #name, #number);
             out.extend(spans::check(
                 &tool.paths,
                 result,

@@ -20,7 +20,14 @@ use test_support::{Ran, suite};
 use server::Server;
 
 fn main() -> ExitCode {
-    suite![version_7_case, version_6_case].run()
+    suite![
+        version_7_case,
+        version_6_case,
+        version_5_dynamic_case,
+        version_6_dynamic_case,
+        version_7_dynamic_case
+    ]
+    .run()
 }
 
 /// The states of one call, in the order in which the interface has shown them.
@@ -142,4 +149,56 @@ async fn version_7_case() -> Ran {
 // S2-14, S2-15, S2-18, S2-21: the version before, whose approvals have no reasons
 async fn version_6_case() -> Ran {
     drive("ai-6").await
+}
+
+/// Tools that are made at run time, and one that does not exist.
+async fn drive_dynamic(package: &str) -> Ran {
+    let server = Server::start().await;
+    let address = format!("{}/unasked", server.address);
+    let said = support::node(package, "interface.mjs", &[package, &address]).await?;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["error"], Value::Null);
+    let parts = said["parts"].as_array().unwrap();
+    let calls: Vec<Value> = parts
+        .iter()
+        .filter(|part| part["toolCallId"].is_string())
+        .map(|part| {
+            json!([
+                part["type"],
+                part["state"],
+                part["output"],
+                part["errorText"]
+            ])
+        })
+        .collect();
+    let unknown = "there is no tool `paint`";
+    assert_eq!(
+        calls[..3],
+        [
+            json!(["tool-import", "output-available", {"imported": 2}, null]),
+            json!(["dynamic-tool", "output-available", 1, null]),
+            json!(["dynamic-tool", "output-error", null, "the tool is broken"]),
+        ]
+    );
+    assert_eq!(calls[3][1], "output-error");
+    assert!(
+        calls[3][3].as_str().unwrap().starts_with(unknown),
+        "{calls:?}"
+    );
+    Ok(())
+}
+
+// H5: version 5 knows no approvals, and throws where the output of a dynamic call does not say that it is one
+async fn version_5_dynamic_case() -> Ran {
+    drive_dynamic("ai-5").await
+}
+
+// H5: the version before
+async fn version_6_dynamic_case() -> Ran {
+    drive_dynamic("ai-6").await
+}
+
+// H5: the newest version
+async fn version_7_dynamic_case() -> Ran {
+    drive_dynamic("ai").await
 }

@@ -17,7 +17,7 @@ use tool_core::store::MemoryStore;
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, ToolMessage, Turns};
 use tool_core::wire::ui::{Answers, Chunk, DONE, HEADERS, Writer, user_message};
 use tool_core::wire::{Delta, Provider, Reply};
-use tool_core::{Approvals, Effect, Gate, KeyRing, Rules};
+use tool_core::{Approvals, DynamicTool, Effect, Gate, KeyRing, Rules};
 
 #[derive(Debug, Serialize, StrictSchema)]
 struct Step {
@@ -66,6 +66,19 @@ async fn send_mail(
     format!("sent to {to}")
 }
 
+/// A tool that is made at run time.
+fn made(name: &str, fails: bool) -> DynamicTool {
+    let schema =
+        json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+    let handler = move |_: serde_json::Value, _| async move {
+        if fails {
+            return Err(ToolError::new("the tool is broken"));
+        }
+        Ok(1)
+    };
+    DynamicTool::new(name, "Is made at run time.", schema, handler)
+}
+
 /// What outlives a process.
 #[derive(Clone, Default)]
 struct Durable {
@@ -79,12 +92,36 @@ pub(crate) struct Server {
     durable: Durable,
 }
 
+/// What the model calls: names, with the pieces of the arguments.
+type Calls = &'static [(&'static str, &'static [&'static str])];
+
+const ALL: Calls = &[
+    ("import", &["{}"]),
+    ("fail", &["{}"]),
+    ("send_mail", &[r#"{"to":"#, r#""bob""#, "}"]),
+    ("send_mail", &[r#"{"to":"eve","copies":2}"#]),
+    ("paint", &["{}"]),
+];
+
+/// Calls that no person is asked about, some of tools that an interface cannot know.
+const UNASKED: Calls = &[
+    ("import", &["{}"]),
+    ("made", &["{}"]),
+    ("made_and_fails", &["{}"]),
+    ("paint", &["{}"]),
+];
+
 impl Server {
     pub(crate) async fn start() -> Self {
         let durable = Durable::default();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/api/chat", listener.local_addr().unwrap());
-        let router = Router::new().route("/api/chat", post(chat));
+        let router = Router::new()
+            .route("/api/chat", post(|durable, body| chat(durable, body, ALL)))
+            .route(
+                "/api/chat/unasked",
+                post(|durable, body| chat(durable, body, UNASKED)),
+            );
         let router = router.with_state(durable.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { address, durable }
@@ -109,7 +146,7 @@ enum News {
 }
 
 /// A model whose answers come from a provider, event by event.
-struct Scripted(UnboundedSender<News>);
+struct Scripted(UnboundedSender<News>, Calls);
 
 impl Model for Scripted {
     fn next<'a>(
@@ -130,19 +167,10 @@ impl Model for Scripted {
         if request.step == 1 {
             events.push(chunk(json!({"reasoning_content": "Five calls."})));
             events.extend(["I ", "will."].map(|text| chunk(json!({"content": text}))));
-            for (at, (name, arguments)) in [
-                ("import", vec!["{}"]),
-                ("fail", vec!["{}"]),
-                ("send_mail", vec![r#"{"to":"#, r#""bob""#, "}"]),
-                ("send_mail", vec![r#"{"to":"eve","copies":2}"#]),
-                ("paint", vec!["{}"]),
-            ]
-            .into_iter()
-            .enumerate()
-            {
+            for (at, (name, arguments)) in self.1.iter().enumerate() {
                 let id = format!("call_{}", at + 1);
                 events.push(chunk(json!({"tool_calls": [{"index": at, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]})));
-                events.extend(arguments.into_iter().map(|piece| {
+                events.extend(arguments.iter().map(|piece| {
                     chunk(json!({"tool_calls": [{"index": at, "function": {"arguments": piece}}]}))
                 }));
             }
@@ -169,7 +197,7 @@ impl Model for Scripted {
 }
 
 /// One request of the interface. Everything but the store is made anew, as in a process that has just started.
-async fn chat(State(durable): State<Durable>, body: String) -> Response {
+async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Response {
     *durable.requests.lock().unwrap() += 1;
     let keys = KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
     let approvals = Approvals::builder(durable.store.clone())
@@ -190,6 +218,8 @@ async fn chat(State(durable): State<Durable>, body: String) -> Response {
         .tool::<import>()
         .tool::<fail>()
         .tool::<send_mail>()
+        .dynamic(made("made", false))
+        .dynamic(made("made_and_fails", true))
         .build()
         .unwrap();
     // Who this is comes from the session, never from the body.
@@ -230,7 +260,7 @@ async fn chat(State(durable): State<Durable>, body: String) -> Response {
     let start = writer.start(answers.message());
     tokio::spawn(async move {
         let outcome = turns
-            .drive(&mut Scripted(sender.clone()), |_| tools.clone(), &cx)
+            .drive(&mut Scripted(sender.clone(), calls), |_| tools.clone(), &cx)
             .await;
         let _ = sender.unbounded_send(News::Ended(Box::new(outcome.unwrap())));
     });

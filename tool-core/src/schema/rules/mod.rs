@@ -7,6 +7,7 @@ mod constraint;
 mod limits;
 mod overlap;
 mod report;
+mod stated;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub use limits::{
 };
 pub use report::Fault;
 pub(crate) use report::{Path, Report};
+pub use stated::check_as;
 pub use table::Rule;
 
 use crate::schema::dialect::Dialects;

@@ -64,6 +64,7 @@ rules! {
     REF_TARGET = "ref-target", "`{0}` is not around this field, so it cannot be referred to", "every provider: `reference to undefined schema`";
     REF_NAMES = "ref-target", "the type refers to more than {0} types by name, make it simpler", "a limit of this crate";
     CONSTRAINT = "constraint", "{0}", "the bound cannot hold for the type";
+    AS_TYPE = "as-type", "the type reads {0}, and the type after `as` admits {1}, so such a call fails: state a type with the same JSON form, or take the field as that type", "serde: `invalid type: string \"7\", expected u32`";
     EXAMPLE = "example", "expected {0}, found {1}", "Anthropic refuses a request whose examples do not fit; a stale example misleads";
     RESULT = "example-result", "expected {0}, found {1}", "a stale example misleads";
     INT_RANGE = "int-range", "whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`", "JavaScript clients, models";

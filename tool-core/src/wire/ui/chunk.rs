@@ -105,12 +105,16 @@ pub enum Chunk {
         tool_call_id: String,
         output: Box<RawValue>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
+        dynamic: bool,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         preliminary: bool,
     },
     /// It has failed.
     ToolOutputError {
         tool_call_id: String,
         error_text: String,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        dynamic: bool,
     },
     /// Somebody has refused it.
     ToolOutputDenied { tool_call_id: String },

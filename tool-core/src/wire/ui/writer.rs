@@ -58,6 +58,8 @@ struct Call {
     /// What the interface calls it: an id that has come twice gets another.
     shown: String,
     name: String,
+    /// Version 5 of the AI SDK finds the part of such a call only where the chunks of its output say this as well.
+    dynamic: bool,
     input: String,
     state: State,
 }
@@ -116,10 +118,12 @@ impl Writer {
                 None => State::Available,
                 Some(approved) => State::Answered { approved },
             };
+            let (dynamic, _) = writer.look(name);
             writer.calls.push(Call {
                 id: id.to_owned(),
                 shown: id.to_owned(),
                 name: name.to_owned(),
+                dynamic,
                 input,
                 state,
             });
@@ -346,10 +350,12 @@ impl Writer {
             count += 1;
             shown = format!("{id}#{count}");
         }
+        let (dynamic, _) = self.look(name);
         self.calls.push(Call {
             id: id.to_owned(),
             shown: shown.clone(),
             name: name.to_owned(),
+            dynamic,
             input: String::new(),
             state,
         });

@@ -156,7 +156,11 @@ impl Check<'_> {
             Some(word) => self.swap_innermost(ty, word),
             None => self.swap(place.clone()),
         };
-        self.placed(ty, place, bounds, label)
+        let reads = words.value.as_type.is_some() && field.attributes.serde.other_type.is_empty();
+        Value {
+            reads: reads.then(|| field.original.ty.clone()),
+            ..self.placed(ty, place, bounds, label)
+        }
     }
 
     /// `[pattern-anchors]` at the pattern, unless allowed.

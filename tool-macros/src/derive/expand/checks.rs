@@ -26,6 +26,11 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
         let place = &site.value.place;
         let arguments = quote!(#schema, #owner, #label);
         out.extend(spans::check(paths, place, check, arguments));
+        if let Some(reads) = &site.value.reads {
+            let own = spans::schema_of(paths, reads);
+            let arguments = quote!(#own, #schema, #owner, #label);
+            out.extend(spans::check(paths, place, "check_as", arguments));
+        }
         for call in calls(decided, &site) {
             out.extend(quote!(const _: () = #call;));
         }

@@ -45,6 +45,7 @@ impl Writer {
         Ok(vec![Chunk::ToolOutputAvailable {
             tool_call_id: call.shown.clone(),
             output: step.to_owned(),
+            dynamic: call.dynamic,
             preliminary: true,
         }])
     }
@@ -94,6 +95,7 @@ impl Writer {
         let mut chunks = vec![Chunk::ToolOutputAvailable {
             tool_call_id: shown.clone(),
             output: output.to_owned(),
+            dynamic: call.dynamic,
             preliminary: false,
         }];
         if !citations.is_empty() {
@@ -124,6 +126,7 @@ impl Writer {
             Chunk::ToolOutputError {
                 tool_call_id,
                 error_text: text,
+                dynamic: call.dynamic,
             }
         }];
         chunks.extend(self.end_inner(id));
@@ -144,6 +147,7 @@ impl Writer {
                 Chunk::ToolOutputAvailable {
                     tool_call_id,
                     output: RawValue::NULL.to_owned(),
+                    dynamic: call.dynamic,
                     preliminary: false,
                 }
             }

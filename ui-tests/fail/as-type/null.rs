@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Order {
+    /// Where to.
+    #[schema(as = Option<String>)]
+    pub to: String,
+}
+
+fn main() {}
