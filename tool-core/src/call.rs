@@ -16,7 +16,7 @@ use crate::gate::approval::Ticket;
 use crate::output::{Citation, ModelOutput, Output};
 use crate::redact::{Clean, Redactor};
 #[cfg(feature = "host")]
-use crate::store::EffectRow;
+use crate::store::{CallKey, EffectRow};
 use crate::tool::VariableNeed;
 
 /// What a model asked for.
@@ -78,21 +78,50 @@ pub struct CallResult {
     pub(crate) conversation: Option<Arc<str>>,
     #[cfg(feature = "host")]
     pub(crate) tickets: Vec<Ticket>,
-    /// The ledger's row, where an earlier run of the call has not ended or ended unknown.
+    /// What the ledger says of the call, where that decides what becomes of this result. Boxed, as few calls have it.
     #[cfg(feature = "host")]
-    pub(crate) unsettled: Option<Box<EffectRow>>,
+    pub(crate) looked_up: Option<Box<LookedUp>>,
     /// A store of the gate failed, so that it is not known whether the call ran before or was approved.
     #[cfg(feature = "host")]
     pub(crate) undecided: bool,
     /// The call has stopped before its body, so that approvals of it, and of calls that it made before, may still be open.
     #[cfg(feature = "host")]
     pub(crate) stopped: bool,
-    /// The call is refused, and the ledger has no row of it.
-    #[cfg(feature = "host")]
-    pub(crate) unbegun: bool,
     pub(crate) replayed: bool,
     /// The id or the name holds a secret.
     pub(crate) secret_label: bool,
+}
+
+/// What the ledger says of a call that has no output.
+#[cfg(feature = "host")]
+pub(crate) enum LookedUp {
+    /// An earlier run of the call has not ended, or ended unknown.
+    Unsettled(Box<EffectRow>),
+    /// There is no row of the call, which is refused; an earlier run of it has made these calls.
+    Unbegun(Vec<CallKey>),
+}
+
+#[cfg(feature = "host")]
+impl CallResult {
+    /// The row of an earlier run of the call that has not ended, or ended unknown.
+    pub(crate) fn unsettled(&self) -> Option<&EffectRow> {
+        match self.looked_up.as_deref()? {
+            LookedUp::Unsettled(row) => Some(row),
+            LookedUp::Unbegun(_) => None,
+        }
+    }
+
+    /// The calls that an earlier run of a refused call has made, where the ledger has no row of the call itself.
+    pub(crate) fn unbegun(&self) -> Option<&[CallKey]> {
+        match self.looked_up.as_deref()? {
+            LookedUp::Unsettled(_) => None,
+            LookedUp::Unbegun(made) => Some(made),
+        }
+    }
+
+    pub(crate) fn found(&mut self, doubt: Option<Box<EffectRow>>) {
+        self.looked_up = doubt.map(|row| Box::new(LookedUp::Unsettled(row)));
+    }
 }
 
 impl CallResult {
@@ -126,13 +155,11 @@ impl CallResult {
             #[cfg(feature = "host")]
             tickets: Vec::new(),
             #[cfg(feature = "host")]
-            unsettled: None,
+            looked_up: None,
             #[cfg(feature = "host")]
             undecided: false,
             #[cfg(feature = "host")]
             stopped: false,
-            #[cfg(feature = "host")]
-            unbegun: false,
             replayed: false,
         }
     }

@@ -118,7 +118,7 @@ pub(crate) async fn withdraw_all(
                     let call = ToolCall::new(&*request.call, &*request.tool, "{}");
                     run::stored::write(&CallResult::refused(call, error))
                 };
-                let closed = run::close_approved(gate, &spent, stored);
+                let closed = run::close_approved(gate, &spent, stored, result.unbegun());
                 closed.await.map_err(|error| failed(&error))?;
             }
             continue;

@@ -380,7 +380,7 @@ impl Claim {
     /// is released if it says that it is idempotent, or that it does nothing but by calls, which the ledger answers when it runs again.
     pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
         let kind = result.error().map(ToolError::kind);
-        let waits = kind == Some(ErrorKind::Pending) || result.unsettled.is_some();
+        let waits = kind == Some(ErrorKind::Pending) || result.unsettled().is_some();
         let released = waits && cx.may_go_on();
         let state = match kind {
             None => EffectState::Succeeded,
@@ -389,7 +389,7 @@ impl Claim {
             Some(_) if cx.was_cut() => EffectState::Ambiguous,
             // What it did before it asked for the nested call is done.
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
-            Some(_) if result.unsettled.is_some() => EffectState::Ambiguous,
+            Some(_) if result.unsettled().is_some() => EffectState::Ambiguous,
             Some(_) => EffectState::Failed,
         };
         Ending {

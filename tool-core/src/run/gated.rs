@@ -90,7 +90,7 @@ pub(super) async fn call(
             cx.count_made();
         }
     }
-    if let Some(row) = &result.unsettled {
+    if let Some(row) = result.unsettled() {
         cx.doubt(row);
     }
     result

@@ -154,13 +154,11 @@ fn closed(
         #[cfg(feature = "host")]
         tickets: Vec::new(),
         #[cfg(feature = "host")]
-        unsettled: None,
+        looked_up: None,
         #[cfg(feature = "host")]
         undecided: false,
         #[cfg(feature = "host")]
         stopped: false,
-        #[cfg(feature = "host")]
-        unbegun: false,
         replayed: false,
     }
 }

@@ -9,7 +9,7 @@ use super::record;
 use super::resume::answered;
 use super::steps::{Flight, Why};
 use super::unbegun;
-use crate::call::{CallResult, ToolCall};
+use crate::call::{CallResult, LookedUp, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{Gate, ask};
@@ -22,7 +22,7 @@ const PAGE: u32 = 200;
 /// What may be said of a call that is refused.
 pub(super) enum Refusal {
     /// This: it has not run, or only a part of it has.
-    Stands(ToolError),
+    Stands(ToolError, Box<LookedUp>),
     /// It has run before, or that is not known.
     Before(Before),
     /// A store failed, so nothing may be said.
@@ -69,7 +69,7 @@ impl<'a> Refused<'a> {
     /// first. A call of the model is closed by its turn.
     async fn closed(&self, gate: &Gate, refusal: Refusal) -> Result<Refusal, ToolError> {
         let approvals = gate.approvals().filter(|_| self.gated.is_made_in_turn());
-        let (Refusal::Stands(error), Some(approvals)) = (&refusal, approvals) else {
+        let (Refusal::Stands(error, _), Some(approvals)) = (&refusal, approvals) else {
             return Ok(refusal);
         };
         let stays_open = matches!(error.kind(), ErrorKind::Pending | ErrorKind::Unavailable)
@@ -144,9 +144,10 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// What is said of a call that has stopped before its body and before it was written down.
-    pub(super) async fn told(&self, gate: &Gate, why: Why) -> Why {
-        match why {
+    /// What is said of a call that has stopped before its body and before it was written down; with what a refusal knows.
+    pub(super) async fn told(&self, gate: &Gate, why: Why) -> (Why, Option<Box<LookedUp>>) {
+        let mut unbegun = None;
+        let why = match why {
             // An earlier call of the message waits: the call is open, and nothing is said of it.
             Why::Refused(error)
                 if error.kind() == ErrorKind::Pending && error.missing_variables().is_empty() =>
@@ -156,7 +157,10 @@ impl<'a> Refused<'a> {
             Why::Refused(error) => {
                 let reason = error.model_text();
                 match self.judge(gate, error, &reason).await {
-                    Refusal::Stands(error) => Why::Refused(error),
+                    Refusal::Stands(error, found) => {
+                        unbegun = Some(found);
+                        Why::Refused(error)
+                    }
                     Refusal::Before(before) => Why::Before(before),
                     Refusal::Undecided(error) => Why::Undecided(error),
                 }
@@ -165,7 +169,7 @@ impl<'a> Refused<'a> {
             Why::Foreign(error) if self.gated.is_of_turn() => {
                 let reason = error.model_text();
                 match self.judge(gate, error, &reason).await {
-                    Refusal::Stands(error) => Why::Foreign(error),
+                    Refusal::Stands(error, _) => Why::Foreign(error),
                     Refusal::Before(Before::Unsettled(row)) => Why::Before(Before::Unsettled(row)),
                     Refusal::Before(Before::Stored { .. }) => Why::Foreign(ToolError::of(
                         ErrorKind::Interrupted,
@@ -175,12 +179,15 @@ impl<'a> Refused<'a> {
                 }
             }
             why => why,
-        }
+        };
+        (why, unbegun)
     }
 }
 
 /// The refusal of a call that may have made calls before.
 fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
+    let keys = made.iter().map(|row| row.intent.identity.key()).collect();
+    let unbegun = Box::new(LookedUp::Unbegun(keys));
     let is_open =
         |row: &EffectRow| matches!(row.state, EffectState::Running | EffectState::Ambiguous);
     let (open, ended): (Vec<_>, Vec<_>) = made.into_iter().partition(is_open);
@@ -194,7 +201,7 @@ fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
         .map(|row| &*row.intent.tool)
         .collect();
     if tools.is_empty() {
-        return Refusal::Stands(error);
+        return Refusal::Stands(error, unbegun);
     }
     let what = self::made(tools.len());
     let text = format!(
@@ -206,7 +213,8 @@ fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
         tools.join(", "),
         error.operator_text()
     );
-    Refusal::Stands(ToolError::of(ErrorKind::Interrupted, text).operator(operator))
+    let error = ToolError::of(ErrorKind::Interrupted, text).operator(operator);
+    Refusal::Stands(error, unbegun)
 }
 
 /// What the model reads of calls that a call has made.
@@ -238,17 +246,19 @@ pub(crate) async fn refuse(
             };
             refused.judge(gate, error, why).await
         }
-        Some((_, Err(_))) | None => Refusal::Stands(error),
+        Some((_, Err(_))) | None => {
+            let unbegun = LookedUp::Unbegun(Vec::new());
+            Refusal::Stands(error, Box::new(unbegun))
+        }
     };
-    let is_undecided = matches!(refusal, Refusal::Undecided(_));
-    let is_unbegun = gate.is_some() && !is_undecided;
-    let error = match refusal {
+    let (error, unbegun) = match refusal {
         Refusal::Before(before) => return answered(call.clone(), cx, before),
-        Refusal::Stands(error) | Refusal::Undecided(error) => error,
+        Refusal::Stands(error, unbegun) => (error, Some(unbegun)),
+        Refusal::Undecided(error) => (error, None),
     };
     let mut result = CallResult::refused_in(cx, call.clone(), error);
-    result.undecided = is_undecided;
-    result.unbegun = is_unbegun;
+    result.undecided = unbegun.is_none();
+    result.looked_up = unbegun;
     result.stopped = true;
     result
 }

@@ -88,7 +88,7 @@ pub(super) fn answered(call: ToolCall, cx: &ToolContext, before: claim::Before) 
         }
         claim::Before::Unsettled(row) => {
             result.outcome = redactor.clean(Err(claim::interrupted(&row)));
-            result.unsettled = Some(row);
+            result.found(Some(row));
         }
     }
     result

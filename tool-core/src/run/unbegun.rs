@@ -11,23 +11,30 @@ use crate::gate::approval::{Approval, Spent};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, hash};
 use crate::run::stored;
-use crate::store::{Begun, EffectEnd, EffectState, Intent, StoreError, Timestamp};
+use crate::store::{Begun, CallKey, EffectEnd, EffectState, Intent, StoreError, Timestamp};
 use crate::tool::ToolDef;
 
 /// Closes the key of a call that its used approval could still begin: the process that used it has not begun the call, or the call has
 /// given its claim back. The row says that there was no effect, and answers with `result` whenever the call comes again.
 ///
-/// Conflict where the call begins at this moment.
+/// `unbegun` are the calls that a refusal knows of, where the call that made this one is refused. Conflict where the call begins at this
+/// moment, or has begun since they were looked up.
 pub(crate) async fn close_approved(
     gate: &Gate,
     spent: &Approval<Spent>,
     result: Option<String>,
+    unbegun: Option<&[CallKey]>,
 ) -> Result<(), StoreError> {
     let Some(ledger) = gate.ledger() else {
         return Ok(());
     };
     let request = spent.request();
-    if ledger.store.get(&request.identity.key()).await?.is_some() {
+    let key = request.identity.key();
+    let has_begun = match unbegun {
+        Some(made) => made.contains(&key),
+        None => ledger.store.get(&key).await?.is_some(),
+    };
+    if has_begun {
         return Ok(());
     }
     let now = Timestamp::now();

@@ -97,7 +97,7 @@ pub(super) async fn is_final(
     held: &Held,
     continues: bool,
 ) -> Result<bool, TurnError> {
-    let Some(gate) = tools.gate().filter(|_| result.unbegun) else {
+    let Some(gate) = tools.gate().filter(|_| result.unbegun().is_some()) else {
         return Ok(true);
     };
     if !continues {
@@ -206,7 +206,7 @@ impl Turns {
             let error = StoreError::Unavailable(error.operator_text().into());
             return Ended::Undecided(error);
         }
-        if let Some(row) = result.unsettled.clone() {
+        if let Some(row) = result.unsettled().cloned().map(Box::new) {
             return Ended::Unsettled(row);
         }
         let deferred = deferred.and_then(|mut deferred| deferred.try_recv().ok().flatten());

@@ -218,7 +218,7 @@ impl StoredCall<'_> {
         let call = self.call.clone();
         Filing::new(self.id(), journal, move |result| {
             let by_itself = may_have_asked || leaves_approvals(result);
-            if result.undecided || result.unsettled.is_some() || by_itself {
+            if result.undecided || result.unsettled().is_some() || by_itself {
                 return None;
             }
             Some(NewMessage {

@@ -38,6 +38,8 @@ pub(crate) struct EffectSeen {
     pub(crate) state: &'static str,
     /// The ledger says that an end came late, or contradicts an operator.
     pub(crate) late: bool,
+    /// An operator has settled it.
+    pub(crate) settled: bool,
     pub(crate) text: String,
 }
 
@@ -130,6 +132,7 @@ fn seen_effect(world: &World, row: &EffectRow) -> EffectSeen {
         place: place_of(world, row),
         state: row.state.as_str(),
         late: row.late,
+        settled: row.resolved_by.is_some(),
         text: row.result.clone().unwrap_or_default(),
     }
 }

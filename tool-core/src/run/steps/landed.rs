@@ -183,7 +183,7 @@ fn close(
     doubt: Option<Box<EffectRow>>,
 ) -> Landing {
     let mut result = flight.prepared_mut().close_kept(outcome);
-    result.unsettled = doubt;
+    result.found(doubt);
     let identity = flight.context().identity().cloned();
     match closing(&mut flight, Some(record), &mut result, identity, false) {
         None => Landing::Over(Landed(result)),
@@ -205,12 +205,12 @@ impl Left<Flight> {
             mut why,
             record,
         } = stop;
+        let mut unbegun = None;
         if record.is_none()
             && let Some(refused) = Refused::of(&flight, cx)
         {
-            why = refused.told(flight.gate(), why).await;
+            (why, unbegun) = refused.told(flight.gate(), why).await;
         }
-        let is_unbegun = record.is_none() && matches!(why, Why::Refused(_));
         guards.body_ended();
         traced(&flight);
         let mut identity = flight.context().identity().cloned();
@@ -266,9 +266,11 @@ impl Left<Flight> {
                 }
                 let mut result = flight.prepared_mut().close_kept(outcome);
                 result.stopped = unsettled.is_none();
-                result.unsettled = unsettled;
+                result.found(unsettled);
                 result.undecided = is_undecided;
-                result.unbegun = is_unbegun;
+                if unbegun.is_some() {
+                    result.looked_up = unbegun;
+                }
                 result.tickets.extend(ticket);
                 (result, was_dropped)
             }
@@ -284,7 +286,7 @@ impl Left<Flight> {
 /// The result of a call that has not come to its scope: its tool is not there, or its arguments do not fit.
 #[cfg(feature = "host")]
 async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
-    let (mut is_undecided, mut is_unbegun) = (false, false);
+    let (mut is_undecided, mut unbegun) = (false, None);
     if let Some(EarlyGate {
         gate,
         gated: Some(gated),
@@ -301,7 +303,7 @@ async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
         let reason = early.error.model_text();
         let error = std::mem::replace(&mut early.error, ToolError::new(""));
         match refused.judge(gate, error, &reason).await {
-            Refusal::Stands(error) => (early.error, is_unbegun) = (error, true),
+            Refusal::Stands(error, found) => (early.error, unbegun) = (error, Some(found)),
             // The row of the audit is that of the earlier run.
             Refusal::Before(before) => return Landed(answered(early.call, cx, before)),
             Refusal::Undecided(error) => (early.error, is_undecided) = (error, true),
@@ -309,7 +311,7 @@ async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
     }
     let mut result = record::refuse(early, cx).await;
     result.undecided = is_undecided;
-    result.unbegun = is_unbegun;
+    result.looked_up = unbegun;
     result.stopped = true;
     Landed(result)
 }
@@ -388,8 +390,10 @@ async fn in_part(
     let why = error.model_text();
     let same = ToolError::of(error.kind(), why.clone()).operator(error.operator_text());
     let (error, doubt) = match refused.judge_made(flight.gate(), same, &why).await {
-        Refusal::Stands(error) if error.kind() != ErrorKind::Interrupted => return (outcome, None),
-        Refusal::Stands(error) => (error, None),
+        Refusal::Stands(error, _) if error.kind() != ErrorKind::Interrupted => {
+            return (outcome, None);
+        }
+        Refusal::Stands(error, _) => (error, None),
         Refusal::Before(Before::Unsettled(row)) => (claim::interrupted(&row), Some(row)),
         Refusal::Before(Before::Stored { .. }) => return (outcome, None),
         Refusal::Undecided(failed) => {
@@ -426,7 +430,7 @@ fn has_nothing_to_come(result: &CallResult) -> bool {
                 | ErrorKind::Interrupted
         )
     });
-    !may_come && !result.undecided && result.unsettled.is_none() && result.tickets.is_empty()
+    !may_come && !result.undecided && result.unsettled().is_none() && result.tickets.is_empty()
 }
 
 /// What has to be written about the end of a call: into the ledger, the thread, and an audit that is required. The row of any other
@@ -460,12 +464,13 @@ fn closing(
         result.outcome = cx.redactor().clean(Err(error));
     }
     // A body that fails because the end of one of its calls is not known runs again when an operator has settled that.
-    if result.unsettled.is_none()
+    if result.unsettled().is_none()
         && result
             .error()
             .is_some_and(|error| error.kind() != ErrorKind::Pending)
+        && let Some(doubt) = cx.take_doubt()
     {
-        result.unsettled = cx.take_doubt();
+        result.found(Some(doubt));
     }
     let ending = match record {
         Some(Record::Row(claim)) => Some(claim.ending(result, cx)),
