@@ -174,7 +174,7 @@ fn arguments_hash(prepared: &Prepared) -> String {
     hash_of(prepared.arguments())
 }
 
-/// The hash by which the ledger tells the arguments of a call.
+/// The hash by which the ledger identifies the arguments of a call.
 pub(super) fn hash_of(arguments: &str) -> String {
     let canonical = canonical::canonical(arguments);
     hash::sha256(&[canonical.as_deref().unwrap_or(arguments)])
