@@ -4,6 +4,7 @@
 //! bad parameters with "method not found", and drops what it cannot parse. Here the text of `arguments` stays as it is, and
 //! everything malformed has its code.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{
@@ -40,7 +41,7 @@ impl Reject {
         }
     }
 
-    fn request(id: Option<RequestId>, why: &'static str) -> Self {
+    fn request(id: Option<RequestId>, why: impl Into<Cow<'static, str>>) -> Self {
         Self {
             id,
             error: ErrorData::invalid_request(why, None),
@@ -165,13 +166,17 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Incoming<'_>, Reject> {
 /// Reads one message piece by piece, as far as it is right.
 fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
-        if error.is_data() {
+        if !error.is_data() {
+            Reject::parse(error)
+        } else if text.trim_start().starts_with('{') {
+            // Such as a key that stands there twice.
             Reject::request(
                 None,
-                "the message is not one JSON-RPC object; batches are not part of MCP",
+                format!("the message is not a JSON-RPC object: {error}"),
             )
         } else {
-            Reject::parse(error)
+            let why = "the message is not one JSON-RPC object; batches are not part of MCP";
+            Reject::request(None, why)
         }
     })?;
     let is_answer = envelope.method.is_none();

@@ -97,6 +97,19 @@ fn what_is_malformed_has_its_code_and_the_id_that_could_be_read() {
     );
 }
 
+// H9: a key that stands twice in a message got the message about batches
+#[test]
+fn a_key_that_stands_twice_is_named() {
+    let text = |message: &str| {
+        let reject = read(message.as_bytes()).map(|_| ()).unwrap_err();
+        reject.into_message().error.message.into_owned()
+    };
+    let twice = text(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#);
+    assert!(twice.contains("duplicate field `id`"), "{twice}");
+    assert!(!twice.contains("batches"), "{twice}");
+    assert!(text("[]").contains("batches"));
+}
+
 #[test]
 fn the_text_of_arguments_stays_as_it_was_written() {
     let text = r#"{"a":1, "a":2, "big":340282366920938463463374607431768211456}"#;
