@@ -231,10 +231,13 @@ impl Snapshot {
             match (planned.tool, error.as_deref(), operator) {
                 ("look", None, None) => "read",
                 ("fail", Some("failed"), None) => "failed",
-                ("wire", Some("denied"), None) => {
+                ("wire", Some("denied"), operator) => {
                     assert_eq!(host::reply(planned.amount), Reply::Deny);
                     assert!(amounts.is_empty());
-                    "denied"
+                    match operator {
+                        None => "denied",
+                        Some(_) => "denied after the operator settled its key",
+                    }
                 }
                 ("post" | "wire", None, operator) => {
                     assert_eq!(amounts, [expected], "`{}`", planned.call);
