@@ -60,7 +60,8 @@ const PROFILES: [&str; 2] = ["dev", "lto"];
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link");
+        // The tests of all packages that run cargo build in one folder, so that dependencies are built once.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
         let build = |profile: &str| {
             Command::new(env!("CARGO"))
                 .args([

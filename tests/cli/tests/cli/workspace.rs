@@ -41,9 +41,9 @@ impl Drop for Folder {
     }
 }
 
-/// Everything that tests build lies in one folder, so that it is built once.
+/// The tests of all packages that run cargo build in one folder, so that dependencies are built once.
 fn without_network(mut command: Command, folder: &Path) -> Command {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workspace");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
     command
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", target)
