@@ -47,7 +47,8 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
         repository().join("Cargo.lock"),
         workspace.join("Cargo.lock"),
     )?;
-    let target = Path::new(folder).join("fixtures");
+    // That of trybuild, so that dependencies are built once.
+    let target = Path::new(folder).with_file_name("tests/trybuild");
     let (command, rest) = arguments.split_at(1);
     let output = Command::new(env!("CARGO"))
         .args(command)

@@ -60,8 +60,8 @@ const PROFILES: [&str; 2] = ["dev", "lto"];
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // The tests of all packages that run cargo build in one folder, so that dependencies are built once.
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
+        // The tests of all packages that run cargo build in the folder of trybuild, so that dependencies are built once.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/trybuild");
         let build = |profile: &str| {
             Command::new(env!("CARGO"))
                 .args([

@@ -82,7 +82,7 @@ fn errors(copy: &Path) -> Vec<(String, String)> {
         .args(["check", "--offline", "--package", "tool-core", "--lib"])
         .args(["--no-default-features", "--features", "host"])
         .args(["--message-format", "json", "--target-dir"])
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures"))
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/trybuild"))
         .current_dir(copy)
         .env("CARGO_INCREMENTAL", "1")
         .env_remove("RUSTFLAGS")

@@ -41,9 +41,9 @@ impl Drop for Folder {
     }
 }
 
-/// The tests of all packages that run cargo build in one folder, so that dependencies are built once.
+/// The tests of all packages that run cargo build in the folder of trybuild, so that dependencies are built once.
 fn without_network(mut command: Command, folder: &Path) -> Command {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/trybuild");
     command
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", target)
