@@ -1,6 +1,6 @@
 //! What was thrown, in words, with places in the code as it was given.
 
-use rquickjs::{Ctx, Object, Value};
+use rquickjs::{Ctx, Object, Type, Value};
 
 use super::compile::Places;
 use crate::outcome::CodeError;
@@ -15,6 +15,10 @@ const FRAMES: usize = 12;
 
 /// What was thrown.
 pub(super) fn fault<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>, places: &Places) -> CodeError {
+    // What `normalize` leaves when the engine gives it no memory; code cannot throw it.
+    if thrown.type_of() == Type::Uninitialized {
+        return CodeError::new("InternalError", "out of memory");
+    }
     let Some(object) = thrown.as_object().filter(|object| object.is_error()) else {
         let text = super::global::text_of(ctx, thrown);
         return CodeError::new("Error", format!("the code threw {}", cut(&text)));

@@ -484,6 +484,8 @@ fn limits_hold() {
         "new ArrayBuffer(1e9)",
         "'x'.repeat(5e8)",
         "let s = 'x'; for (;;) s += s + 'y'; ",
+        // D7: this one reports no error of its own.
+        "for (let n = 1e5; ; n *= 2) '\\u0344'.repeat(n).normalize('NFD')",
     ] {
         // Those that leave room for an error: where there is none the memory of the process is looked at, and here that is of many runs.
         let said = run(code);
