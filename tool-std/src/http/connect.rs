@@ -2,7 +2,10 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -12,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, crypto::ring};
 use rustls_platform_verifier::Verifier;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
@@ -26,6 +29,9 @@ const MOST_HEADERS: usize = 100;
 
 /// Most bytes of a response before its body.
 const MOST_HEADER_BYTES: usize = 64 * 1024;
+
+/// Most bytes before the end of a response's head, interim responses such as `100 Continue` included. A part of the body may come with them.
+const MOST_BEFORE_BODY: usize = 512 * 1024;
 
 /// What one connection needs to know.
 #[derive(Clone, Default)]
@@ -136,6 +142,11 @@ async fn talk(
     sender_of
         .max_headers(MOST_HEADERS)
         .max_header_size(MOST_HEADER_BYTES);
+    let left = Arc::new(AtomicUsize::new(MOST_BEFORE_BODY));
+    let socket = BeforeBody {
+        socket,
+        left: Arc::clone(&left),
+    };
     let (mut sender, driver) = sender_of
         .handshake(TokioIo::new(socket))
         .await
@@ -144,8 +155,58 @@ async fn talk(
     // What goes wrong with the connection is told by the request and by the body as well.
     connection.spawn(async move { drop(driver.await) });
     let response = sender.send_request(request).await;
+    left.store(usize::MAX, Ordering::Relaxed);
     Ok(Exchange {
         response: response.map_err(ExchangeError::Http)?,
         connection,
     })
+}
+
+/// A socket from which only so many bytes are read before the body. Interim responses have no end of their own: the parser reads on as long as
+/// they come.
+struct BeforeBody<S> {
+    socket: S,
+    /// How many are left; `usize::MAX` from the body on.
+    left: Arc<AtomicUsize>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for BeforeBody<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = ready!(Pin::new(&mut self.socket).poll_read(cx, buf));
+        let read_bytes = buf.filled().len() - before;
+        let left = self.left.load(Ordering::Relaxed);
+        if left == usize::MAX {
+            return Poll::Ready(read);
+        }
+        let Some(left) = left.checked_sub(read_bytes) else {
+            return Poll::Ready(Err(io::Error::other(format!(
+                "more than {MOST_BEFORE_BODY} bytes came before the body"
+            ))));
+        };
+        self.left.store(left, Ordering::Relaxed);
+        Poll::Ready(read)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for BeforeBody<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.socket).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
 }

@@ -269,6 +269,22 @@ async fn floods_of_headers_are_refused() {
         "{}",
         result.model_text()
     );
+    // D7: interim responses have no end of their own, and each is within every limit
+    for interim in [
+        "HTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n",
+    ] {
+        let (server, sent) = endless("", interim.repeat(1_000).into_bytes()).await;
+        let result = get(client(), &server.url("public.example", "/")).await;
+        let text = result.model_text();
+        assert!(text.contains("did not answer as HTTP has it"), "{text}");
+        assert!(sent.load(Ordering::Relaxed) < 1_000);
+        // A few are what a server may send.
+        let answer = interim.repeat(3) + "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+        let server = Server::start(PUBLIC, move |_| answer.clone().into_bytes()).await;
+        let result = output(&get(client(), &server.url("public.example", "/")).await);
+        assert_eq!(result["body"], "ok");
+    }
     // What is told of a long value is short.
     let server = Server::start(PUBLIC, |_| {
         response(200, &[("etag", &"e".repeat(30_000))], "")
