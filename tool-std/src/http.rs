@@ -225,6 +225,12 @@ impl Http {
 pub struct HttpRead(Http);
 
 impl HttpRead {
+    /// The longest that a call may take.
+    #[cfg(feature = "web")]
+    pub(crate) fn longest(&self) -> std::time::Duration {
+        self.0.settings.timeout
+    }
+
     /// Sends a request that reads: any other method than `GET` and `HEAD` is an error.
     pub async fn send(&self, request: Request) -> Result<Response, ToolError> {
         if !request.reads() {

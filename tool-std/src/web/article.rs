@@ -1,6 +1,7 @@
 //! From HTML to its main text as Markdown.
 
 use std::collections::HashSet;
+use std::time::Instant;
 
 use dom_query::Document;
 use dom_smoothie::Readability;
@@ -10,7 +11,7 @@ use htmd::options::{BulletListMarker, Options};
 use url::Url;
 
 use super::page::Link;
-use super::parse::{TooMuch, parse};
+use super::parse::{TooMuch, parse_until};
 use crate::Excerpt;
 
 /// Most links that are told.
@@ -38,8 +39,10 @@ pub(super) struct Article {
 
 /// Finds the main text as a browser's reader does. Where there is none (a list, a form, a start page), it is what is left of the page
 /// without what stands around the text.
-pub(super) fn read(html: &str, url: &Url) -> Result<Article, TooMuch> {
-    let document = parse(html)?;
+///
+/// Nothing is begun after the deadline, because nobody waits for it.
+pub(super) fn read(html: &str, url: &Url, deadline: Instant) -> Result<Article, TooMuch> {
+    let document = parse_until(html, deadline)?;
     document.select(NAVIGATION).remove();
     let title = text_of(&document.select_single("title").text());
     let found = main_text(document.clone(), url).filter(|(_, main)| !main.trim().is_empty());
@@ -47,7 +50,7 @@ pub(super) fn read(html: &str, url: &Url) -> Result<Article, TooMuch> {
         Some((found, main)) => (text_of(&found).or(title), main),
         None => (title, rest(&document)),
     };
-    let main = parse(&main)?;
+    let main = parse_until(&main, deadline)?;
     let links = links(&main, url);
     main.select("img, picture, video, audio, script, style")
         .remove();

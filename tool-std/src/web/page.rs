@@ -1,5 +1,8 @@
 //! `fetch_webpage`.
 
+use std::time::Instant;
+
+use tokio::sync::Semaphore;
 use tool_core::ErrorKind;
 use tool_core::prelude::*;
 use url::Url;
@@ -12,6 +15,9 @@ use crate::http::{cut_chars, decode, is_text, looks_like_text, media_type};
 
 /// Memory for the stack of the thread that reads a page, only touched where a page is deep.
 const STACK: usize = 64 << 20;
+
+/// Most pages that are read at the same time.
+const READERS: usize = 8;
 
 /// Characters of links that every page may have.
 const LINKS: usize = 1_000;
@@ -70,12 +76,14 @@ pub async fn fetch_webpage(
     #[arg(default = 20000, range = 100..=200000)]
     max_chars: u32,
 ) -> Result<Page, ToolError> {
+    // One limit for the answer and for what is made of it.
+    let deadline = Instant::now() + http.longest();
     let response = http.send(Request::new(Method::Get, url)).await?;
     if response.status() != 200 {
         return Err(refused(&response));
     }
     let most = usize::try_from(max_chars).unwrap_or(usize::MAX);
-    let (mut article, mut truncated) = (text(&response).await?, response.is_cut());
+    let (mut article, mut truncated) = (text(&response, deadline).await?, response.is_cut());
     truncated |= cut_chars(&mut article.markdown, most);
     truncated |= cut_links(&mut article.links, most.max(LINKS));
     let citation = Citation::new("web", response.url());
@@ -133,7 +141,7 @@ fn refused(response: &Response) -> ToolError {
 }
 
 /// What a response says to a reader.
-async fn text(response: &Response) -> Result<Article, ToolError> {
+async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolError> {
     if let Some(note) = response.note() {
         return Err(ToolError::new(format!("the page cannot be read: {note}")));
     }
@@ -163,8 +171,17 @@ async fn text(response: &Response) -> Result<Article, ToolError> {
         });
     }
     let url = Url::parse(response.url())?;
-    match apart(move || article::read(&text, &url)).await {
+    let work = apart(move || article::read(&text, &url, deadline));
+    let too_slow = || {
+        ToolError::of(
+            ErrorKind::TimedOut,
+            "the page takes too long to be read, use another source",
+        )
+    };
+    let read = tokio::time::timeout_at(deadline.into(), work).await;
+    match read.map_err(|_| too_slow())? {
         Some(Ok(article)) => Ok(article),
+        Some(Err(TooMuch)) if Instant::now() >= deadline => Err(too_slow()),
         Some(Err(TooMuch)) => Err(ToolError::new(
             "the page has too many elements, or they stand too deep in one another, use another source",
         )),
@@ -174,13 +191,19 @@ async fn text(response: &Response) -> Result<Article, ToolError> {
     }
 }
 
-/// Runs in a thread with a stack of its own; `None` where that panics.
+/// Runs in a thread with a stack of its own; `None` where that panics. A thread cannot be stopped from outside, so it keeps its place among
+/// [`READERS`] to its end, however long its call waits for it.
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    static PLACES: Semaphore = Semaphore::const_new(READERS);
+    let place = PLACES.acquire().await.ok()?;
     let (done, result) = futures::channel::oneshot::channel();
     std::thread::Builder::new()
         .name("page".to_owned())
         .stack_size(STACK)
-        .spawn(move || drop(done.send(work())))
+        .spawn(move || {
+            let _place = place;
+            drop(done.send(work()));
+        })
         .ok()?;
     result.await.ok()
 }

@@ -33,6 +33,11 @@ pub(super) struct TooMuch;
 
 /// Parses a page.
 pub(super) fn parse(html: &str) -> Result<Document, TooMuch> {
+    parse_until(html, Instant::now() + LONGEST)
+}
+
+/// Parses a page, for no longer than until the deadline.
+pub(super) fn parse_until(html: &str, deadline: Instant) -> Result<Document, TooMuch> {
     let options = ParseOpts {
         tree_builder: TreeBuilderOpts {
             scripting_enabled: false,
@@ -41,13 +46,13 @@ pub(super) fn parse(html: &str) -> Result<Document, TooMuch> {
         ..ParseOpts::default()
     };
     let mut parser = parse_document(Bounded::default(), options);
-    let began = Instant::now();
+    let deadline = deadline.min(Instant::now() + LONGEST);
     let mut rest = html;
     while !rest.is_empty() {
         let (bit, more) = rest.split_at(rest.ceil_char_boundary(BIT));
         parser.process(StrTendril::from_slice(bit));
         rest = more;
-        if parser.tokenizer.sink.sink.is_too_much() || began.elapsed() > LONGEST {
+        if parser.tokenizer.sink.sink.is_too_much() || Instant::now() > deadline {
             return Err(TooMuch);
         }
     }

@@ -16,6 +16,9 @@ use crate::http::{Http, Request, Response};
 /// How long a search engine is waited for.
 const WAIT: Duration = Duration::from_secs(10);
 
+/// How much of an engine's text marks are taken out of, in bytes: more than the longest excerpt, and little to parse.
+const MOST_MARKED: usize = 16_384;
+
 /// What is searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery {
@@ -216,6 +219,7 @@ fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
 
 /// A text on one line, without the marks that engines put into it.
 fn plain(text: &str) -> String {
+    let text = &text[..text.floor_char_boundary(MOST_MARKED)];
     let said = if text.contains(['<', '&']) {
         parse(text).map_or_else(|_| String::new(), |page| page.text().to_string())
     } else {

@@ -401,6 +401,18 @@ async fn a_page_that_is_an_attack_ends_in_a_result() {
     }
 }
 
+// D7: what a page takes to be read is a part of what the call may take
+#[tokio::test]
+async fn a_page_that_is_slow_to_read_ends_with_the_calls_time() {
+    // Each attribute is compared with all before it.
+    let attributes: Vec<_> = (0..200_000).map(|i| format!("a{i} ")).collect();
+    let html = format!("<p {}>x</p>", attributes.concat());
+    let server = Server::start(PUBLIC, move |_| response(200, HTML, &html)).await;
+    let http = client().timeout(std::time::Duration::from_secs(1));
+    let result = fetch(http, &server.url("public.example", "/")).await;
+    assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
+}
+
 // S1-30, the contract of fetchWebpage: strict in all dialects, two examples at least, effects by handles
 #[test]
 fn the_tool_keeps_its_word() {
