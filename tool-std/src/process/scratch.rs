@@ -1,30 +1,52 @@
 //! A folder of one call, which goes with it.
 
-use std::fs::{DirBuilder, remove_dir};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError, remove_dir};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
 
 use crate::workspace::remove;
 
-/// An empty folder that nobody else may enter. It is removed by [`end`](Scratch::end), or in the background when it is dropped.
+/// How the names of these folders begin.
+const PREFIX: &str = "tool-std-";
+
+/// An empty folder that nobody else may enter. It is removed by [`end`](Scratch::end), or in the background when it is dropped. Where the host is
+/// killed first, another one removes it: the lock is gone with its process.
 #[derive(Debug)]
-pub(super) struct Scratch(PathBuf);
+pub(super) struct Scratch {
+    path: PathBuf,
+    #[expect(dead_code, reason = "held: a folder without a lock is nobody's")]
+    lock: File,
+}
 
 impl Scratch {
     pub(super) fn new() -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
+        static SWEPT: Once = Once::new();
         let root = std::env::temp_dir();
+        SWEPT.call_once(|| {
+            let root = root.clone();
+            // There may be a million files. Without a thread they stay for the next host.
+            let _ = std::thread::Builder::new().spawn(move || sweep(&root));
+        });
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = root.join(format!("tool-std-{}-{count}", std::process::id()));
+            let path = root.join(format!("{PREFIX}{}-{count}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
+                // Another host may take it for left behind until it is locked.
+                Ok(()) => {
+                    if let Some(lock) = locked(&path)? {
+                        return Ok(Self { path, lock });
+                    }
+                }
                 // Of a process that died and had our number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -33,7 +55,7 @@ impl Scratch {
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// Removes it, before anything else happens: a process that ends with its call leaves nothing.
@@ -41,8 +63,8 @@ impl Scratch {
         // Where it cannot be removed, the drop in there tries on.
         let removed = tokio::task::spawn_blocking(move || {
             let mut scratch = self;
-            if is_gone(&scratch.0) {
-                scratch.0 = PathBuf::new();
+            if is_gone(&scratch.path) {
+                scratch.path = PathBuf::new();
             }
         });
         let _ = removed.await;
@@ -51,7 +73,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let path = std::mem::take(&mut self.0);
+        let path = std::mem::take(&mut self.path);
         if path.as_os_str().is_empty() || remove_dir(&path).is_ok() {
             return;
         }
@@ -64,6 +86,46 @@ impl Drop for Scratch {
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
+    }
+}
+
+/// A folder's lock, where nobody has it and the folder is still there.
+fn locked(path: &Path) -> io::Result<Option<File>> {
+    let no_link = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let folder = OpenOptions::new()
+        .read(true)
+        .custom_flags(no_link.bits().cast_signed())
+        .open(path);
+    let folder = match folder {
+        Ok(folder) => folder,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match folder.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    let (locked, now) = (folder.metadata()?, path.symlink_metadata());
+    let is_it = now.is_ok_and(|now| (now.dev(), now.ino()) == (locked.dev(), locked.ino()));
+    Ok(is_it.then_some(folder))
+}
+
+/// Removes what hosts of this user have left behind that were killed.
+fn sweep(root: &Path) {
+    let own = geteuid().as_raw();
+    for entry in root.read_dir().into_iter().flatten().flatten() {
+        let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry
+                .metadata()
+                .is_ok_and(|meta| meta.is_dir() && meta.uid() == own);
+        if !is_one {
+            continue;
+        }
+        // Held until it is gone, so that nobody else removes it as well.
+        if let Ok(Some(_lock)) = locked(&entry.path()) {
+            is_gone(&entry.path());
+        }
     }
 }
 

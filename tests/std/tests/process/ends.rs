@@ -58,6 +58,32 @@ fn when_the_host_dies_its_commands_die() {
         host.kill().unwrap();
         host.wait().unwrap();
         mark.wait_for(0);
+        // D7: it is left behind, and swept by the next host, which leaves those of living hosts.
+        assert_eq!(left_in(root.path()).len(), 1);
+        let mut other = Command::new(HOST);
+        other
+            .arg(root.path())
+            .arg(r#"{"command": ["sleep", "300"]}"#)
+            .env("TMPDIR", root.path())
+            .stdout(Stdio::null());
+        let mut other = other.spawn().unwrap();
+        let left = || left_in(root.path());
+        let of_other = format!("tool-std-{}-0", other.id());
+        for _ in 0..1_000 {
+            if left() == [&*of_other] {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let mut third = Command::new(HOST);
+        third
+            .arg(root.path())
+            .arg(r#"{"command": ["true"]}"#)
+            .env("TMPDIR", root.path());
+        assert!(third.output().unwrap().status.success());
+        assert_eq!(left(), [&*of_other]);
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 }
 
