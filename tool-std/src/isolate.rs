@@ -44,7 +44,10 @@
 //! | `setrlimit`, no-new-privs | Linux | memory, files, processor time of each process; no setuid program |
 //! | Landlock | Linux 6.2 (5.13, but for emptying files), TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
 //! | namespaces of processes, of what they share and of networks | root, or namespaces of users | all of it ends at once; no signal, priority or shared memory of others; no network at all |
-//! | `/proc` of its own, read-only mounts | root | no process but its own to see; modes and times of others' files stay |
+//! | `/proc` of its own | root | no process but its own to see |
+//! | read-only mounts | root, or namespaces of users | modes and times stay outside of what it may write: of files, devices, `/sys` and cgroups |
+//! | a root of its own | root, or namespaces of users | what it was not granted is not there: no file to ask for, no Unix socket to connect to |
+//! | seccomp, where [`Mechanism::UnixSockets`] is required and its sockets are not kept otherwise | Linux | no Unix socket at all |
 //! | no capabilities | root | root's job is no root |
 //! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may make | the tree ends at once and is limited as a whole |
 //!

@@ -92,6 +92,8 @@ pub(super) fn held() -> InForce {
         network_namespace: no("no namespace"),
         proc_mount: no("no mount"),
         read_only: no("no mount"),
+        own_root: no("no mount"),
+        socket_filter: no("no filter"),
         capabilities: no("capabilities are kept"),
         cgroup_kill: no("no cgroup"),
         pids_cgroup: no("no cgroup"),

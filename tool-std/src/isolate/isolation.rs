@@ -65,8 +65,15 @@ pub enum Mechanism {
     Landlock,
     /// A namespace of processes, whose end ends all in it at once, and of the memory and queues that they share.
     PidNamespace,
-    /// Mounts that are read-only outside of what a job may write; with [`PidNamespace`](Self::PidNamespace), for root.
+    /// Mounts that are read-only outside of what a job may write, those of devices, `/sys`, `/proc` and cgroups included. For root, and for who may
+    /// make a namespace of users with [`PidNamespace`](Self::PidNamespace).
     ReadOnlyMounts,
+    /// A root in which only what a job was granted is to be found. For whom, as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
+    OwnRoot,
+    /// No Unix socket with a path outside of what a job was granted, such as that of a container engine or of D-Bus. A root of its own keeps it from
+    /// them, and so does Landlock from interface 9 on. Where neither is in force and a host [requires](Isolation::require) this, the job has no
+    /// Unix sockets at all, by seccomp; nor `io_uring`, nor programs for another architecture than the host's.
+    UnixSockets,
     /// A namespace of networks for jobs with [`Network::Off`](super::Network::Off).
     NetworkNamespace,
     /// A cgroup of version 2, which is killed at once.
@@ -80,10 +87,12 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Landlock,
         Self::PidNamespace,
         Self::ReadOnlyMounts,
+        Self::OwnRoot,
+        Self::UnixSockets,
         Self::NetworkNamespace,
         Self::CgroupKill,
         Self::PidsCgroup,
@@ -247,6 +256,11 @@ impl Helper {
         heard
     }
 
+    /// Whether jobs are refused that this mechanism does not hold.
+    pub(super) fn requires(&self, mechanism: Mechanism) -> bool {
+        self.require.contains(&mechanism)
+    }
+
     /// What the host has not turned off.
     pub(super) fn mechanisms(&self) -> Vec<Mechanism> {
         let mut left = Mechanism::ALL.to_vec();
@@ -267,6 +281,9 @@ pub(super) fn missing(required: &[Mechanism], job: &Job, held: &InForce) -> Opti
             Mechanism::Landlock => &held.landlock,
             Mechanism::PidNamespace => &held.pid_namespace,
             Mechanism::ReadOnlyMounts => &held.read_only,
+            Mechanism::OwnRoot => &held.own_root,
+            Mechanism::UnixSockets if held.keeps_unix_sockets() => return None,
+            Mechanism::UnixSockets => &held.socket_filter,
             Mechanism::NetworkNamespace if job.network != Network::Off => return None,
             Mechanism::NetworkNamespace => &held.network_namespace,
             Mechanism::CgroupKill => &held.cgroup_kill,

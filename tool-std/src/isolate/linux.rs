@@ -15,6 +15,8 @@ mod namespaces;
 mod places;
 pub(super) mod remote;
 mod restrict;
+mod root;
+mod sockets;
 mod start;
 mod supervise;
 

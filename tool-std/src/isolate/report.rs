@@ -103,16 +103,20 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
 /// Files, processes and networks.
 fn reach(held: &InForce) -> Vec<Item> {
     vec![
-        item("files", said(&[&held.landlock]), files(held)),
+        item(
+            "files",
+            said(&[&held.landlock, &held.own_root]),
+            files(held),
+        ),
         item(
             "open files",
             "close-on-exec",
             "what the host, or a library in it, has opened without that flag, a job has as well",
         ),
-        item(
+        unless(
             "read-only mounts",
-            said(&[&held.read_only]),
-            "cgroups, `/sys` and devices keep their mounts",
+            &[&held.read_only],
+            "a job of root changes modes of devices, of `/sys` and of cgroups",
         ),
         unless(
             "other processes",
@@ -167,7 +171,7 @@ fn reach(held: &InForce) -> Vec<Item> {
         ),
         unless(
             "sockets with a path",
-            &[&held.path_sockets],
+            &[&held.own_root, &held.path_sockets, &held.socket_filter],
             "a job connects to any whose mode admits its user, a container engine's for instance",
         ),
         item("environment", "exact list", ""),
@@ -178,16 +182,20 @@ fn reach(held: &InForce) -> Vec<Item> {
 fn files(held: &InForce) -> String {
     let open = held.open_files().map(|(open, _)| open);
     let stat = "asking for size, owner and times of any path (`stat`)";
-    let rest = match (held.landlock.is_yes(), held.read_only.is_yes()) {
-        (false, _) => format!("{stat} is open as well"),
-        (true, true) => format!("Landlock does not keep a job from {stat}"),
-        (true, false) => format!(
-            "Landlock does not keep a job from {stat}, nor from changing mode, owner, times and attributes of what its user owns"
-        ),
+    let change = "changing mode, owner, times and attributes of what its user owns";
+    let (landlock, read_only) = (held.landlock.is_yes(), held.read_only.is_yes());
+    let rest = match (held.own_root.is_yes(), landlock, read_only) {
+        (true, _, true) => None,
+        (true, _, false) => Some(format!("nothing keeps a job from {change} and it may read")),
+        (false, false, _) => Some(format!("{stat} is open as well")),
+        (false, true, true) => Some(format!("Landlock does not keep a job from {stat}")),
+        (false, true, false) => Some(format!(
+            "Landlock does not keep a job from {stat}, nor from {change}"
+        )),
     };
     open.into_iter()
         .map(String::from)
-        .chain([rest])
+        .chain(rest)
         .collect::<Vec<_>>()
         .join("; ")
 }

@@ -23,27 +23,43 @@ pub(super) struct Spec {
     pub(super) deadline_ms: Option<u64>,
     /// What the host has not turned off.
     pub(super) mechanisms: Vec<Mechanism>,
+    /// Then the job goes without any, where those that it was not granted cannot be kept from it.
+    pub(super) requires_unix_sockets: bool,
     /// The name of the job's cgroups.
     pub(super) cgroups: String,
 }
 
 impl InForce {
+    /// Whether the job connects to no socket with a path outside of what it was granted.
+    pub(super) fn keeps_unix_sockets(&self) -> bool {
+        [&self.own_root, &self.path_sockets, &self.socket_filter]
+            .iter()
+            .any(|held| held.is_yes())
+    }
+
     /// What nothing keeps of files outside of those that are granted, and why.
     pub(super) fn open_files(&self) -> Option<(&'static str, &str)> {
-        match (&self.landlock, &self.truncate, self.read_only.is_yes()) {
-            (Held::No(reason), _, false) => Some((
+        let is_apart = self.own_root.is_yes();
+        let (open, reason) = match (&self.landlock, &self.truncate) {
+            (Held::No(_), _) if self.read_only.is_yes() && is_apart => return None,
+            (Held::No(reason), _) if self.read_only.is_yes() => {
+                ("a job reads every file that the host's user may", reason)
+            }
+            (Held::No(reason), _) if is_apart => (
+                "a job changes every file that it may read and the host's user may change",
+                reason,
+            ),
+            (Held::No(reason), _) => (
                 "a job reads and changes every file that the host's user may",
                 reason,
-            )),
-            (Held::No(reason), _, true) => {
-                Some(("a job reads every file that the host's user may", reason))
-            }
-            (Held::Yes(_), Held::No(reason), false) => Some((
+            ),
+            (Held::Yes(_), Held::No(reason)) if !self.read_only.is_yes() => (
                 "a job empties every file that the host's user may change",
                 reason,
-            )),
-            _ => None,
-        }
+            ),
+            (Held::Yes(_), _) => return None,
+        };
+        Some((open, reason))
     }
 }
 
@@ -99,6 +115,8 @@ pub(super) struct InForce {
     pub(super) network_namespace: Held,
     pub(super) proc_mount: Held,
     pub(super) read_only: Held,
+    pub(super) own_root: Held,
+    pub(super) socket_filter: Held,
     pub(super) capabilities: Held,
     pub(super) cgroup_kill: Held,
     pub(super) pids_cgroup: Held,

@@ -95,6 +95,68 @@ async fn what_is_required_and_not_there_refuses_the_job() {
     assert!(matches!(error, IsolateError::NoHelper), "{error}");
 }
 
+// D5: who requires it gets it on every kernel, at the price of all Unix sockets
+#[tokio::test]
+async fn without_a_root_of_its_own_a_job_has_no_unix_sockets_where_that_is_required() {
+    let outside = tempdir().unwrap();
+    let (stream, packets) = (
+        outside.path().join("stream"),
+        outside.path().join("packets"),
+    );
+    let stream_listener = std::os::unix::net::UnixListener::bind(&stream).unwrap();
+    let packet_listener = std::os::unix::net::UnixDatagram::bind(&packets).unwrap();
+    stream_listener.set_nonblocking(true).unwrap();
+    packet_listener.set_nonblocking(true).unwrap();
+    let script = format!(
+        "exec python3 - <<'E'
+import ctypes, socket, struct
+libc = ctypes.CDLL(None, use_errno=True)
+def attempt(what):
+  try: print(what() or 'yes')
+  except OSError as e: print(type(e).__name__)
+def call(*args):
+  if libc.syscall(*args) < 0: raise OSError(ctypes.get_errno(), '')
+def pair():
+  one, other = socket.socketpair()
+  one.send(b'x')
+  assert other.recv(1) == b'x'
+attempt(lambda: socket.socket(socket.AF_UNIX).connect('{stream}'))
+attempt(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', '{packets}') and None)
+attempt(lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'x', '{packets}') and None)
+attempt(pair)
+attempt(lambda: socket.socket(socket.AF_INET).close())
+if struct.calcsize('P') == 8: attempt(lambda: call(425, 4, ctypes.create_string_buffer(256)))
+E",
+        stream = stream.display(),
+        packets = packets.display()
+    );
+    let bare = crate::support::bare();
+    let open = run(&bare, sh(&script)).await;
+    assert!(
+        open.stdout.text().starts_with("yes\nyes\nyes\nyes\nyes\n"),
+        "{open:?}"
+    );
+    assert!(stream_listener.accept().is_ok());
+    for _ in 0..2 {
+        packet_listener.recv(&mut [0]).unwrap();
+    }
+    let strict = bare.require(Mechanism::UnixSockets);
+    let shut = run(&strict, sh(&script)).await;
+    let no = "PermissionError\n";
+    assert_eq!(
+        shut.stdout.text(),
+        [no, no, no, "yes\nyes\n", no].concat(),
+        "{shut:?}"
+    );
+    assert!(stream_listener.accept().is_err() && packet_listener.recv(&mut [0]).is_err());
+    let report = strict.report().await.unwrap();
+    let item = report.item("sockets with a path").unwrap();
+    assert!(
+        item.mechanism.contains("seccomp") && item.open.is_empty(),
+        "{item:?}"
+    );
+}
+
 // S1-96
 #[tokio::test]
 async fn one_gigabyte_is_not_to_be_had() {

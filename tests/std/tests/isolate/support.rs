@@ -14,6 +14,7 @@ pub(crate) fn bare() -> Isolation {
         Mechanism::Landlock,
         Mechanism::PidNamespace,
         Mechanism::ReadOnlyMounts,
+        Mechanism::OwnRoot,
         Mechanism::NetworkNamespace,
         Mechanism::CgroupKill,
         Mechanism::PidsCgroup,

@@ -67,6 +67,128 @@ pub(crate) async fn what_landlock_lets_pass_the_mounts_refuse_case() -> Ran {
     Ok(())
 }
 
+/// Modes by path; `Drop` gives them back, so that no failure changes the machine.
+struct Modes(Vec<(&'static str, u32)>);
+
+impl Modes {
+    fn read(paths: &[&'static str]) -> Self {
+        let mode = |path: &str| Some(fs::metadata(path).ok()?.mode());
+        let modes = paths.iter().filter_map(|path| Some((*path, mode(path)?)));
+        Self(modes.collect())
+    }
+}
+
+impl Drop for Modes {
+    fn drop(&mut self) {
+        for (path, mode) in &self.0 {
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(*mode));
+        }
+    }
+}
+
+// D4: a job of root changes no mode of a device, of `/sys` or of a cgroup
+pub(crate) async fn devices_sysfs_and_cgroups_keep_their_modes_case() -> Ran {
+    needs(Mechanism::ReadOnlyMounts).await?;
+    let paths = ["/dev/full", "/dev/tty", "/sys/kernel", "/sys/fs/cgroup"];
+    let before = Modes::read(&paths);
+    let script = format!("chmod o+x {0}; chmod g+s {0}; true", paths.join(" "));
+    for isolation in [
+        isolation(),
+        isolation().without(Mechanism::OwnRoot),
+        isolation().without(Mechanism::Landlock),
+        isolation()
+            .without(Mechanism::OwnRoot)
+            .without(Mechanism::PidNamespace),
+    ] {
+        let ran = run(&isolation, sh(&script)).await;
+        let refused = ran.stderr.text().matches("/dev/full").count();
+        assert_eq!(refused, 2, "{}", ran.stderr.text());
+        assert_eq!(Modes::read(&paths).0, before.0, "{isolation:?}");
+    }
+    // Where nothing refuses it, it is done: what is tested above is not the kernel's own refusal.
+    let ran = run(&isolation().without(Mechanism::ReadOnlyMounts), sh(&script)).await;
+    assert_ne!(Modes::read(&paths).0, before.0, "{}", ran.stderr.text());
+    Ok(())
+}
+
+// D5: what was not granted has no name, so there is no socket to connect to
+pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> Ran {
+    needs(Mechanism::OwnRoot).await?;
+    let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
+    let (inside, outside) = (inside.path(), outside.path());
+    fs::create_dir_all(inside.join("given/made")).unwrap();
+    fs::create_dir(inside.join("mine")).unwrap();
+    fs::write(inside.join("given/file"), "given\n").unwrap();
+    fs::write(inside.join("kept"), "kept\n").unwrap();
+    std::os::unix::fs::symlink(inside.join("given"), inside.join("link")).unwrap();
+    let socket = outside.join("socket");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o777)).unwrap();
+    let connect = format!(
+        "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('{}')\" 2>&1 | tail -n 1",
+        socket.display()
+    );
+    let script = format!(
+        "cat {0}/link/file; cat {0}/kept; echo a > {0}/given/made/new; echo b > {0}/given/new; cat {0}/given/made/new; echo c > {0}/mine/new; \
+         cat {0}/mine/new; ls {0} {1}; echo x > /new; echo x > {0}/new; {connect}; true",
+        inside.display(),
+        outside.display()
+    );
+    // Landlock lists no folder that was not granted, the root's own ones included.
+    let listed = format!("{}:\ngiven\nlink\nmine\n", inside.display());
+    for (isolation, listed) in [
+        (isolation(), ""),
+        (isolation().without(Mechanism::Landlock), &*listed),
+        (isolation().without(Mechanism::PidNamespace), ""),
+    ] {
+        let job = sh(&script)
+            .reads(inside.join("link"))
+            .writes(inside.join("given/made"))
+            .writes(inside.join("mine"))
+            // Below what may be written, so it may be written.
+            .reads(inside.join("mine/below"))
+            .cwd(inside);
+        fs::create_dir_all(inside.join("mine/below")).unwrap();
+        let ran = run(&isolation, job).await;
+        assert_eq!(
+            ran.stdout.text(),
+            format!(
+                "given\na\nc\n{listed}FileNotFoundError: [Errno 2] No such file or directory\n"
+            ),
+            "{}",
+            ran.stderr.text()
+        );
+        assert!(inside.join("given/made/new").exists() && !inside.join("given/new").exists());
+        assert!(!inside.join("new").exists() && !std::path::Path::new("/new").exists());
+        let report = isolation.report().await.unwrap();
+        let item = report.item("sockets with a path").unwrap();
+        assert!(item.mechanism.contains("root of its own") && item.open.is_empty());
+    }
+    // A socket that was granted is reached.
+    let granted = run(&isolation(), sh(&connect).writes(outside)).await;
+    assert_eq!(granted.stdout.text(), "", "{}", granted.stderr.text());
+    assert!(listener.accept().is_ok());
+    // What it may not read is told from what is not there.
+    let program = inside.join("program");
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let start = async |path: &std::path::Path| {
+        let job = tool_std::isolate::Job::new(path).cwd("/");
+        isolation().run(job, Keep::default()).await.unwrap_err()
+    };
+    let refused = start(&program).await;
+    assert!(
+        matches!(refused, IsolateError::Refused { .. }),
+        "{refused:?}"
+    );
+    let missing = start(&inside.join("none")).await;
+    assert!(
+        matches!(missing, IsolateError::NotFound { .. }),
+        "{missing:?}"
+    );
+    Ok(())
+}
+
 pub(crate) async fn a_path_that_is_not_there_cannot_be_granted_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let error = isolation()

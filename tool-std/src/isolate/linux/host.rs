@@ -175,6 +175,7 @@ fn spec(job: &Job, settings: &Helper) -> Spec {
             .deadline
             .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
         mechanisms: settings.mechanisms(),
+        requires_unix_sockets: settings.requires(Mechanism::UnixSockets),
         cgroups: unique(),
     }
 }

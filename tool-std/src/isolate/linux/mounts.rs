@@ -1,45 +1,121 @@
-//! What is mounted, read-only for a job: what Landlock lets pass (mode, owner, times and attributes of files) is then refused by the
-//! file system, outside of what the job may write.
+//! The mounts of a job. They are made in a namespace of the thread that starts it, so the supervisor keeps the host's.
+//!
+//! Read-only mounts refuse what Landlock lets pass (mode, owner, times and attributes of files) outside of what the job may write: devices,
+//! `/sys`, `/proc` and cgroups included. A root of its own shows the job what it was granted and nothing else, so that it finds no socket there
+//! that it was not granted.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::CWD;
 use rustix::io::Errno;
 use rustix::mount::{
-    MountFlags, MoveMountFlags, OpenTreeFlags, mount_remount, move_mount, open_tree,
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount_change, mount_remount,
+    move_mount, open_tree,
 };
+use rustix::thread::UnshareFlags;
 
-use crate::isolate::wire::Held;
+use super::namespaces::unshare;
+use super::root;
+use crate::isolate::isolation::Mechanism;
+use crate::isolate::wire::{Held, InForce, Spec};
 
-/// File systems that the supervisor writes itself, or that hold nothing that stays.
-const KEPT: [&str; 6] = ["cgroup", "cgroup2", "proc", "sysfs", "devtmpfs", "devpts"];
-
-/// Makes every mount of this process's namespace read-only, but for what lies below these paths.
-pub(super) fn read_only(writes: &[OsString]) -> Held {
-    match make(writes) {
-        Ok(()) => Held::Yes(String::from("mounts of its own")),
-        Err(error) => Held::No(format!("this host may not change mounts: {error}")),
+/// Gives the calling thread the job's mounts.
+///
+/// # Errors
+///
+/// They are half made: nothing can be started from this thread.
+pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
+    let (wants_read_only, wants_root) = (
+        spec.has(Mechanism::ReadOnlyMounts),
+        spec.has(Mechanism::OwnRoot),
+    );
+    if !wants_read_only && !wants_root {
+        return Ok(());
     }
+    if let Err(error) = own_namespace() {
+        let none = Held::No(format!("this host may not make mounts of its own: {error}"));
+        if wants_read_only {
+            held.read_only = none.clone();
+        }
+        if wants_root {
+            held.own_root = none;
+        }
+        return Ok(());
+    }
+    // Taken before anything is read-only, and put back over it.
+    let writes = writable(&spec.writes).map_err(|error| half(&error))?;
+    if wants_read_only {
+        held.read_only = match read_only() {
+            Ok(()) => Held::Yes(String::from("mounts of its own")),
+            Err(error) => Held::No(format!("this host may not change mounts: {error}")),
+        };
+    }
+    if wants_root {
+        match root::make(spec, &writes) {
+            Ok(()) => {
+                held.own_root = Held::Yes(String::from("a root of its own"));
+                return Ok(());
+            }
+            Err(root::Failed::Before(error)) => {
+                held.own_root = Held::No(format!("this host may not change its root: {error}"));
+            }
+            Err(root::Failed::Half(error)) => return Err(half(&error)),
+        }
+    }
+    // Also where not every mount could be made read-only.
+    if wants_read_only {
+        for (path, tree) in &writes {
+            attach(tree, path).map_err(|error| half(&error))?;
+        }
+    }
+    Ok(())
 }
 
-fn make(writes: &[OsString]) -> io::Result<()> {
-    let table = fs::read("/proc/self/mountinfo")?;
-    // Copies of what may be written, as it was.
+fn half(error: &dyn std::fmt::Display) -> String {
+    format!("the mounts of the job: {error}")
+}
+
+/// A namespace of mounts for this thread, from which nothing reaches that of the supervisor.
+fn own_namespace() -> rustix::io::Result<()> {
+    unshare(UnshareFlags::NEWNS)?;
+    mount_change(
+        "/",
+        MountPropagationFlags::PRIVATE | MountPropagationFlags::REC,
+    )
+}
+
+/// Copies of the mounts below these paths, with the real path of each.
+fn writable(paths: &[OsString]) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
+    paths
+        .iter()
+        // What is not there cannot be granted, which Landlock says with the path's name.
+        .filter_map(|path| fs::canonicalize(path).ok())
+        .map(|path| Ok((path.clone(), copy(&path)?)))
+        .collect()
+}
+
+/// A copy of what is mounted at this path and below it, in no namespace yet.
+pub(super) fn copy(path: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE;
-    let mut open = Vec::with_capacity(writes.len());
-    for path in writes {
-        // Not there is not to be granted, which is told where that is done.
-        let Ok(path) = fs::canonicalize(path) else {
-            continue;
-        };
-        open.push((open_tree(CWD, &path, flags)?, path));
-    }
+    open_tree(CWD, path, flags)
+}
+
+/// Puts a copy over this path.
+pub(super) fn attach(tree: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    move_mount(tree, c"", CWD, path, flags)
+}
+
+/// Makes every mount of this thread's namespace read-only.
+fn read_only() -> io::Result<()> {
+    let table = fs::read("/proc/thread-self/mountinfo")?;
     for mount in table.split(|byte| *byte == b'\n') {
         let Some((point, flags)) = parse(mount) else {
             continue;
@@ -51,32 +127,13 @@ fn make(writes: &[OsString]) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    for (tree, path) in open {
-        move_mount(
-            tree,
-            c"",
-            CWD,
-            &path,
-            MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH,
-        )?;
-    }
     Ok(())
 }
 
-/// Where it is mounted and how; none where it is left as it is. `id parent device root point options… - type source options`.
+/// Where it is mounted and how: `id parent device root point options… - type source options`.
 fn parse(mount: &[u8]) -> Option<(PathBuf, MountFlags)> {
-    let dash = mount.windows(3).position(|three| three == b" - ")?;
-    let mut front = mount[..dash].split(|byte| *byte == b' ').skip(4);
-    let (point, options) = (front.next()?, front.next()?);
-    let kind = mount[dash + 3..].split(|byte| *byte == b' ').next()?;
-    if KEPT.iter().any(|kept| kept.as_bytes() == kind) {
-        return None;
-    }
-    let point = unescape(point);
-    // The folder of cgroups, in which new ones are made.
-    if point.starts_with("/sys") {
-        return None;
-    }
+    let mut fields = mount.split(|byte| *byte == b' ').skip(4);
+    let (point, options) = (fields.next()?, fields.next()?);
     let mut flags = MountFlags::empty();
     for option in options.split(|byte| *byte == b',') {
         flags |= match option {
@@ -89,7 +146,7 @@ fn parse(mount: &[u8]) -> Option<(PathBuf, MountFlags)> {
             _ => MountFlags::empty(),
         };
     }
-    Some((point, flags))
+    Some((unescape(point), flags))
 }
 
 /// The table writes space, tab, newline and backslash as three octal digits.
@@ -130,7 +187,6 @@ mod tests {
                 .unwrap();
         assert_eq!(point, Path::new("/mnt/a b"));
         assert_eq!(flags, MountFlags::NOSUID | MountFlags::NOATIME);
-        assert!(parse(b"37 35 0:5 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids").is_none());
         assert!(parse(b"").is_none());
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
     }
 }
 
-fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
+pub(super) fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     #[expect(
         deprecated,
         reason = "its successor is unsafe for `FILES`, which is not among the flags here"

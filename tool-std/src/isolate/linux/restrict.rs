@@ -21,7 +21,7 @@ use crate::isolate::wire::{Held, InForce, Spec};
 const INTERFACE: ABI = ABI::V9;
 
 /// What every job may read and execute: programs and libraries, and what name resolution, TLS, users, time and terminals need.
-const SYSTEM: [&str; 32] = [
+pub(super) const SYSTEM: [&str; 32] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -57,7 +57,7 @@ const SYSTEM: [&str; 32] = [
 ];
 
 /// Devices without state that others could see.
-const DEVICES: [&str; 5] = [
+pub(super) const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",

@@ -12,8 +12,10 @@ use rustix::process::Pid;
 use rustix::thread::set_no_new_privs;
 
 use super::cgroups::Cgroups;
+use super::mounts;
 use super::namespaces::Namespaces;
 use super::restrict::{drop_capabilities, landlock, limit};
+use super::sockets;
 use crate::isolate::isolation::Mechanism;
 use crate::isolate::job::Program;
 use crate::isolate::modes::MODE;
@@ -36,8 +38,15 @@ pub(super) fn start(
     let child = std::thread::scope(|threads| {
         let thread = Builder::new().spawn_scoped(threads, || {
             cgroups.join_thread().map_err(helper("cgroup"))?;
+            let is_there = program(spec).is_some();
             restrict(spec, &mut held)?;
-            job(spec, files)
+            match program(spec) {
+                Some(program) => job(spec, &program, files),
+                None if is_there => Err(Failure::Refused(String::from(
+                    "the job may not read that file",
+                ))),
+                None => Err(Failure::NotFound),
+            }
         });
         thread
             .map_err(helper("a thread cannot be started"))?
@@ -57,27 +66,32 @@ fn helper<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Failure {
 fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
     set_no_new_privs(true).map_err(helper("no-new-privs"))?;
     held.no_new_privs = Held::Yes(String::from("`PR_SET_NO_NEW_PRIVS`"));
+    mounts::make(spec, held).map_err(Failure::Helper)?;
     if spec.has(Mechanism::Capabilities) {
         held.capabilities = drop_capabilities();
     }
     if spec.has(Mechanism::Landlock) {
         landlock(spec, held).map_err(Failure::Helper)?;
     }
+    if spec.requires_unix_sockets && !held.keeps_unix_sockets() {
+        held.socket_filter = sockets::refuse();
+    }
     Ok(())
 }
 
-fn job(spec: &Spec, files: Vec<OwnedFd>) -> Result<Child, Failure> {
-    let mut command = match &spec.program {
-        Program::Named(name) => {
-            let mut command = Command::new(find(name, spec).ok_or(Failure::NotFound)?);
-            command.arg0(name);
-            command
-        }
-        Program::Mode(mode) => {
-            let mut command = Command::new("/proc/self/exe");
-            command.args([MODE, mode]);
-            command
-        }
+/// The file to start, as the calling thread sees files.
+fn program(spec: &Spec) -> Option<PathBuf> {
+    match &spec.program {
+        Program::Named(name) => find(name, spec),
+        Program::Mode(_) => Some(PathBuf::from("/proc/self/exe")),
+    }
+}
+
+fn job(spec: &Spec, program: &Path, files: Vec<OwnedFd>) -> Result<Child, Failure> {
+    let mut command = Command::new(program);
+    match &spec.program {
+        Program::Named(name) => command.arg0(name),
+        Program::Mode(mode) => command.args([MODE, mode]),
     };
     let mut files = files.into_iter().map(Stdio::from);
     command
@@ -98,7 +112,7 @@ fn job(spec: &Spec, files: Vec<OwnedFd>) -> Result<Child, Failure> {
 /// Looks a name up in the job's own `PATH`.
 fn find(name: &OsStr, spec: &Spec) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
-        return Some(Path::new(&spec.cwd).join(name));
+        return Some(Path::new(&spec.cwd).join(name)).filter(|file| file.exists());
     }
     let path = spec.env.iter().find(|(known, _)| known == "PATH");
     std::env::split_paths(path.map(|(_, path)| path.as_os_str())?)

@@ -16,12 +16,10 @@ use rustix::process::{
 };
 
 use super::cgroups::Cgroups;
-use super::mounts::read_only;
 use super::namespaces::Namespaces;
 use super::start::start;
-use crate::isolate::isolation::Mechanism;
 use crate::isolate::running::Exit;
-use crate::isolate::wire::{Because, Event, Failure, Held, InForce, Spec, frame, read_frame};
+use crate::isolate::wire::{Because, Event, Failure, InForce, Spec, frame, read_frame};
 
 /// What happens to a supervisor.
 enum Happening {
@@ -67,12 +65,6 @@ fn serve(
     // Their numbers outside are not those in here, so without a `/proc` of its own the first process of a namespace ends, and all with it.
     let only_ends = namespaces.is_first() && !namespaces.proc_mount.is_yes();
     let mut held = InForce::default();
-    if spec.has(Mechanism::ReadOnlyMounts) {
-        held.read_only = match &namespaces.proc_mount {
-            Held::Yes(_) => read_only(&spec.writes),
-            Held::No(_) => Held::No(String::from("no mounts of its own")),
-        };
-    }
     let cgroups = Cgroups::make(spec, &mut held);
     let deadline = spec.deadline_ms.map(Duration::from_millis);
     let began = Instant::now();

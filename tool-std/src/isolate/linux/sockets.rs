@@ -1,0 +1,56 @@
+//! Refuses a job all Unix sockets by number of system call, where nothing else keeps it from those that it was not granted.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter,
+};
+
+use crate::isolate::wire::Held;
+
+/// Programs for x32 give this bit with the numbers of x86-64, <https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html>.
+#[cfg(target_arch = "x86_64")]
+const ABIS: [i64; 2] = [0, 0x4000_0000];
+#[cfg(not(target_arch = "x86_64"))]
+const ABIS: [i64; 1] = [0];
+
+/// For the calling thread and what it starts. Pairs of streams stay: they are connected, and to nobody else.
+pub(super) fn refuse() -> Held {
+    let set = program()
+        .map_err(|error| error.to_string())
+        .and_then(|program| apply_filter(&program).map_err(|error| error.to_string()));
+    match set {
+        Ok(()) => Held::Yes(String::from("seccomp, no Unix sockets at all")),
+        Err(error) => Held::No(format!("seccomp: {error}")),
+    }
+}
+
+fn program() -> Result<BpfProgram, seccompiler::BackendError> {
+    let unix = || is(0, SeccompCmpOp::Eq, libc::AF_UNIX.cast_unsigned());
+    // The low bits are the type, the others are flags. What is no stream can be sent to any path.
+    let kind = |kind: i32| is(1, SeccompCmpOp::MaskedEq(0xf), kind.cast_unsigned());
+    let socket = vec![SeccompRule::new(vec![unix()?])?];
+    let pair = vec![
+        SeccompRule::new(vec![unix()?, kind(libc::SOCK_DGRAM)?])?,
+        SeccompRule::new(vec![unix()?, kind(libc::SOCK_RAW)?])?,
+    ];
+    let mut rules = BTreeMap::new();
+    for abi in ABIS {
+        rules.insert(abi | libc::SYS_socket, socket.clone());
+        rules.insert(abi | libc::SYS_socketpair, pair.clone());
+        // It opens sockets as well, and asks no filter.
+        rules.insert(abi | libc::SYS_io_uring_setup, Vec::new());
+    }
+    let refused = SeccompAction::Errno(libc::EACCES.cast_unsigned());
+    let target = std::env::consts::ARCH.try_into()?;
+    SeccompFilter::new(rules, SeccompAction::Allow, refused, target)?.try_into()
+}
+
+fn is(
+    argument: u8,
+    how: SeccompCmpOp,
+    value: u32,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, how, value.into())
+}
