@@ -1,0 +1,111 @@
+//! What the start of a job costs, with each mechanism that keeps it apart: `jobs [RUNS]` prints a table.
+//!
+//! Wall time is the median of the runs, CPU time that of all processes of a run: what this process and its children have used, per run. The floor is
+//! `/bin/true` started by `std::process::Command`, which is a bare `posix_spawn`.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+use tool_std::isolate::{Isolation, Job, Keep, Limits, Mechanism, Network};
+
+const ALL: [Mechanism; 9] = [
+    Mechanism::Landlock,
+    Mechanism::PidNamespace,
+    Mechanism::ReadOnlyMounts,
+    Mechanism::OwnRoot,
+    Mechanism::NetworkNamespace,
+    Mechanism::CgroupKill,
+    Mechanism::PidsCgroup,
+    Mechanism::MemoryCgroup,
+    Mechanism::Capabilities,
+];
+
+fn main() {
+    tool_std::helper();
+    let runs = std::env::args().nth(1).map_or(200, |runs| runs.parse().expect("a number of runs"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    println!("| job | ms | times | CPU, ms | times |\n|---|---|---|---|---|");
+    let floor = timed(runs, || {
+        assert!(Command::new("/bin/true").status().expect("a program").success());
+    });
+    row("`posix_spawn`", &floor, &floor);
+    let bare = || ALL.into_iter().fold(Isolation::new(), Isolation::without);
+    let none = |job: Job| job.network(Network::Open).limits(Limits::none());
+    let mut measure = |what: &str, isolation: &Isolation, open: bool| {
+        let cost = timed(runs, || {
+            let job = Job::new("/bin/true");
+            run(&runtime, isolation, if open { none(job) } else { job });
+        });
+        row(what, &cost, &floor);
+    };
+    measure("a process group", &Isolation::GroupOnly, true);
+    measure("the helper", &bare(), true);
+    for one in ALL {
+        // What is left when all others are turned off; a root of its own and read-only mounts need no other.
+        let others = ALL.into_iter().filter(|mechanism| *mechanism != one);
+        let isolation = others.fold(Isolation::new(), Isolation::without);
+        let asks = matches!(one, Mechanism::NetworkNamespace | Mechanism::PidsCgroup | Mechanism::MemoryCgroup);
+        measure(&format!("the helper and {one:?}"), &isolation, !asks);
+    }
+    for one in ALL {
+        measure(&format!("all but {one:?}"), &Isolation::new().without(one), false);
+    }
+    measure("all", &Isolation::new(), false);
+}
+
+fn run(runtime: &Runtime, isolation: &Isolation, job: Job) {
+    let ran = runtime.block_on(isolation.run(job, Keep::default())).expect("a job");
+    assert!(ran.ended.success());
+}
+
+struct Cost {
+    wall: Duration,
+    cpu: Duration,
+}
+
+fn timed(runs: usize, mut run: impl FnMut()) -> Cost {
+    for _ in 0..5 {
+        run();
+    }
+    let before = used();
+    let mut times: Vec<_> = (0..runs)
+        .map(|_| {
+            let began = Instant::now();
+            run();
+            began.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    Cost {
+        wall: times[runs / 2],
+        cpu: (used() - before) / u32::try_from(runs).expect("few runs"),
+    }
+}
+
+/// What this process and all that it has waited for have used: `utime`, `stime`, `cutime` and `cstime` of `/proc/self/stat` are too coarse.
+fn used() -> Duration {
+    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage).iter().sum()
+}
+
+fn usage(who: i32) -> Duration {
+    // SAFETY: `rusage` is plain data, which the call fills in.
+    let usage: libc::rusage = unsafe {
+        let mut usage = std::mem::zeroed();
+        assert_eq!(libc::getrusage(who, &raw mut usage), 0);
+        usage
+    };
+    let time = |time: libc::timeval| Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_usec).expect("microseconds") * 1_000);
+    time(usage.ru_utime) + time(usage.ru_stime)
+}
+
+fn row(what: &str, cost: &Cost, floor: &Cost) {
+    let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
+    println!(
+        "| {what} | {:.2} | {:.1} | {:.2} | {:.1} |",
+        ms(cost.wall),
+        ms(cost.wall) / ms(floor.wall),
+        ms(cost.cpu),
+        ms(cost.cpu) / ms(floor.cpu)
+    );
+}
