@@ -71,7 +71,7 @@ pub enum Mechanism {
     /// A root in which only what a job was granted is to be found. For whom, as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
     OwnRoot,
     /// No Unix socket with a path outside of what a job was granted, such as that of a container engine or of D-Bus. A root of its own keeps it from
-    /// them, and so does Landlock from interface 9 on. Where neither is in force and a host [requires](Isolation::require) this, the job has no
+    /// them where it sees no other processes' roots, by Landlock or by a `/proc` of its own; so does Landlock alone from interface 9 on. Where neither is in force and a host [requires](Isolation::require) this, the job has no
     /// Unix sockets at all, by seccomp; nor `io_uring`, nor programs for another architecture than the host's.
     UnixSockets,
     /// A namespace of networks for jobs with [`Network::Off`](super::Network::Off).
@@ -282,7 +282,9 @@ pub(super) fn missing(required: &[Mechanism], job: &Job, held: &InForce) -> Opti
             Mechanism::PidNamespace => &held.pid_namespace,
             Mechanism::ReadOnlyMounts => &held.read_only,
             Mechanism::OwnRoot => &held.own_root,
-            Mechanism::UnixSockets if held.keeps_unix_sockets() => return None,
+            Mechanism::UnixSockets if held.unix_sockets().iter().any(|held| held.is_yes()) => {
+                return None;
+            }
             Mechanism::UnixSockets => &held.socket_filter,
             Mechanism::NetworkNamespace if job.network != Network::Off => return None,
             Mechanism::NetworkNamespace => &held.network_namespace,

@@ -103,11 +103,7 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
 /// Files, processes and networks.
 fn reach(held: &InForce) -> Vec<Item> {
     vec![
-        item(
-            "files",
-            said(&[&held.landlock, &held.own_root]),
-            files(held),
-        ),
+        item("files", said(&keep_files(held)), files(held)),
         item(
             "open files",
             "close-on-exec",
@@ -171,11 +167,19 @@ fn reach(held: &InForce) -> Vec<Item> {
         ),
         unless(
             "sockets with a path",
-            &[&held.own_root, &held.path_sockets, &held.socket_filter],
+            &held.unix_sockets(),
             "a job connects to any whose mode admits its user, a container engine's for instance",
         ),
         item("environment", "exact list", ""),
     ]
+}
+
+fn keep_files(held: &InForce) -> Vec<&Held> {
+    let mut all = vec![&held.landlock];
+    if held.hides_files() {
+        all.push(&held.own_root);
+    }
+    all
 }
 
 /// What a job does to files that it was not granted.
@@ -184,7 +188,7 @@ fn files(held: &InForce) -> String {
     let stat = "asking for size, owner and times of any path (`stat`)";
     let change = "changing mode, owner, times and attributes of what its user owns";
     let (landlock, read_only) = (held.landlock.is_yes(), held.read_only.is_yes());
-    let rest = match (held.own_root.is_yes(), landlock, read_only) {
+    let rest = match (held.hides_files(), landlock, read_only) {
         (true, _, true) => None,
         (true, _, false) => Some(format!("nothing keeps a job from {change} and it may read")),
         (false, false, _) => Some(format!("{stat} is open as well")),

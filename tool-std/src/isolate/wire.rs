@@ -30,16 +30,24 @@ pub(super) struct Spec {
 }
 
 impl InForce {
-    /// Whether the job connects to no socket with a path outside of what it was granted.
-    pub(super) fn keeps_unix_sockets(&self) -> bool {
-        [&self.own_root, &self.path_sockets, &self.socket_filter]
-            .iter()
-            .any(|held| held.is_yes())
+    /// Whether what the job was not granted has no name for it. A host's `/proc` leads to the roots of other processes, unless Landlock keeps the job
+    /// from them.
+    pub(super) fn hides_files(&self) -> bool {
+        self.own_root.is_yes() && (self.proc_mount.is_yes() || self.landlock.is_yes())
+    }
+
+    /// What may keep the job from sockets with a path that it was not granted.
+    pub(super) fn unix_sockets(&self) -> Vec<&Held> {
+        let mut all = vec![&self.path_sockets, &self.socket_filter];
+        if self.hides_files() {
+            all.insert(0, &self.own_root);
+        }
+        all
     }
 
     /// What nothing keeps of files outside of those that are granted, and why.
     pub(super) fn open_files(&self) -> Option<(&'static str, &str)> {
-        let is_apart = self.own_root.is_yes();
+        let is_apart = self.hides_files();
         let (open, reason) = match (&self.landlock, &self.truncate) {
             (Held::No(_), _) if self.read_only.is_yes() && is_apart => return None,
             (Held::No(reason), _) if self.read_only.is_yes() => {

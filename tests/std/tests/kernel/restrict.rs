@@ -164,6 +164,26 @@ pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> R
         let item = report.item("sockets with a path").unwrap();
         assert!(item.mechanism.contains("root of its own") && item.open.is_empty());
     }
+    // The host's `/proc` leads to the host's root.
+    let around = |pid: u32| {
+        let there = format!("/proc/{pid}/root{}", socket.display());
+        connect.replace(&*socket.display().to_string(), &there)
+    };
+    let own = std::process::id();
+    for isolation in [isolation(), isolation().without(Mechanism::PidNamespace)] {
+        let ran = run(&isolation, sh(around(own))).await;
+        assert!(ran.stdout.text().contains("Error"), "{isolation:?}");
+    }
+    let open = isolation()
+        .without(Mechanism::PidNamespace)
+        .without(Mechanism::Landlock);
+    let report = open.report().await.unwrap();
+    assert!(!report.item("sockets with a path").unwrap().open.is_empty());
+    assert!(report.item("files").unwrap().open.contains("`stat`"));
+    let shut = run(&open.require(Mechanism::UnixSockets), sh(around(own))).await;
+    assert!(shut.stdout.text().contains("PermissionError"));
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err());
     // A socket that was granted is reached.
     let granted = run(&isolation(), sh(&connect).writes(outside)).await;
     assert_eq!(granted.stdout.text(), "", "{}", granted.stderr.text());
