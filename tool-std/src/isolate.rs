@@ -58,9 +58,9 @@
 //!
 //! # What it costs
 //!
-//! A job that does nothing takes 2 ms through the helper alone and 6 ms with everything that a host of root has; without read-only mounts
-//! 5.5 ms, with [`Isolation::GroupOnly`] 0.6 ms. These are medians of 200 runs of `/bin/true` from a release build, on a virtual machine with
-//! two cores and Linux 6.18. Where a kernel makes namespaces that a host without privileges cannot live in, as Ubuntu's do unless an `AppArmor`
+//! `/bin/true` takes as long with [`Isolation::GroupOnly`] as by a bare `posix_spawn`, 3.7 times as long through the helper alone, and 7.5 times
+//! (6.4 times the processor time) with everything that a host of root has. These are medians of 100 runs of a release build, on a virtual machine
+//! with two cores and Linux 6.18, by the program `jobs` of the folder `benches`. Where a kernel makes namespaces that a host without privileges cannot live in, as Ubuntu's do unless an `AppArmor`
 //! profile lets it, each job starts a second helper; turning [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`] off saves the
 //! first.
 //!

@@ -32,7 +32,7 @@ fn main() {
     row("`posix_spawn`", &floor, &floor);
     let bare = || ALL.into_iter().fold(Isolation::new(), Isolation::without);
     let none = |job: Job| job.network(Network::Open).limits(Limits::none());
-    let mut measure = |what: &str, isolation: &Isolation, open: bool| {
+    let measure = |what: &str, isolation: &Isolation, open: bool| {
         let cost = timed(runs, || {
             let job = Job::new("/bin/true");
             run(&runtime, isolation, if open { none(job) } else { job });
