@@ -9,18 +9,6 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tool_std::isolate::{Isolation, Job, Keep, Limits, Mechanism, Network};
 
-const ALL: [Mechanism; 9] = [
-    Mechanism::Landlock,
-    Mechanism::PidNamespace,
-    Mechanism::ReadOnlyMounts,
-    Mechanism::OwnRoot,
-    Mechanism::NetworkNamespace,
-    Mechanism::CgroupKill,
-    Mechanism::PidsCgroup,
-    Mechanism::MemoryCgroup,
-    Mechanism::Capabilities,
-];
-
 fn main() {
     tool_std::helper();
     let runs = std::env::args().nth(1).map_or(200, |runs| runs.parse().expect("a number of runs"));
@@ -30,7 +18,8 @@ fn main() {
         assert!(Command::new("/bin/true").status().expect("a program").success());
     });
     row("`posix_spawn`", &floor, &floor);
-    let bare = || ALL.into_iter().fold(Isolation::new(), Isolation::without);
+    // `UnixSockets` says what others have to hold and costs nothing by itself.
+    let all = || Mechanism::ALL.iter().copied().filter(|mechanism| *mechanism != Mechanism::UnixSockets);
     let none = |job: Job| job.network(Network::Open).limits(Limits::none());
     let measure = |what: &str, isolation: &Isolation, open: bool| {
         let cost = timed(runs, || {
@@ -40,15 +29,15 @@ fn main() {
         row(what, &cost, &floor);
     };
     measure("a process group", &Isolation::GroupOnly, true);
-    measure("the helper", &bare(), true);
-    for one in ALL {
+    measure("the helper", &all().fold(Isolation::new(), Isolation::without), true);
+    for one in all() {
         // What is left when all others are turned off; a root of its own and read-only mounts need no other.
-        let others = ALL.into_iter().filter(|mechanism| *mechanism != one);
+        let others = all().filter(|mechanism| *mechanism != one);
         let isolation = others.fold(Isolation::new(), Isolation::without);
         let asks = matches!(one, Mechanism::NetworkNamespace | Mechanism::PidsCgroup | Mechanism::MemoryCgroup);
         measure(&format!("the helper and {one:?}"), &isolation, !asks);
     }
-    for one in ALL {
+    for one in all() {
         measure(&format!("all but {one:?}"), &Isolation::new().without(one), false);
     }
     measure("all", &Isolation::new(), false);

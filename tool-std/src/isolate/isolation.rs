@@ -87,7 +87,8 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    pub(super) const ALL: [Self; 10] = [
+    /// Every mechanism, for instance to turn all of them off but one.
+    pub const ALL: &'static [Self] = &[
         Self::Landlock,
         Self::PidNamespace,
         Self::ReadOnlyMounts,
@@ -282,9 +283,7 @@ pub(super) fn missing(required: &[Mechanism], job: &Job, held: &InForce) -> Opti
             Mechanism::PidNamespace => &held.pid_namespace,
             Mechanism::ReadOnlyMounts => &held.read_only,
             Mechanism::OwnRoot => &held.own_root,
-            Mechanism::UnixSockets if held.unix_sockets().iter().any(|held| held.is_yes()) => {
-                return None;
-            }
+            Mechanism::UnixSockets if held.keeps_unix_sockets() => return None,
             Mechanism::UnixSockets => &held.socket_filter,
             Mechanism::NetworkNamespace if job.network != Network::Off => return None,
             Mechanism::NetworkNamespace => &held.network_namespace,

@@ -36,6 +36,11 @@ impl InForce {
         self.own_root.is_yes() && (self.proc_mount.is_yes() || self.landlock.is_yes())
     }
 
+    /// Whether the job connects to no socket with a path that it was not granted.
+    pub(super) fn keeps_unix_sockets(&self) -> bool {
+        self.unix_sockets().iter().any(|held| held.is_yes())
+    }
+
     /// What may keep the job from sockets with a path that it was not granted.
     pub(super) fn unix_sockets(&self) -> Vec<&Held> {
         let mut all = vec![&self.path_sockets, &self.socket_filter];

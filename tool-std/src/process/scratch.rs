@@ -18,12 +18,15 @@ use crate::workspace::remove;
 /// How the names of these folders begin.
 const PREFIX: &str = "tool-std-";
 
-/// An empty folder that nobody else may enter. It is removed by [`end`](Scratch::end), or in the background when it is dropped. Where the host is
-/// killed first, another one removes it: the lock is gone with its process.
+/// An empty folder that only the host's user may enter. [`end`](Scratch::end) removes it, or a background thread when it is dropped. The kernel releases
+/// the lock of a host that is killed, and the next host of the same user removes the folder.
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
-    #[expect(dead_code, reason = "held: a folder without a lock is nobody's")]
+    #[expect(
+        dead_code,
+        reason = "held: other hosts remove a folder that is not locked"
+    )]
     lock: File,
 }
 
@@ -89,7 +92,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A folder's lock, where nobody has it and the folder is still there.
+/// Locks a folder. `None` if another process holds the lock or the folder does not exist any more.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     let no_link = OFlags::DIRECTORY | OFlags::NOFOLLOW;
     let folder = OpenOptions::new()
@@ -122,7 +125,7 @@ fn sweep(root: &Path) {
         if !is_one {
             continue;
         }
-        // Held until it is gone, so that nobody else removes it as well.
+        // The lock is held during the removal, so that no other host removes the same folder.
         if let Ok(Some(_lock)) = locked(&entry.path()) {
             is_gone(&entry.path());
         }

@@ -40,7 +40,7 @@ pub(super) struct Article {
 /// Finds the main text as a browser's reader does. Where there is none (a list, a form, a start page), it is what is left of the page
 /// without what stands around the text.
 ///
-/// Nothing is begun after the deadline, because nobody waits for it.
+/// Parsing stops at the deadline, because the call has ended by then.
 pub(super) fn read(html: &str, url: &Url, deadline: Instant) -> Result<Article, TooMuch> {
     let document = parse_until(html, deadline)?;
     document.select(NAVIGATION).remove();

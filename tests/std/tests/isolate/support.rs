@@ -10,19 +10,8 @@ pub(crate) fn isolation() -> Isolation {
 
 /// The helper alone: what has to hold where the kernel has nothing else.
 pub(crate) fn bare() -> Isolation {
-    [
-        Mechanism::Landlock,
-        Mechanism::PidNamespace,
-        Mechanism::ReadOnlyMounts,
-        Mechanism::OwnRoot,
-        Mechanism::NetworkNamespace,
-        Mechanism::CgroupKill,
-        Mechanism::PidsCgroup,
-        Mechanism::MemoryCgroup,
-        Mechanism::Capabilities,
-    ]
-    .into_iter()
-    .fold(isolation(), Isolation::without)
+    let all = Mechanism::ALL.iter().copied();
+    all.fold(isolation(), Isolation::without)
 }
 
 /// A job of the shell, with nothing but a `PATH`.

@@ -188,7 +188,7 @@ pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> R
     let granted = run(&isolation(), sh(&connect).writes(outside)).await;
     assert_eq!(granted.stdout.text(), "", "{}", granted.stderr.text());
     assert!(listener.accept().is_ok());
-    // What it may not read is told from what is not there.
+    // A program that the job may not read gives another error than one that does not exist.
     let program = inside.join("program");
     fs::write(&program, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();

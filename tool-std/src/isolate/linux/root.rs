@@ -44,7 +44,9 @@ pub(super) fn make(spec: &Spec, writes: &[(PathBuf, OwnedFd)]) -> Result<(), Fai
     let plan = Plan::read(spec, writes).map_err(Failed::Before)?;
     let root = empty().map_err(|error| Failed::Before(error.into()))?;
     attach(&root, Path::new(PLACE)).map_err(|error| Failed::Before(error.into()))?;
-    let built = plan.build(&root).and_then(|()| Ok(pivot_root(".", ".")?));
+    let built = plan
+        .build(&root, writes)
+        .and_then(|()| Ok(pivot_root(".", ".")?));
     if let Err(error) = built {
         chdir("/")
             .and_then(|()| unmount(PLACE, UnmountFlags::DETACH))
@@ -80,8 +82,6 @@ fn empty() -> rustix::io::Result<OwnedFd> {
 struct Plan {
     /// Copies of what may be read; none lies below another one, nor below what may be written.
     trees: Vec<(PathBuf, OwnedFd)>,
-    /// What the job may write, which is mounted later, and whether it is a folder.
-    points: BTreeMap<PathBuf, bool>,
     /// The folder that the job starts in.
     cwd: Option<PathBuf>,
     /// The links on the way, with their targets.
@@ -122,10 +122,8 @@ impl Plan {
             }
         }
         for path in &spec.writes {
-            if let Some(path) = this.resolve(Path::new(path)) {
-                let is_folder = path.is_dir();
-                this.points.insert(path, is_folder);
-            }
+            // The real paths are known; the links to them are wanted.
+            let _ = this.resolve(Path::new(path));
         }
         this.cwd = this.resolve(Path::new(&spec.cwd));
         Ok(this)
@@ -162,8 +160,8 @@ impl Plan {
         Some(real)
     }
 
-    /// Fills the new root, and makes it the current folder.
-    fn build(&self, root: &OwnedFd) -> io::Result<()> {
+    /// Fills the new root, with places for what is written, and makes it the current folder.
+    fn build(&self, root: &OwnedFd, writes: &[(PathBuf, OwnedFd)]) -> io::Result<()> {
         fchdir(root)?;
         let is_in_tree = |path: &Path| self.trees.iter().any(|(tree, _)| path.starts_with(tree));
         for (path, tree) in &self.trees {
@@ -171,9 +169,9 @@ impl Plan {
             point(inside, path.is_dir())?;
             attach(tree, inside)?;
         }
-        for (path, is_folder) in &self.points {
+        for (path, _) in writes {
             if !is_in_tree(path) {
-                point(inside(path), *is_folder)?;
+                point(inside(path), path.is_dir())?;
             }
         }
         if let Some(cwd) = self
@@ -183,10 +181,9 @@ impl Plan {
         {
             fs::create_dir_all(inside(cwd))?;
         }
-        // What is mounted has its links itself.
-        let is_mounted = |path: &Path| {
-            is_in_tree(path) || self.points.keys().any(|point| path.starts_with(point))
-        };
+        // A mounted folder contains its own links.
+        let is_mounted =
+            |path: &Path| is_in_tree(path) || writes.iter().any(|(tree, _)| path.starts_with(tree));
         for (path, target) in &self.links {
             if !is_mounted(path) {
                 let inside = inside(path);

@@ -15,7 +15,8 @@ const ABIS: [i64; 2] = [0, 0x4000_0000];
 #[cfg(not(target_arch = "x86_64"))]
 const ABIS: [i64; 1] = [0];
 
-/// For the calling thread and what it starts. Pairs of streams stay: they are connected, and to nobody else.
+/// Installs the filter for the calling thread and the programs that it starts. `socketpair` with streams is still allowed: both ends belong to the
+/// caller, and a stream cannot be connected a second time.
 pub(super) fn refuse() -> Held {
     let set = program()
         .map_err(|error| error.to_string())
@@ -28,7 +29,7 @@ pub(super) fn refuse() -> Held {
 
 fn program() -> Result<BpfProgram, seccompiler::BackendError> {
     let unix = || is(0, SeccompCmpOp::Eq, libc::AF_UNIX.cast_unsigned());
-    // The low bits are the type, the others are flags. What is no stream can be sent to any path.
+    // The low bits are the type, the others are flags. A datagram socket can send to any path, also when it is one of a pair.
     let kind = |kind: i32| is(1, SeccompCmpOp::MaskedEq(0xf), kind.cast_unsigned());
     let socket = vec![SeccompRule::new(vec![unix()?])?];
     let pair = vec![

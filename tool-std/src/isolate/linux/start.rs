@@ -73,8 +73,7 @@ fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
     if spec.has(Mechanism::Landlock) {
         landlock(spec, held).map_err(Failure::Helper)?;
     }
-    let is_kept = held.unix_sockets().iter().any(|held| held.is_yes());
-    if spec.requires_unix_sockets && !is_kept {
+    if spec.requires_unix_sockets && !held.keeps_unix_sockets() {
         held.socket_filter = sockets::refuse();
     }
     Ok(())
