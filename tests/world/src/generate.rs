@@ -386,7 +386,7 @@ fn a_tool(random: &mut Random, run: &Run) -> String {
 fn store_fault(random: &mut Random, host: usize) -> What {
     let op = *random.pick(&[
         "ledger.begin",
-        "ledger.begin",
+        "ledger.close",
         "ledger.end",
         "ledger.get",
         "ledger.renew",

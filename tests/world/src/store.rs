@@ -374,6 +374,12 @@ impl EffectLedger for HostStore {
         })
     }
 
+    fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
+        self.op("ledger.close", |store| {
+            Box::pin(async move { store.close_call(intent, result).await })
+        })
+    }
+
     fn renew<'a>(
         &'a self,
         key: &'a CallKey,

@@ -47,6 +47,10 @@ impl EffectLedger for Shield<dyn EffectLedger> {
         shielded(|| self.0.begin(intent, audit))
     }
 
+    fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
+        shielded(|| self.0.close_call(intent, result))
+    }
+
     fn renew<'a>(
         &'a self,
         key: &'a CallKey,

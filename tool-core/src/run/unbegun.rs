@@ -11,7 +11,7 @@ use crate::gate::approval::{Approval, Spent};
 use crate::gate::host::Ledger;
 use crate::gate::{Gate, hash};
 use crate::run::stored;
-use crate::store::{Begun, CallKey, EffectEnd, EffectState, Intent, StoreError, Timestamp};
+use crate::store::{Begun, CallKey, EffectState, Intent, StoreError, Timestamp};
 use crate::tool::ToolDef;
 
 /// Closes the key of a call that its used approval could still begin: the process that used it has not begun the call, or the call has
@@ -94,8 +94,7 @@ pub(crate) async fn close_refused(
     record::soon(cx.deadline(), closed).await
 }
 
-/// Begins a call in the ledger and ends it there. A task of its own does that, so that no caller can drop it half way and leave a row in
-/// doubt.
+/// Closes a key in a task of its own, which no caller can drop: a call that stays open begins again at the next drive.
 async fn close(
     gate: &Gate,
     ledger: &Ledger,
@@ -108,7 +107,7 @@ async fn close(
     let task = Box::pin(async move {
         let _counted = counted;
         // Fails where the caller went away.
-        let _ = sender.send(begin_and_end(&ledger, intent, result).await);
+        let _ = sender.send(write(&ledger, intent, result).await);
     });
     if let Err(task) = env::spawn_or_return(task) {
         task.await;
@@ -119,45 +118,38 @@ async fn close(
     })
 }
 
-async fn begin_and_end(
-    ledger: &Ledger,
-    intent: Intent,
-    result: Option<String>,
-) -> Result<(), StoreError> {
-    let (key, owner) = (intent.identity.key(), intent.owner.clone());
-    let begun = ledger.store.begin(intent, None).await;
-    let unknown = match begun {
-        Ok(Begun::New | Begun::Again { .. }) => None,
-        // It is closed, or has failed without an effect.
-        Ok(Begun::Replay(row)) if row.state == EffectState::Failed => return Ok(()),
-        Ok(Begun::Replay(_)) => return Err(begins()),
-        Err(StoreError::Conflict(why)) => {
-            // A released key shows no row. With other arguments, its call cannot begin under this one's identity.
-            return match ledger.store.get(&key).await? {
-                None => {
-                    tracing::debug!(key = key.as_str(), why, "the key of a call was not closed");
-                    Ok(())
-                }
-                Some(row) if row.state == EffectState::Failed => Ok(()),
-                Some(_) => Err(begins()),
-            };
+async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Result<(), StoreError> {
+    let key = intent.identity.key();
+    let mut closed = ledger
+        .store
+        .close_call(intent.clone(), result.clone())
+        .await;
+    if let Err(StoreError::Unavailable(_)) = &closed {
+        // Perhaps only the answer was lost: then the row is there, and answers the second write.
+        let again = ledger.store.close_call(intent, result).await;
+        if !matches!(again, Err(StoreError::Unavailable(_))) {
+            closed = again;
         }
-        // Perhaps only the answer was lost, and then the row is there.
-        Err(error) => Some(error),
-    };
-    let end = EffectEnd {
-        state: EffectState::Failed,
-        result,
-        at: Timestamp::now(),
-        released: false,
-    };
-    let ended = ledger.store.end(&key, &owner, end).await;
-    match unknown {
-        None => ended.map(drop),
-        Some(error) => ended.map(drop).map_err(|_| error),
     }
-}
-
-fn begins() -> StoreError {
-    StoreError::Conflict("the call begins at this moment in another run".to_owned())
+    let row = match closed {
+        Ok(Begun::New | Begun::Again { .. }) => return Ok(()),
+        Ok(Begun::Replay(row)) => Some(row),
+        Err(StoreError::Conflict(why)) => {
+            let row = ledger.store.get(&key).await?;
+            if row.is_none() {
+                // A released key shows no row. With other arguments, its call cannot begin under this one's identity.
+                tracing::debug!(key = key.as_str(), why, "the key of a call was not closed");
+            }
+            row
+        }
+        Err(error) => return Err(error),
+    };
+    match row {
+        // It is closed, or has failed without an effect.
+        None => Ok(()),
+        Some(row) if row.state == EffectState::Failed => Ok(()),
+        Some(_) => Err(StoreError::Conflict(
+            "the call begins at this moment in another run".to_owned(),
+        )),
+    }
 }

@@ -87,6 +87,21 @@ impl EffectClaim {
         Ok((begun, Some(Self { row, released })))
     }
 
+    /// A step of [`EffectLedger::close`](super::EffectLedger::close_call): [`begin`](Self::begin), whose row has failed with `result` already.
+    pub fn close(
+        stored: Option<Self>,
+        intent: Intent,
+        result: Option<String>,
+    ) -> Result<(Begun, Option<Self>), StoreError> {
+        let at = intent.at;
+        let (begun, mut claim) = Self::begin(stored, intent)?;
+        if let (Begun::New | Begun::Again { .. }, Some(claim)) = (&begun, &mut claim) {
+            let row = &mut claim.row;
+            (row.state, row.result, row.ended) = (EffectState::Failed, result, Some(at));
+        }
+        Ok((begun, claim))
+    }
+
     /// Whether the claim can be of the intent's call: it has the same identity, or was found by an earlier key in the same conversation.
     /// Versions before 0.2 gave calls of two conversations one key, so a store leaves any other claim where it is.
     pub fn is_of(&self, intent: &Intent) -> bool {

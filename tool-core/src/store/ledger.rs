@@ -274,6 +274,35 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// refuses: nothing is stored. A different principal or agent of the same conversation may begin a call whose key is released.
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
 
+    /// Takes the key of a call that must not run any more: what [`begin`](Self::begin) would store as running is stored as
+    /// [`Failed`](EffectState::Failed) with `result`, in one write. No crash leaves a call in doubt that never ran. A row that is there already is
+    /// returned and stays as it is.
+    ///
+    /// Without an implementation of its own, a store begins the call and ends it, which are two writes.
+    fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
+        Box::pin(async move {
+            let (key, owner) = (intent.identity.key(), intent.owner.clone());
+            let end = EffectEnd {
+                state: EffectState::Failed,
+                result,
+                at: intent.at,
+                released: false,
+            };
+            let begun = match self.begin(intent, None).await? {
+                // Begun by this call before, whose answer was lost.
+                Begun::Replay(row)
+                    if row.state == EffectState::Running && row.intent.owner == owner =>
+                {
+                    Begun::New
+                }
+                replay @ Begun::Replay(_) => return Ok(replay),
+                begun => begun,
+            };
+            self.end(&key, &owner, end).await?;
+            Ok(begun)
+        })
+    }
+
     /// Moves the lease of a running row to `until`, never back. False where the row is not running or not this owner's.
     fn renew<'a>(
         &'a self,

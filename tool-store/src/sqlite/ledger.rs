@@ -174,14 +174,34 @@ pub(super) async fn end(
 impl SqliteStore {
     async fn begin_effect(&self, intent: Intent, audit: Option<AuditRow>) -> Result<Begun, Fault> {
         intent.check()?;
-        self.change(|db| Box::pin(begin(db, intent, audit))).await
+        self.change(|db| {
+            Box::pin(async move {
+                let begun = claim(db, intent, EffectClaim::begin).await?;
+                if let Some(audit) = audit.and_then(|audit| begun.audit_row(audit)) {
+                    audit::save(db, &audit).await?;
+                }
+                Ok(begun)
+            })
+        })
+        .await
+    }
+
+    async fn close_effect(&self, intent: Intent, result: Option<String>) -> Result<Begun, Fault> {
+        intent.check()?;
+        self.change(|db| {
+            Box::pin(claim(db, intent, |stored, intent| {
+                EffectClaim::close(stored, intent, result)
+            }))
+        })
+        .await
     }
 }
 
-async fn begin(
+/// Lets the claim of an intent's key, or of its earlier key, take a first step.
+async fn claim(
     db: &mut SqliteConnection,
     intent: Intent,
-    audit: Option<AuditRow>,
+    step: impl FnOnce(Option<EffectClaim>, Intent) -> Result<(Begun, Option<EffectClaim>), StoreError>,
 ) -> Result<Begun, Fault> {
     let mut stored = find(&mut *db, FIND, &intent.identity.key()).await?;
     if let (None, Some(earlier)) = (&stored, &intent.earlier) {
@@ -189,7 +209,7 @@ async fn begin(
     }
     let stored = stored.filter(|claim| claim.is_of(&intent));
     let before = stored.as_ref().map(|claim| claim.row.intent.identity.key());
-    let (begun, claim) = EffectClaim::begin(stored, intent)?;
+    let (begun, claim) = step(stored, intent)?;
     if let Some(claim) = claim {
         let key = claim.row.intent.identity.key();
         if let Some(before) = before.filter(|before| *before != key) {
@@ -199,10 +219,7 @@ async fn begin(
                 .execute(&mut *db)
                 .await?;
         }
-        save(&mut *db, &claim).await?;
-        if let Some(audit) = audit.and_then(|audit| begun.audit_row(audit)) {
-            audit::save(db, &audit).await?;
-        }
+        save(db, &claim).await?;
     }
     Ok(begun)
 }
@@ -235,6 +252,10 @@ impl EffectLedger for SqliteStore {
 
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         step(self.begin_effect(intent, audit))
+    }
+
+    fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
+        step(self.close_effect(intent, result))
     }
 
     fn renew<'a>(

@@ -231,13 +231,10 @@ impl Snapshot {
             match (planned.tool, error.as_deref(), operator) {
                 ("look", None, None) => "read",
                 ("fail", Some("failed"), None) => "failed",
-                ("wire", Some("denied"), operator) => {
+                ("wire", Some("denied"), None) => {
                     assert_eq!(host::reply(planned.amount), Reply::Deny);
                     assert!(amounts.is_empty());
-                    match operator {
-                        None => "denied",
-                        Some(_) => "denied after the operator settled its key",
-                    }
+                    "denied"
                 }
                 ("post" | "wire", None, operator) => {
                     assert_eq!(amounts, [expected], "`{}`", planned.call);

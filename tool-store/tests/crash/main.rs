@@ -186,6 +186,7 @@ fn no_death_doubles_or_invents_an_effect() {
         "approval.spend",
         "approval.list",
         "ledger.begin",
+        "ledger.close",
         "batch",
         "audit.write",
         "thread.append",

@@ -95,6 +95,9 @@ impl EffectLedger for Deadly {
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         around("ledger.begin", self.0.begin(intent, audit))
     }
+    fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
+        around("ledger.close", self.0.close_call(intent, result))
+    }
     fn renew<'a>(
         &'a self,
         key: &'a CallKey,

@@ -268,6 +268,39 @@ both! {
         }
     }
 
+    // A4: the key of a call that must not run any more is closed in one write, so that no crash leaves in doubt what never ran.
+    #[test]
+    async fn closed_key_has_failed_and_begins_no_more(store: impl EffectLedger + AuditSink) {
+        let result = || Some("refused".to_owned());
+        assert_eq!(store.close_call(intent("k"), result()).await.unwrap(), Begun::New);
+        let closed = EffectRow { state: EffectState::Failed, result: result(), ended: Some(at(100)), ..fresh(intent("k")) };
+        assert_eq!(row(&store, "k").await, closed);
+        // It is over for everybody, also for whoever closes it once more.
+        let again = Intent { owner: "run-2".into(), ..intent("k") };
+        for begun in [store.begin(again.clone(), None).await, store.close_call(again, Some("other".into())).await] {
+            assert_eq!(begun.unwrap(), Begun::Replay(closed.clone()));
+        }
+        assert_eq!(store.sweep(Scope::All, at(9000)).await.unwrap(), []);
+        conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 200)).await, "failed already");
+
+        // A call that runs is left to run, and one whose lease is over is in doubt.
+        store.begin(intent("l"), None).await.unwrap();
+        let late = |at: Timestamp| Intent { owner: "run-2".into(), at, ..intent("l") };
+        assert_eq!(store.close_call(late(at(150)), result()).await.unwrap(), Begun::Replay(fresh(intent("l"))));
+        let doubt = EffectRow { state: EffectState::Ambiguous, ..fresh(intent("l")) };
+        assert_eq!(store.close_call(late(at(9000)), result()).await.unwrap(), Begun::Replay(doubt.clone()));
+        assert_eq!(row(&store, "l").await, doubt);
+
+        // The key of another call stays that call's, and a rerun that an operator allowed is closed as the attempt that it is.
+        let other = Intent { arguments_hash: "other".into(), ..late(at(9100)) };
+        conflict(store.close_call(other, result()).await, "arguments");
+        store.resolve(&key("l"), Resolution::Rerun, "olga", at(9200)).await.unwrap();
+        let begun = store.close_call(late(at(9300)), result()).await.unwrap();
+        assert_eq!(begun, Begun::Again { attempt: 2, operator: "olga".into() });
+        let row = row(&store, "l").await;
+        assert_eq!((row.state, row.attempt, row.ended), (EffectState::Failed, 2, Some(at(9300))));
+    }
+
     // B8: a row whose lease lies in the future is settled by force, and by nothing else.
     #[test]
     async fn running_row_is_settled_by_force(store: impl EffectLedger) {

@@ -24,7 +24,15 @@ fn lease(claim: &EffectClaim) -> Option<Timestamp> {
 }
 
 impl Ledger {
-    fn begin(&mut self, intent: Intent) -> Result<Begun, StoreError> {
+    /// Lets the claim of an intent's key, or of its earlier key, take a first step.
+    fn claim(
+        &mut self,
+        intent: Intent,
+        step: impl FnOnce(
+            Option<EffectClaim>,
+            Intent,
+        ) -> Result<(Begun, Option<EffectClaim>), StoreError>,
+    ) -> Result<Begun, StoreError> {
         intent.check()?;
         let earlier = intent.earlier.as_ref();
         let earlier = earlier.filter(|key| self.claims.contains_key(key)).cloned();
@@ -32,7 +40,7 @@ impl Ledger {
         let is_own = |key: &CallKey| self.claims.get(key).is_some_and(|own| own.is_of(&intent));
         let place = place.filter(is_own);
         let stored = place.as_ref().and_then(|key| self.claims.get(key)).cloned();
-        let (begun, claim) = EffectClaim::begin(stored, intent)?;
+        let (begun, claim) = step(stored, intent)?;
         if let Some(claim) = claim {
             if let Some(before) = place {
                 self.remove(&before);
@@ -175,11 +183,19 @@ impl EffectLedger for MemoryStore {
 
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun> {
         self.step(|tables| {
-            let begun = tables.ledger.begin(intent)?;
+            let begun = tables.ledger.claim(intent, EffectClaim::begin)?;
             if let Some(audit) = audit.and_then(|audit| begun.audit_row(audit)) {
                 tables.audit.write(audit);
             }
             Ok(begun)
+        })
+    }
+
+    fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
+        self.step(|tables| {
+            tables.ledger.claim(intent, |stored, intent| {
+                EffectClaim::close(stored, intent, result)
+            })
         })
     }
 
