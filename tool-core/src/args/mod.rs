@@ -11,7 +11,6 @@ mod bytes;
 mod collect;
 mod decode;
 mod describe;
-mod duration;
 mod equal;
 mod exact;
 mod issue;

@@ -5,7 +5,7 @@ use super::number;
 use super::scan::{Stop, Str};
 use super::sink::{Fault, Place, Sink};
 use super::walk::Walk;
-use crate::schema::{Constraints, EnumValue, Format, Integer, IntegerValue, Kind, Schema};
+use crate::schema::{Constraints, EnumValue, Integer, IntegerValue, Kind, Schema, duration};
 
 impl<S: Sink> Walk<'_, S> {
     #[inline(never)]
@@ -232,8 +232,8 @@ impl<S: Sink> Walk<'_, S> {
         let start = self.cursor.at;
         let mut span = None;
         self.text(schema, bounds, |text| {
-            span = super::duration::parse(text);
-            span.is_some() && Format::Duration.matches(text.as_bytes())
+            span = duration::seconds(text.as_bytes());
+            span.is_some()
         })?;
         if let Some(secs) = span {
             let end = self.cursor.at;

@@ -5,6 +5,7 @@
 //! [`example`] proves examples and defaults, and the argument guard checks what a model sends.
 
 pub mod dialect;
+pub(crate) mod duration;
 pub mod dynamic;
 pub mod example;
 pub mod flatten;

@@ -30,7 +30,7 @@ fn lower_kind(
         Kind::Format(format) => json!({ "type": "string", "format": format.name() }),
         Kind::Char => json!({ "type": "string", "minLength": 1, "maxLength": 1 }),
         Kind::Duration => {
-            json!({ "type": "string", "format": "duration", "not": { "pattern": "^P[^T]*[YM]" } })
+            json!({ "type": "string", "format": "duration", "not": { "pattern": "^P[^T]*[YM]|[0-9]{10}" } })
         }
         Kind::Integer(integer) => {
             let (min, max): (Value, Value) = (

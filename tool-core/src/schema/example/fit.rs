@@ -2,7 +2,7 @@
 
 use crate::schema::rules::number_value;
 use crate::schema::text::same;
-use crate::schema::{Constraints, Format, Integer, Json, Number};
+use crate::schema::{Constraints, Integer, Json, Number, duration};
 
 pub(super) const fn characters(text: &str) -> usize {
     let bytes = text.as_bytes();
@@ -39,7 +39,7 @@ pub(super) const fn text_fits(text: &str, bounds: Option<&Constraints>) -> bool 
 /// ISO 8601 text from a model; `{secs, nanos}` as serde writes it.
 pub(super) const fn duration_fits(value: &Json, output: bool) -> bool {
     match value {
-        Json::String(text) => !output && Format::Duration.matches(text.as_bytes()),
+        Json::String(text) => !output && duration::seconds(text.as_bytes()).is_some(),
         Json::Object(
             [
                 (secs, Json::Number(Number::Integer { value: whole, .. })),

@@ -2,8 +2,7 @@
 
 use crate::schema::lower::describe::{self, Description};
 use crate::schema::lower::masks::{
-    ALL, ANTHROPIC, FINE_RANGE, GEMINI, ITEMS, JSON_SCHEMA, LENGTH, LENGTH_PROSE, ONLY_JSON_SCHEMA,
-    PATTERN, RANGE, WIDTH,
+    FINE_RANGE, GEMINI, ITEMS, LENGTH, LENGTH_PROSE, ONLY_JSON_SCHEMA, PATTERN, RANGE,
 };
 use crate::schema::text::{Out, put};
 use crate::schema::{Constraints, Integer, Kind, Number, Schema};
@@ -29,23 +28,13 @@ pub(super) const fn integer(
         }
         multiple(out, bounds, mask);
     }
-    let full = JSON_SCHEMA & mask;
-    let narrow = WIDTH & mask;
     if !stated_min {
-        let known = if integer.min == 0 || integer.max <= 0xFFFF {
-            full | narrow
-        } else {
-            full
-        };
+        let known = stated_width(mask, is_short_min(integer));
         put!(out, known, r#","minimum":"#);
         smallest(out, integer, known);
     }
     if !stated_max {
-        let known = if integer.max <= 0xFFFF {
-            full | narrow
-        } else {
-            full
-        };
+        let known = stated_width(mask, is_short_max(integer));
         put!(out, known, r#","maximum":"#);
         largest(out, integer.max, known);
     }
@@ -54,10 +43,111 @@ pub(super) const fn integer(
     }
 }
 
+/// The dialects that state a bound of a width by keyword. Many validators hold bounds as doubles, which round those of 64 bits (python-jsonschema#166).
+const fn stated_width(mask: u8, is_short: bool) -> u8 {
+    if is_short {
+        mask & RANGE
+    } else {
+        mask & ONLY_JSON_SCHEMA
+    }
+}
+
+/// Whether the smallest value is a number of 32 bits.
+const fn is_short_min(integer: &Integer) -> bool {
+    integer.min >= i32::MIN as i128
+}
+
+/// Whether the largest value is a number of 32 bits.
+const fn is_short_max(integer: &Integer) -> bool {
+    integer.max <= u32::MAX as u128
+}
+
+/// What the dialects without a keyword for a bound of a whole number are told.
+pub(super) const fn whole(
+    out: &mut Out<'_>,
+    text: &mut Description,
+    integer: &Integer,
+    bounds: Option<&Constraints>,
+    mask: u8,
+) {
+    if integer.not_zero && integer.min < 0 {
+        text.say(out, mask & !ONLY_JSON_SCHEMA, "Not 0.");
+    }
+    let (mut min, mut max) = (None, None);
+    if let Some(bounds) = bounds {
+        (min, max) = (bounds.min, bounds.max);
+    }
+    let has_min = min.is_some() || is_short_min(integer);
+    let has_max = max.is_some() || is_short_max(integer);
+    let worded = mask & !RANGE & out.mask;
+    if worded != 0 && (has_min || has_max) {
+        text.begin(out, worded);
+        if has_min && has_max {
+            put!(out, worded, "Range: ");
+            least(out, integer, bounds, worded);
+            put!(out, worded, " to ");
+            most(out, integer, bounds, worded);
+        } else if has_max {
+            put!(out, worded, "At most ");
+            most(out, integer, bounds, worded);
+        } else if min.is_some() {
+            put!(out, worded, "At least ");
+            least(out, integer, bounds, worded);
+        } else {
+            least(out, integer, bounds, worded);
+            put!(out, worded, " or more");
+        }
+        put!(out, worded, ".");
+    }
+    if !has_min || !has_max {
+        text.say(out, mask & !ONLY_JSON_SCHEMA, width(integer));
+    }
+    if let Some(bounds) = bounds {
+        steps(out, text, bounds, mask);
+    }
+}
+
+/// The lower bound that holds.
+const fn least(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints>, mask: u8) {
+    match bounds {
+        Some(Constraints {
+            min: Some(min),
+            exclusive_min,
+            ..
+        }) => inclusive(out, *min, *exclusive_min, 1, mask),
+        _ => smallest(out, integer, mask),
+    }
+}
+
+/// The upper bound that holds.
+const fn most(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints>, mask: u8) {
+    match bounds {
+        Some(Constraints {
+            max: Some(max),
+            exclusive_max,
+            ..
+        }) => inclusive(out, *max, *exclusive_max, -1, mask),
+        _ => largest(out, integer.max, mask),
+    }
+}
+
+/// The width of a type of more than 32 bits. A schema that came at run time has whole numbers without a width.
+const fn width(integer: &Integer) -> &'static str {
+    const I64: i128 = i64::MIN as i128;
+    const I64_MAX: u128 = i64::MAX as u128;
+    const U64_MAX: u128 = u64::MAX as u128;
+    match (integer.min, integer.max) {
+        (I64, I64_MAX) | (0 | 1, U64_MAX) => "Fits in 64 bits.",
+        (I64, U64_MAX) => "",
+        _ => "Fits in 128 bits.",
+    }
+}
+
 /// The smallest value of a type; the common ones without a division per digit.
 const fn smallest(out: &mut Out<'_>, integer: &Integer, mask: u8) {
     match integer.min {
         0 => put!(out, mask, if integer.not_zero { "1" } else { "0" }),
+        1 => put!(out, mask, "1"),
         -128 => put!(out, mask, "-128"),
         -32_768 => put!(out, mask, "-32768"),
         -2_147_483_648 => put!(out, mask, "-2147483648"),
@@ -203,8 +293,9 @@ pub(super) const fn prose(
     mask: u8,
 ) {
     match &base.kind {
-        Kind::Integer(_) => range(out, text, bounds, true, mask),
-        Kind::Number { .. } => range(out, text, bounds, false, mask),
+        // `whole` speaks of a whole number, which has bounds without any that are stated.
+        Kind::Integer(_) => {}
+        Kind::Number { .. } => range(out, text, bounds, mask),
         Kind::Array {
             exactly, unique, ..
         } => {
@@ -282,77 +373,51 @@ const fn counted(
     put!(out, mask, if bound == 1 { "." } else { "s." });
 }
 
-const fn range(
-    out: &mut Out<'_>,
-    text: &mut Description,
-    bounds: &Constraints,
-    whole: bool,
-    mask: u8,
-) {
-    // A float's exclusive bound is the one thing that Gemini has no keyword for.
-    let unsaid_min = ANTHROPIC
-        | if bounds.exclusive_min && !whole {
-            GEMINI
-        } else {
-            0
-        };
-    let unsaid_max = ANTHROPIC
-        | if bounds.exclusive_max && !whole {
-            GEMINI
-        } else {
-            0
-        };
+/// The bounds of a number with a fraction.
+const fn range(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, mask: u8) {
+    // An exclusive bound is the one thing that Gemini has no keyword for.
+    let unsaid_min = !RANGE | if bounds.exclusive_min { GEMINI } else { 0 };
+    let unsaid_max = !RANGE | if bounds.exclusive_max { GEMINI } else { 0 };
     match (bounds.min, bounds.max) {
-        (Some(min), Some(max)) if whole || !bounds.exclusive_min && !bounds.exclusive_max => {
-            let mask = mask & ANTHROPIC;
+        (Some(min), Some(max)) if !bounds.exclusive_min && !bounds.exclusive_max => {
+            let mask = mask & !RANGE;
             if mask & out.mask != 0 {
                 text.begin(out, mask);
                 put!(out, mask, "Range: ");
-                inclusive(out, min, bounds.exclusive_min, 1, mask);
+                put!(out, mask, min.text());
                 put!(out, mask, " to ");
-                inclusive(out, max, bounds.exclusive_max, -1, mask);
+                put!(out, mask, max.text());
                 put!(out, mask, ".");
             }
         }
         (min, max) => {
             if let Some(min) = min {
-                let words = if bounds.exclusive_min && !whole {
+                let words = if bounds.exclusive_min {
                     "More than "
                 } else {
                     "At least "
                 };
-                one_bound(
-                    out,
-                    text,
-                    words,
-                    min,
-                    whole && bounds.exclusive_min,
-                    1,
-                    mask & unsaid_min,
-                );
+                one_bound(out, text, words, min, mask & unsaid_min);
             }
             if let Some(max) = max {
-                let words = if bounds.exclusive_max && !whole {
+                let words = if bounds.exclusive_max {
                     "Less than "
                 } else {
                     "At most "
                 };
-                one_bound(
-                    out,
-                    text,
-                    words,
-                    max,
-                    whole && bounds.exclusive_max,
-                    -1,
-                    mask & unsaid_max,
-                );
+                one_bound(out, text, words, max, mask & unsaid_max);
             }
         }
     }
+    steps(out, text, bounds, mask);
+}
+
+/// "A multiple of 5."
+const fn steps(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, mask: u8) {
     if let Some(step) = bounds.multiple_of
-        && mask & ALL & !FINE_RANGE & out.mask != 0
+        && mask & !FINE_RANGE & out.mask != 0
     {
-        let mask = mask & ALL & !FINE_RANGE;
+        let mask = mask & !FINE_RANGE;
         text.begin(out, mask);
         put!(out, mask, "A multiple of ");
         put!(out, mask, step.text());
@@ -365,8 +430,6 @@ const fn one_bound(
     text: &mut Description,
     words: &str,
     bound: Number,
-    moved: bool,
-    step: i128,
     mask: u8,
 ) {
     if mask & out.mask == 0 {
@@ -374,6 +437,6 @@ const fn one_bound(
     }
     text.begin(out, mask);
     put!(out, mask, words);
-    inclusive(out, bound, moved, step, mask);
+    put!(out, mask, bound.text());
     put!(out, mask, ".");
 }

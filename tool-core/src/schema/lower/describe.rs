@@ -1,9 +1,9 @@
 //! The `description` of a node: documentation first, then what a dialect has no keyword for, then the values' documentation.
 
-use crate::schema::lower::masks::{self, ALL, ANTHROPIC, JSON_SCHEMA};
+use crate::schema::lower::masks::{self, ALL};
 use crate::schema::lower::{Peeled, bounds};
 use crate::schema::text::{Out, put};
-use crate::schema::{EnumValue, Example, Format, IntegerValue, Kind, Text};
+use crate::schema::{EnumValue, Example, Format, IntegerValue, Kind, Text, duration};
 
 /// Opens the key with the first text, for each dialect by itself.
 pub(super) struct Description {
@@ -62,7 +62,7 @@ impl Description {
 
     /// Adds one sentence.
     pub(super) const fn say(&mut self, out: &mut Out<'_>, mask: u8, text: &str) {
-        if mask & out.mask != 0 {
+        if mask & out.mask != 0 && !text.is_empty() {
             self.begin(out, mask);
             put!(out, mask, text);
         }
@@ -87,16 +87,11 @@ pub(super) const fn prose(
         Kind::Duration if !out.output => text.say(
             out,
             mask & !masks::format(Format::Duration),
-            "Format: ISO 8601 duration, such as PT1M30S.",
+            duration::WORDS,
         ),
         Kind::Char if !out.output => text.say(out, mask & masks::LENGTH_PROSE, "One character."),
-        Kind::Integer(integer) if integer.not_zero => {
-            let worded = if integer.min < 0 {
-                mask & !JSON_SCHEMA
-            } else {
-                mask & ANTHROPIC
-            };
-            text.say(out, worded, "Not 0.");
+        Kind::Integer(integer) if !out.output => {
+            bounds::whole(out, text, integer, peeled.bounds.as_ref(), mask);
         }
         Kind::Array {
             unique, exactly, ..

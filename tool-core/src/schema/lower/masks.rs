@@ -13,8 +13,6 @@ pub(super) const ALL: u8 = 0b1_1111;
 pub(super) const RANGE: u8 = ALL & !ANTHROPIC;
 /// `exclusiveMinimum`, `exclusiveMaximum` and `multipleOf`.
 pub(super) const FINE_RANGE: u8 = ALL & !ANTHROPIC & !GEMINI;
-/// The bounds that an integer's width implies, as schemars states them.
-pub(super) const WIDTH: u8 = OPENAI | GEMINI | MCP;
 /// `minLength` and `maxLength`.
 pub(super) const LENGTH: u8 = ALL & !GEMINI;
 /// Lengths in words too: no guarantee that the keyword is enforced.

@@ -4,7 +4,7 @@ use crate::schema::lower::masks::{self, ALL, GEMINI, LENGTH, ONLY_JSON_SCHEMA, O
 use crate::schema::lower::{Peeled, Place, bounds, node};
 use crate::schema::text::{Definition, Out, put};
 use crate::schema::{
-    EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Text, Union, Variant,
+    EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Text, Union, Variant, duration,
 };
 
 /// Keys after the description: `described` are the dialects that need a comma first, `nullable` those that add null.
@@ -137,7 +137,12 @@ const fn text(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
     scalar_type!(out, "string", nullable, mask);
     match peeled.base.kind {
         Kind::Format(kind) => format(out, kind, mask),
-        Kind::Duration => format(out, Format::Duration, mask),
+        Kind::Duration => {
+            format(out, Format::Duration, mask);
+            put!(out, mask & masks::PATTERN, r#","pattern":""#);
+            put!(out, mask & masks::PATTERN, duration::PATTERN);
+            put!(out, mask & masks::PATTERN, "\"");
+        }
         Kind::Char => put!(out, mask & LENGTH, r#","minLength":1,"maxLength":1"#),
         _ => {}
     }

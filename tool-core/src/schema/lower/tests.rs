@@ -10,6 +10,8 @@
     reason = "trees are written where they are tested"
 )]
 
+mod every_bound;
+
 use crate::schema::dialect::{
     Dialect, Dialects, HasSpec, Hints, Render, RenderSchema, Spec, ToolExample, definition_text,
     measure, measure_schema, output_schema_text, schema_text, total,
@@ -122,21 +124,25 @@ fn plain_scalars() {
 }
 
 #[test]
-fn widths_are_stated_as_schemars_does_and_in_full_by_json_schema() {
+fn widths_up_to_32_bits_are_keywords_and_others_words() {
     let bound = r#"{"type":"integer","minimum":0,"maximum":255}"#;
-    is_five(U8, [bound, r#"{"type":"integer"}"#, bound, bound, bound]);
-    let least = r#"{"type":"integer","minimum":0}"#;
+    let words = r#"{"description":"Range: 0 to 255.","type":"integer"}"#;
+    is_five(U8, [bound, words, bound, bound, bound]);
+    let bound = r#"{"type":"integer","minimum":0,"maximum":4294967295}"#;
+    let words = r#"{"description":"Range: 0 to 4294967295.","type":"integer"}"#;
+    is_five(U32, [bound, words, bound, bound, bound]);
+    let least = r#"{"description":"Fits in 64 bits.","type":"integer","minimum":0}"#;
     is_five(
-        U32,
+        u64::SCHEMA,
         [
             least,
-            r#"{"type":"integer"}"#,
+            r#"{"description":"0 or more. Fits in 64 bits.","type":"integer"}"#,
             least,
             least,
-            r#"{"type":"integer","minimum":0,"maximum":4294967295}"#,
+            r#"{"type":"integer","minimum":0,"maximum":18446744073709551615}"#,
         ],
     );
-    let free = r#"{"type":"integer"}"#;
+    let free = r#"{"description":"Fits in 64 bits.","type":"integer"}"#;
     is_five(
         I64,
         [
@@ -151,20 +157,14 @@ fn widths_are_stated_as_schemars_does_and_in_full_by_json_schema() {
 
 #[test]
 fn zero_is_refused_by_minimum_or_in_words() {
-    let words = r#"{"description":"Not 0.","type":"integer"}"#;
+    let words = r#"{"description":"Not 0. Fits in 64 bits.","type":"integer"}"#;
     let full = r#"{"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807,"not":{"const":0}}"#;
     is_five(NONZERO_I64, [words, words, words, words, full]);
-    let least = r#"{"type":"integer","minimum":1}"#;
-    is_five(
-        NONZERO_U32,
-        [
-            least,
-            words,
-            least,
-            least,
-            r#"{"type":"integer","minimum":1,"maximum":4294967295}"#,
-        ],
-    );
+    let bound = r#"{"type":"integer","minimum":1,"maximum":4294967295}"#;
+    let words = r#"{"description":"Range: 1 to 4294967295.","type":"integer"}"#;
+    for schema in [NONZERO_U32, core::num::NonZeroU32::SCHEMA] {
+        is_five(schema, [bound, words, bound, bound, bound]);
+    }
 }
 
 // S1-28
@@ -232,19 +232,19 @@ fn a_default_is_told_and_makes_the_field_absent() {
     };
     assert_eq!(
         text(Dialect::OpenAi),
-        r#"{"description":"How many. Default: 10.","type":["integer","null"],"minimum":0}"#
+        r#"{"description":"How many. Default: 10.","type":["integer","null"],"minimum":0,"maximum":4294967295}"#
     );
     assert_eq!(
         text(Dialect::Anthropic),
-        r#"{"description":"How many. Default: 10.","type":"integer"}"#
+        r#"{"description":"How many. Range: 0 to 4294967295. Default: 10.","type":"integer"}"#
     );
     assert_eq!(
         text(Dialect::Gemini),
-        r#"{"description":"How many. Default: 10.","type":"integer","minimum":0}"#
+        r#"{"description":"How many. Default: 10.","type":"integer","minimum":0,"maximum":4294967295}"#
     );
     assert_eq!(
         text(Dialect::Mcp),
-        r#"{"description":"How many. Default: 10.","type":"integer","minimum":0}"#
+        r#"{"description":"How many. Default: 10.","type":"integer","minimum":0,"maximum":4294967295}"#
     );
     assert_eq!(
         text(Dialect::JsonSchema),
@@ -295,13 +295,14 @@ fn ranges() {
         ..Constraints::NONE
     };
     const MOVED: &Schema = &Schema::new(Kind::Constrained(I64, &EXCLUSIVE));
-    let stated = r#"{"type":"integer","minimum":2,"multipleOf":5}"#;
+    let stated =
+        r#"{"description":"Fits in 64 bits.","type":"integer","minimum":2,"multipleOf":5}"#;
     is_five(
         MOVED,
         [
             stated,
-            r#"{"description":"At least 2. A multiple of 5.","type":"integer"}"#,
-            r#"{"description":"A multiple of 5.","type":"integer","minimum":2}"#,
+            r#"{"description":"At least 2. Fits in 64 bits. A multiple of 5.","type":"integer"}"#,
+            r#"{"description":"Fits in 64 bits. A multiple of 5.","type":"integer","minimum":2}"#,
             stated,
             r#"{"type":"integer","minimum":2,"multipleOf":5,"maximum":9223372036854775807}"#,
         ],
@@ -391,11 +392,13 @@ fn formats() {
             r#"{"type":"string","anyOf":[{"format":"ipv4"},{"format":"ipv6"}]}"#,
         ],
     );
-    let stated = r#"{"type":"string","format":"duration"}"#;
-    let words = r#"{"description":"Format: ISO 8601 duration, such as PT1M30S.","type":"string"}"#;
+    let pattern = crate::schema::duration::PATTERN;
+    let stated = format!(r#"{{"type":"string","format":"duration","pattern":"{pattern}"}}"#);
+    let words = crate::schema::duration::WORDS;
+    let words = format!(r#"{{"description":"{words}","type":"string"}}"#);
     is_five(
         &Schema::new(Kind::Duration),
-        [stated, stated, words, stated, stated],
+        [&stated, &stated, &words, &stated, &stated],
     );
     const EMAIL: Constraints = Constraints {
         format: Some(Format::Email),
