@@ -46,3 +46,8 @@ pub use server::{
     Caller, Composed, McpServer, McpServerBuilder, NoHandler, Principal, StateKey, StateKeyError,
     Tools, Waiting,
 };
+#[cfg(feature = "jwt")]
+pub use server::{
+    FetchedJwks, HttpJwks, JwksError, JwksFetcher, JwtAlgorithm, JwtConfigError, JwtVerifier,
+    JwtVerifierBuilder,
+};

@@ -34,6 +34,11 @@ pub use builder::McpServerBuilder;
 pub use caller::{Caller, Principal};
 #[cfg(feature = "http")]
 pub use http::{Auth, AuthError, HttpOptions, TokenVerifier, shutdown_signal};
+#[cfg(feature = "jwt")]
+pub use http::{
+    FetchedJwks, HttpJwks, JwksError, JwksFetcher, JwtAlgorithm, JwtConfigError, JwtVerifier,
+    JwtVerifierBuilder,
+};
 pub use nothing::NoHandler;
 #[cfg(feature = "stdio")]
 pub use stdio::ServeError;

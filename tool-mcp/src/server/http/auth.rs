@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use futures::future::BoxFuture;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use serde_json::json;
 
@@ -30,6 +30,9 @@ pub enum AuthError {
     /// The token is malformed, expired, revoked or of somebody else.
     #[error("the access token is not valid")]
     InvalidToken,
+    /// The same, with a reason that the client may read: it becomes the `error_description` of the challenge.
+    #[error("the access token is not valid: {0}")]
+    Rejected(&'static str),
     /// Whether it is cannot be found out now.
     #[error("the access token cannot be looked at now")]
     Unavailable,
@@ -121,6 +124,7 @@ impl Auth {
                 return Err(self.challenge(
                     StatusCode::UNAUTHORIZED,
                     None,
+                    None,
                     "an access token is needed",
                 ));
             }
@@ -131,24 +135,28 @@ impl Auth {
             return Err(self.challenge(
                 StatusCode::BAD_REQUEST,
                 Some("invalid_request"),
+                None,
                 "the header `Authorization` is not one bearer token",
             ));
         };
-        let invalid = || {
+        let invalid = |reason: Option<&str>| {
             self.challenge(
                 StatusCode::UNAUTHORIZED,
                 Some("invalid_token"),
+                reason,
                 "the access token is not valid here",
             )
         };
         let principal = match self.verifier.verify(token).await {
             Ok(principal) => principal,
-            Err(AuthError::InvalidToken) => return Err(invalid()),
+            Err(AuthError::InvalidToken) => return Err(invalid(None)),
+            Err(AuthError::Rejected(reason)) => return Err(invalid(Some(reason))),
             Err(AuthError::Unavailable) => {
-                return Err(Refusal::new(
+                let refusal = Refusal::new(
                     StatusCode::SERVICE_UNAVAILABLE,
-                    "access tokens cannot be looked at now",
-                ));
+                    "access tokens cannot be verified now, try again later",
+                );
+                return Err(refusal.with_header(RETRY_AFTER, HeaderValue::from_static("5")));
             }
         };
         // A token for somebody else's server must not work here.
@@ -156,7 +164,7 @@ impl Auth {
             audience.trim_end_matches('/') == self.resource.trim_end_matches('/')
         };
         if !principal.audience.iter().any(for_us) {
-            return Err(invalid());
+            return Err(invalid(Some("the token is for another resource")));
         }
         if !self
             .scopes
@@ -166,6 +174,7 @@ impl Auth {
             return Err(self.challenge(
                 StatusCode::FORBIDDEN,
                 Some("insufficient_scope"),
+                None,
                 "the access token lacks a scope",
             ));
         }
@@ -173,17 +182,29 @@ impl Auth {
     }
 
     /// What a client needs to get a token (RFC 6750, RFC 9728).
-    fn challenge(&self, status: StatusCode, error: Option<&str>, text: &'static str) -> Refusal {
+    fn challenge(
+        &self,
+        status: StatusCode,
+        error: Option<&str>,
+        reason: Option<&str>,
+        text: &'static str,
+    ) -> Refusal {
         let mut challenge = String::from("Bearer ");
         if let Some(error) = error {
             let _ = write!(challenge, "error=\"{error}\", ");
+        }
+        if let Some(reason) = reason {
+            let _ = write!(challenge, "error_description=\"{}\", ", quotable(reason));
         }
         if !self.scopes.is_empty() {
             let _ = write!(challenge, "scope=\"{}\", ", self.scopes.join(" "));
         }
         let address = self.metadata_address();
         let _ = write!(challenge, "resource_metadata=\"{address}\"");
-        let refusal = Refusal::new(status, text);
+        let refusal = match reason {
+            Some(reason) => Refusal::new(status, format!("{text}: {reason}")),
+            None => Refusal::new(status, text),
+        };
         match HeaderValue::from_str(&challenge) {
             Ok(challenge) => refusal.with_header(WWW_AUTHENTICATE, challenge),
             Err(_) => refusal,
@@ -206,6 +227,12 @@ impl Auth {
             None => WELL_KNOWN.to_owned(),
         }
     }
+}
+
+/// A description without what RFC 6750 (section 3) does not allow in it.
+fn quotable(text: &str) -> String {
+    let allowed = |c: &char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
+    text.chars().filter(allowed).collect()
 }
 
 /// The token of `Bearer …`.

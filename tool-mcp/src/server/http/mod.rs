@@ -23,12 +23,19 @@ mod auth;
 mod connections;
 mod cors;
 mod guard;
+#[cfg(feature = "jwt")]
+mod jwt;
 mod request;
 mod sessions;
 mod signal;
 
 pub use auth::{Auth, AuthError, TokenVerifier};
 use guard::Guard;
+#[cfg(feature = "jwt")]
+pub use jwt::{
+    FetchedJwks, HttpJwks, JwksError, JwksFetcher, JwtAlgorithm, JwtConfigError, JwtVerifier,
+    JwtVerifierBuilder,
+};
 use sessions::Owners;
 pub use signal::shutdown_signal;
 

@@ -1,0 +1,71 @@
+//! The algorithms that tokens may be signed with.
+
+use jsonwebtoken::Algorithm;
+
+/// An algorithm with which an issuer signs tokens. All have a public key: HMAC, whose verifier could make tokens as well, is not among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum JwtAlgorithm {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    Rs256,
+    /// RSASSA-PKCS1-v1_5 with SHA-384.
+    Rs384,
+    /// RSASSA-PKCS1-v1_5 with SHA-512.
+    Rs512,
+    /// RSASSA-PSS with SHA-256.
+    Ps256,
+    /// RSASSA-PSS with SHA-384.
+    Ps384,
+    /// RSASSA-PSS with SHA-512.
+    Ps512,
+    /// ECDSA on P-256 with SHA-256.
+    Es256,
+    /// ECDSA on P-384 with SHA-384.
+    Es384,
+    /// Ed25519.
+    EdDsa,
+}
+
+impl JwtAlgorithm {
+    /// All that a key of RSA can be used for.
+    pub(super) const RSA: &[Self] = &[
+        Self::Rs256,
+        Self::Rs384,
+        Self::Rs512,
+        Self::Ps256,
+        Self::Ps384,
+        Self::Ps512,
+    ];
+
+    /// The algorithm of a token's header; `None` for HMAC and for what this version of the library does not know.
+    pub(super) fn of(algorithm: Algorithm) -> Option<Self> {
+        Some(match algorithm {
+            Algorithm::RS256 => Self::Rs256,
+            Algorithm::RS384 => Self::Rs384,
+            Algorithm::RS512 => Self::Rs512,
+            Algorithm::PS256 => Self::Ps256,
+            Algorithm::PS384 => Self::Ps384,
+            Algorithm::PS512 => Self::Ps512,
+            Algorithm::ES256 => Self::Es256,
+            Algorithm::ES384 => Self::Es384,
+            Algorithm::EdDSA => Self::EdDsa,
+            _ => return None,
+        })
+    }
+
+    /// Whether a key's `alg` names this algorithm.
+    pub(super) fn is_named(self, name: &str) -> bool {
+        match self {
+            Self::Rs256 => name == "RS256",
+            Self::Rs384 => name == "RS384",
+            Self::Rs512 => name == "RS512",
+            Self::Ps256 => name == "PS256",
+            Self::Ps384 => name == "PS384",
+            Self::Ps512 => name == "PS512",
+            Self::Es256 => name == "ES256",
+            Self::Es384 => name == "ES384",
+            // The second name is of RFC 9864.
+            Self::EdDsa => matches!(name, "EdDSA" | "Ed25519"),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The keys of an issuer, fetched when they are needed and kept for as long as their response allows.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jsonwebtoken::DecodingKey;
+use tokio::sync::watch;
+use tool_core::env;
+
+use super::fetch::{FetchedJwks, JwksError, JwksFetcher};
+use super::keys::{self, Key, MOST_KEYS};
+use super::{AuthError, JwtAlgorithm};
+
+/// Time between two fetches while there are keys. Anybody can send tokens with unknown keys; they must not become requests to the issuer.
+const BETWEEN: Duration = Duration::from_secs(30);
+/// Time between two fetches while there are none, so that nobody gets in.
+const RETRY: Duration = Duration::from_secs(5);
+/// Longest time that a fetch may take, whatever the fetcher does.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long keys are kept if their response does not say.
+const DEFAULT_AGE: Duration = Duration::from_mins(10);
+/// Shortest and longest time for which keys are kept, whatever their response says.
+const AGES: (Duration, Duration) = (BETWEEN, Duration::from_hours(24));
+
+/// The keys of an issuer.
+pub(super) struct Cache(Arc<Shared>);
+
+struct Shared {
+    fetcher: Box<dyn JwksFetcher>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    keys: Vec<Arc<Kept>>,
+    /// How many responses there were.
+    responses: u64,
+    /// The end of the last response's time; `None` before the first response.
+    fresh_until: Option<Instant>,
+    /// From when on the keys are fetched again, ahead of their end.
+    refresh_at: Option<Instant>,
+    /// When the last fetch began.
+    began: Option<Instant>,
+    /// Closed when the fetch has ended.
+    fetching: Option<watch::Receiver<()>>,
+}
+
+/// A key, and until when it is accepted.
+pub(super) struct Kept {
+    key: Key,
+    until: Instant,
+    /// The number of the last response that had it.
+    response: u64,
+}
+
+impl Kept {
+    pub(super) fn decoding(&self) -> &DecodingKey {
+        self.key.decoding()
+    }
+}
+
+/// Why a key is not there.
+enum Missing {
+    /// No key has this `kid`, or several have.
+    Unknown(&'static str),
+    /// There are no keys whose time is not over.
+    NoKeys,
+}
+
+impl Cache {
+    pub(super) fn new(fetcher: impl JwksFetcher) -> Self {
+        Self(Arc::new(Shared {
+            fetcher: Box::new(fetcher),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// The key that verifies a token.
+    pub(super) async fn find(
+        &self,
+        kid: Option<&str>,
+        algorithm: JwtAlgorithm,
+    ) -> Result<Arc<Kept>, AuthError> {
+        let fetched = {
+            let mut state = self.0.state();
+            let now = env::monotonic();
+            match state.look_up(kid, algorithm, now) {
+                Ok(key) => {
+                    if state.refresh_at.is_some_and(|at| now >= at) {
+                        self.0.fetch(&mut state, now, BETWEEN);
+                    }
+                    return Ok(key);
+                }
+                Err(Missing::Unknown(_)) => self.0.fetch(&mut state, now, BETWEEN),
+                Err(Missing::NoKeys) => self.0.fetch(&mut state, now, RETRY),
+            }
+        };
+        if let Some(mut fetched) = fetched {
+            // It is never sent anything: it ends when its sender is dropped.
+            let _ = fetched.changed().await;
+        }
+        let found = self.0.state().look_up(kid, algorithm, env::monotonic());
+        found.map_err(|missing| match missing {
+            Missing::Unknown(reason) => AuthError::Rejected(reason),
+            Missing::NoKeys => AuthError::Unavailable,
+        })
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a fetch, if none runs and the last one began long enough ago; gives what is closed when the one that runs has ended.
+    ///
+    /// It is a task of its own: a client that gives up its request must not end a fetch that others wait for, or one that would not be
+    /// repeated soon.
+    fn fetch(
+        self: &Arc<Self>,
+        state: &mut State,
+        now: Instant,
+        between: Duration,
+    ) -> Option<watch::Receiver<()>> {
+        if let Some(running) = &state.fetching
+            && running.has_changed().is_ok()
+        {
+            return Some(running.clone());
+        }
+        if state
+            .began
+            .is_some_and(|began| now.saturating_duration_since(began) < between)
+        {
+            return None;
+        }
+        let (ends, ended) = watch::channel(());
+        state.began = Some(now);
+        state.fetching = Some(ended.clone());
+        let shared = Arc::clone(self);
+        tokio::spawn(async move {
+            let fetched = tokio::time::timeout(PATIENCE, shared.fetcher.fetch()).await;
+            let fetched = fetched.unwrap_or_else(|_| Err(JwksError::new("it took too long")));
+            let read = fetched.and_then(|fetched| Ok((keys::read(&fetched.body)?, fetched)));
+            match read {
+                Ok((keys, fetched)) => shared.state().keep(keys, &fetched, now),
+                Err(error) => {
+                    tracing::warn!(%error, "the keys of the token issuer could not be fetched");
+                }
+            }
+            drop(ends);
+        });
+        Some(ended)
+    }
+}
+
+impl State {
+    fn look_up(
+        &self,
+        kid: Option<&str>,
+        algorithm: JwtAlgorithm,
+        now: Instant,
+    ) -> Result<Arc<Kept>, Missing> {
+        let mut fitting = self.keys.iter().filter(|kept| {
+            let named = match kid {
+                Some(kid) => kept.key.kid.as_deref() == Some(kid),
+                // A token that names no key is of the newest ones.
+                None => kept.response == self.responses,
+            };
+            named && now < kept.until && kept.key.fits(algorithm)
+        });
+        match (fitting.next(), fitting.next()) {
+            (Some(key), None) => Ok(Arc::clone(key)),
+            (Some(_), Some(_)) if kid.is_some() => Err(Missing::Unknown(
+                "several keys of the issuer have the token's `kid`",
+            )),
+            (Some(_), Some(_)) => Err(Missing::Unknown(
+                "the token has no `kid`, and several keys of the issuer fit",
+            )),
+            (None, _) if self.fresh_until.is_some_and(|until| now < until) => {
+                Err(Missing::Unknown("no key of the issuer fits the token"))
+            }
+            (None, _) => Err(Missing::NoKeys),
+        }
+    }
+
+    /// Takes over the keys of a response. Keys that it lacks stay until their own time is over, so that tokens on their way stay valid when
+    /// keys rotate; without a token that asks for a new key, the old response would have been used for just as long.
+    fn keep(&mut self, keys: Vec<Key>, fetched: &FetchedJwks, began: Instant) {
+        let age = fetched.max_age.unwrap_or(DEFAULT_AGE).clamp(AGES.0, AGES.1);
+        let until = began + age;
+        let replaced = |old: &Kept| keys.iter().any(|key| key.kid == old.key.kid);
+        self.keys.retain(|old| began < old.until && !replaced(old));
+        self.keys.sort_by_key(|old| std::cmp::Reverse(old.until));
+        self.keys.truncate(MOST_KEYS);
+        self.responses += 1;
+        let response = self.responses;
+        let new = keys.into_iter().map(|key| Kept {
+            key,
+            until,
+            response,
+        });
+        self.keys.extend(new.map(Arc::new));
+        self.fresh_until = Some(until);
+        self.refresh_at = Some(began + (age / 2).max(BETWEEN));
+    }
+}

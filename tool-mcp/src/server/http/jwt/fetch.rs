@@ -1,0 +1,330 @@
+//! Where the keys of an issuer come from.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use http::header::{ACCEPT, AGE, CACHE_CONTROL};
+use http::{HeaderMap, StatusCode};
+use reqwest::{Certificate, Client, Url, redirect};
+
+use super::JwtConfigError;
+
+/// Longest body that is read, in bytes. A set of 100 keys takes a fifth of it.
+const LONGEST_BODY: usize = 512 * 1024;
+/// Longest time until the body is read, if the host names no other.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Fetches the keys of an issuer: [`HttpJwks`] over HTTP, or a host's own, such as one that reads a file.
+///
+/// ```
+/// use futures::FutureExt as _;
+/// use futures::future::BoxFuture;
+/// use tool_mcp::{FetchedJwks, JwksError, JwksFetcher};
+///
+/// /// Keys that the operator has written into a file.
+/// struct JwksFile(std::path::PathBuf);
+///
+/// impl JwksFetcher for JwksFile {
+///     fn fetch(&self) -> BoxFuture<'_, Result<FetchedJwks, JwksError>> {
+///         async {
+///             let read = std::fs::read(&self.0);
+///             let body = read.map_err(|error| JwksError::new(error.to_string()))?;
+///             Ok(FetchedJwks::new(body))
+///         }
+///         .boxed()
+///     }
+/// }
+/// ```
+pub trait JwksFetcher: Send + Sync + 'static {
+    /// Fetches the key set. It is called again only after it has returned, and given up after 15 seconds. An error keeps the keys that there
+    /// are until their time is over.
+    fn fetch(&self) -> BoxFuture<'_, Result<FetchedJwks, JwksError>>;
+}
+
+/// A key set as it was fetched.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FetchedJwks {
+    /// The JSON Web Key Set.
+    pub body: Vec<u8>,
+    /// How long its keys may be used; `None` if the response does not say.
+    pub max_age: Option<Duration>,
+}
+
+impl FetchedJwks {
+    /// A key set whose response says nothing about its age.
+    pub fn new(body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            body: body.into(),
+            max_age: None,
+        }
+    }
+
+    /// How long its keys may be used.
+    #[must_use]
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.max_age = Some(age);
+        self
+    }
+}
+
+/// Why keys could not be fetched. It is written into the host's log and shown to no client.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct JwksError(String);
+
+impl JwksError {
+    /// An error of this text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+/// Fetches keys over HTTPS. `http` is allowed for addresses of this machine only.
+///
+/// A redirect is not followed, a body longer than 512 KiB is not read, and a request takes at most 10 seconds ([`timeout`](Self::timeout)). The certificates of the system
+/// are trusted; on Linux, `SSL_CERT_FILE` names others. The variables `HTTPS_PROXY` and `NO_PROXY` hold.
+#[derive(Clone)]
+pub struct HttpJwks {
+    url: Url,
+    roots: Vec<Certificate>,
+    timeout: Duration,
+    client: Client,
+}
+
+impl HttpJwks {
+    /// Fetches keys from a URL, which is the `jwks_uri` of the issuer's metadata. It fails if the URL is malformed, has a user, or is neither
+    /// `https` nor of this machine.
+    pub fn new(url: &str) -> Result<Self, JwtConfigError> {
+        let fault = |reason: &str| JwtConfigError::Url {
+            url: url.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let parsed = Url::parse(url).map_err(|error| fault(&error.to_string()))?;
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(JwtConfigError::Url {
+                // It may hold a password.
+                url: parsed.host_str().unwrap_or_default().to_owned(),
+                reason: "it names a user, which belongs into no URL".to_owned(),
+            });
+        }
+        match parsed.scheme() {
+            "https" => {}
+            "http" if is_loopback(&parsed) => {}
+            "http" => {
+                return Err(fault(
+                    "keys that come over `http` can be replaced on their way, write `https`",
+                ));
+            }
+            _ => return Err(fault("it is not an `https` URL")),
+        }
+        let client = client(&parsed, &[])?;
+        Ok(Self {
+            url: parsed,
+            roots: Vec::new(),
+            timeout: TIMEOUT,
+            client,
+        })
+    }
+
+    /// Also trusts a root certificate, in DER: that of a company's own authority. It fails if the certificate is malformed.
+    pub fn root_certificate(mut self, der: &[u8]) -> Result<Self, JwtConfigError> {
+        let root = Certificate::from_der(der);
+        self.roots.push(root.map_err(|error| client_error(&error))?);
+        self.client = client(&self.url, &self.roots)?;
+        Ok(self)
+    }
+
+    /// How long a request may take, from the look-up of the name to the end of the body; 10 seconds by default.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    async fn get(&self) -> Result<FetchedJwks, JwksError> {
+        let request = self.client.get(self.url.clone()).timeout(self.timeout);
+        let request = request.header(ACCEPT, "application/jwk-set+json, application/json");
+        let mut response = request.send().await.map_err(|error| broken(&error))?;
+        if response.status() != StatusCode::OK {
+            return Err(JwksError::new(format!(
+                "the response has the status {}",
+                response.status()
+            )));
+        }
+        let max_age = max_age(response.headers());
+        let mut body = Vec::new();
+        while let Some(part) = response.chunk().await.map_err(|error| broken(&error))? {
+            if body.len() + part.len() > LONGEST_BODY {
+                return Err(JwksError::new(format!(
+                    "the response is longer than {LONGEST_BODY} bytes"
+                )));
+            }
+            body.extend_from_slice(&part);
+        }
+        Ok(FetchedJwks { body, max_age })
+    }
+}
+
+impl JwksFetcher for HttpJwks {
+    fn fetch(&self) -> BoxFuture<'_, Result<FetchedJwks, JwksError>> {
+        self.get().boxed()
+    }
+}
+
+impl fmt::Debug for HttpJwks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpJwks")
+            .field("url", &self.url.as_str())
+            .finish_non_exhaustive()
+    }
+}
+
+fn client(url: &Url, roots: &[Certificate]) -> Result<Client, JwtConfigError> {
+    let mut builder = Client::builder()
+        .user_agent(concat!("tool-mcp/", env!("CARGO_PKG_VERSION")))
+        // A redirect may lead to `http`, or to a host that the operator did not name.
+        .redirect(redirect::Policy::none())
+        // Minutes lie between two requests.
+        .pool_max_idle_per_host(0);
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+    } else {
+        builder = builder.https_only(true);
+    }
+    for root in roots {
+        builder = builder.add_root_certificate(root.clone());
+    }
+    builder.build().map_err(|error| client_error(&error))
+}
+
+fn client_error(error: &reqwest::Error) -> JwtConfigError {
+    JwtConfigError::Client(causes(error))
+}
+
+fn broken(error: &reqwest::Error) -> JwksError {
+    JwksError::new(causes(error))
+}
+
+/// An error with its causes, which `reqwest` leaves out.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// Whether a URL is of this machine.
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || address
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// How long a response may be used (RFC 9111, section 4.2), of which `Age` is over already. One that must not be kept has no time.
+fn max_age(headers: &HeaderMap) -> Option<Duration> {
+    let mut max_age = None;
+    for value in headers.get_all(CACHE_CONTROL) {
+        for directive in value.to_str().unwrap_or_default().split(',') {
+            let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+            match name.trim().to_ascii_lowercase().as_str() {
+                "no-store" | "no-cache" => return Some(Duration::ZERO),
+                // One that cannot be read is over; of several, the shortest holds.
+                "max-age" => {
+                    let seconds = value.trim().trim_matches('"').parse().unwrap_or(0);
+                    let shorter = max_age.map_or(seconds, |other: u64| other.min(seconds));
+                    max_age = Some(shorter);
+                }
+                _ => {}
+            }
+        }
+    }
+    let age = headers.get(AGE).and_then(|age| age.to_str().ok());
+    let age = age.and_then(|age| age.trim().parse().ok()).unwrap_or(0);
+    max_age.map(|seconds| Duration::from_secs(seconds.saturating_sub(age)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn age_of_a_response_follows_its_headers() {
+        let of = |lines: &[(http::HeaderName, &'static str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in lines {
+                headers.append(name, http::HeaderValue::from_static(value));
+            }
+            max_age(&headers).map(|age| age.as_secs())
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[(CACHE_CONTROL, "public")]), None);
+        assert_eq!(
+            of(&[(CACHE_CONTROL, "public, Max-Age=600, must-revalidate")]),
+            Some(600)
+        );
+        assert_eq!(
+            of(&[(CACHE_CONTROL, "max-age=600"), (AGE, "100")]),
+            Some(500)
+        );
+        assert_eq!(
+            of(&[(CACHE_CONTROL, "max-age=600"), (AGE, "1000")]),
+            Some(0)
+        );
+        assert_eq!(of(&[(CACHE_CONTROL, "max-age=600, max-age=60")]), Some(60));
+        assert_eq!(
+            of(&[(CACHE_CONTROL, "max-age=600"), (CACHE_CONTROL, "no-store")]),
+            Some(0)
+        );
+        assert_eq!(of(&[(CACHE_CONTROL, "max-age=-1")]), Some(0));
+        assert_eq!(of(&[(CACHE_CONTROL, "s-maxage=600")]), None);
+    }
+
+    // H8: keys over `http` can be replaced on their way
+    #[test]
+    fn only_https_and_this_machine_give_keys() {
+        for url in [
+            "https://login.example.com/jwks.json",
+            "http://localhost:8080/jwks",
+            "http://127.0.0.1/jwks",
+            "http://127.9.9.9:1/jwks",
+            "http://[::1]:8080/jwks",
+            "https://10.0.0.1/jwks",
+        ] {
+            assert!(HttpJwks::new(url).is_ok(), "{url}");
+        }
+        for url in [
+            "http://login.example.com/jwks.json",
+            "http://localhost.evil.example/jwks",
+            "http://127.0.0.1.evil.example/jwks",
+            "http://10.0.0.1/jwks",
+            "http://0.0.0.0/jwks",
+            "ftp://localhost/jwks",
+            "file:///etc/jwks.json",
+            "data:application/json,{}",
+            "https://user:pass@login.example.com/jwks",
+            "login.example.com/jwks",
+            "",
+        ] {
+            let refused = HttpJwks::new(url).expect_err(url).to_string();
+            assert!(!refused.contains("pass@"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_malformed_root_certificate_is_refused() {
+        let keys = HttpJwks::new("https://login.example.com/jwks.json").unwrap();
+        let refused = keys.root_certificate(b"no certificate");
+        assert!(matches!(refused, Err(JwtConfigError::Client(_))));
+    }
+}

@@ -1,0 +1,266 @@
+//! A verifier of access tokens that are JSON Web Tokens (RFC 7519, RFC 9068).
+
+use std::fmt;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use jsonwebtoken::errors::ErrorKind;
+use jsonwebtoken::{Header, Validation, decode, decode_header};
+use serde_json::value::RawValue;
+
+use super::{AuthError, TokenVerifier};
+use crate::server::Principal;
+
+mod algorithm;
+mod cache;
+mod claims;
+mod fetch;
+mod keys;
+
+pub use algorithm::JwtAlgorithm;
+use cache::Cache;
+use claims::Claims;
+pub use fetch::{FetchedJwks, HttpJwks, JwksError, JwksFetcher};
+
+/// Longest token that is read, in bytes.
+const LONGEST_TOKEN: usize = 16 * 1024;
+/// Longest `kid` that is looked up, in bytes.
+const LONGEST_KID: usize = 256;
+/// Longest difference between the clocks of issuer and server that can be allowed.
+const MOST_LEEWAY: Duration = Duration::from_mins(5);
+
+/// Why a verifier cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JwtConfigError {
+    /// The issuer is empty.
+    #[error(
+        "the issuer is empty, write the `iss` of its tokens, such as `https://login.example.com`"
+    )]
+    Issuer,
+    /// No algorithm is allowed.
+    #[error("no algorithm is allowed, name at least one that the issuer signs with")]
+    Algorithms,
+    /// The leeway is longer than five minutes.
+    #[error("a leeway of {0:?} is too long, allow at most five minutes")]
+    Leeway(Duration),
+    /// The URL of the keys cannot be used.
+    #[error("`{url}` cannot be used for the issuer's keys: {reason}")]
+    Url {
+        /// The URL as it was given.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The HTTP client cannot be made: a root certificate is malformed, or the system's certificates cannot be read.
+    #[error("no client for the issuer's keys can be made: {0}")]
+    Client(String),
+}
+
+/// Verifies access tokens that are signed JSON Web Tokens, by the keys that their issuer publishes.
+///
+/// A token is accepted if
+///
+/// - its `alg` is one of [`algorithms`](JwtVerifierBuilder::algorithms). `none` and HMAC cannot be allowed;
+/// - its signature was made with the key that its `kid` names. A token without `kid` is accepted only if exactly one key of the issuer fits.
+///   `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
+/// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if any) is not, and `sub` is a text that is not empty;
+/// - [`Auth`](super::Auth) finds its own resource in `aud` (a text or a list) and the scopes that it requires in `scope`, or in `scp` if there
+///   is no `scope` (a text of words, or a list).
+///
+/// `sub` becomes [`Principal::subject`], the scopes [`Principal::scopes`]. A refused token is answered with the status 401 and the reason in
+/// `WWW-Authenticate`.
+///
+/// # Keys
+///
+/// Keys are fetched when the first token comes, and kept as long as the `max-age` of the response says: at least 30 seconds, at most 24 hours,
+/// 10 minutes if it says nothing. When half of that time is over, the next token starts a fetch in the background. A token with an unknown
+/// `kid` starts a fetch as well and waits for it, but not sooner than 30 seconds after the last one. Only one fetch runs at a time, however many
+/// requests wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that had it is over.
+///
+/// A failed fetch changes nothing: keys are accepted until their time is over. After that, tokens are answered with the status 503, and the
+/// fetch is repeated every 5 seconds at most.
+///
+/// # Example
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use tool_mcp::{Auth, HttpJwks, HttpOptions, JwtAlgorithm, JwtVerifier};
+///
+/// # fn main() -> Result<(), tool_mcp::JwtConfigError> {
+/// let keys = HttpJwks::new("https://login.example.com/.well-known/jwks.json")?;
+/// let verifier = JwtVerifier::builder("https://login.example.com", keys)
+///     .algorithms([JwtAlgorithm::Rs256])
+///     .leeway(Duration::from_secs(30))
+///     .build()?;
+/// let auth = Auth::new("https://mcp.example.com/mcp", verifier)
+///     .issuer("https://login.example.com")
+///     .scope("tools:call");
+/// let options = HttpOptions::new().host("mcp.example.com").auth(auth);
+/// # let _ = options;
+/// # Ok(())
+/// # }
+/// ```
+pub struct JwtVerifier {
+    issuer: String,
+    algorithms: Vec<JwtAlgorithm>,
+    leeway: Duration,
+    workspace: Option<String>,
+    keys: Cache,
+}
+
+/// Makes a [`JwtVerifier`].
+#[must_use]
+pub struct JwtVerifierBuilder {
+    issuer: String,
+    algorithms: Vec<JwtAlgorithm>,
+    leeway: Duration,
+    workspace: Option<String>,
+    keys: Cache,
+}
+
+impl JwtVerifier {
+    /// A verifier of the tokens of one issuer: the exact `iss` of its tokens, and where its keys come from.
+    pub fn builder(issuer: impl Into<String>, keys: impl JwksFetcher) -> JwtVerifierBuilder {
+        JwtVerifierBuilder {
+            issuer: issuer.into(),
+            algorithms: vec![JwtAlgorithm::Rs256, JwtAlgorithm::Es256],
+            leeway: Duration::from_mins(1),
+            workspace: None,
+            keys: Cache::new(keys),
+        }
+    }
+
+    async fn principal(&self, token: &str) -> Result<Principal, AuthError> {
+        if token.len() > LONGEST_TOKEN {
+            return Err(AuthError::Rejected("the token is longer than 16 KiB"));
+        }
+        let header = decode_header(token)
+            .map_err(|_| AuthError::Rejected("the token is not a signed JWT"))?;
+        let algorithm = self.check_header(&header)?;
+        let key = self.keys.find(header.kid.as_deref(), algorithm).await?;
+        let mut validation = Validation::new(header.alg);
+        // The claims are checked in `Claims`: the library reads the process's clock, not the host's, and its reading is more generous.
+        validation.required_spec_claims.clear();
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        validation.validate_aud = false;
+        let decoded = decode::<Box<RawValue>>(token, key.decoding(), &validation).map_err(
+            |error| match error.kind() {
+                // The signature is right: the claims are read after it.
+                ErrorKind::Json(_) | ErrorKind::Utf8(_) => claims::malformed(),
+                _ => AuthError::Rejected("the token's signature is wrong"),
+            },
+        )?;
+        let claims = Claims::read(decoded.claims.get())?;
+        claims.check(&self.issuer, self.leeway)?;
+        claims.into_principal(self.workspace.as_deref())
+    }
+
+    /// What can be said of a token before its signature is verified.
+    fn check_header(&self, header: &Header) -> Result<JwtAlgorithm, AuthError> {
+        let algorithm = JwtAlgorithm::of(header.alg).filter(|alg| self.algorithms.contains(alg));
+        let Some(algorithm) = algorithm else {
+            return Err(AuthError::Rejected("the token's `alg` is not accepted"));
+        };
+        // RFC 7515, section 4.1.11: no extension is understood here.
+        if header.crit.is_some() {
+            return Err(AuthError::Rejected("the token's `crit` is not supported"));
+        }
+        if !header.typ.as_deref().is_none_or(is_access_token) {
+            return Err(AuthError::Rejected(
+                "the token's `typ` is not that of an access token",
+            ));
+        }
+        if header
+            .kid
+            .as_ref()
+            .is_some_and(|kid| kid.len() > LONGEST_KID)
+        {
+            return Err(AuthError::Rejected("the token's `kid` is too long"));
+        }
+        Ok(algorithm)
+    }
+}
+
+/// Whether a `typ` can be that of an access token; logout tokens and proofs of possession name others (RFC 8725, section 3.11).
+fn is_access_token(typ: &str) -> bool {
+    let lower = typ.to_ascii_lowercase();
+    let name = lower.strip_prefix("application/").unwrap_or(&lower);
+    matches!(name, "jwt" | "at+jwt")
+}
+
+impl TokenVerifier for JwtVerifier {
+    fn verify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        async move {
+            let verified = self.principal(token).await;
+            if let Err(error) = &verified {
+                tracing::debug!(%error, "an access token was refused");
+            }
+            verified
+        }
+        .boxed()
+    }
+}
+
+impl JwtVerifierBuilder {
+    /// The algorithms that tokens may be signed with; RS256 and ES256 by default.
+    pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = JwtAlgorithm>) -> Self {
+        self.algorithms = algorithms.into_iter().collect();
+        self
+    }
+
+    /// How far the clocks of issuer and server may differ: one minute by default, five at most.
+    pub fn leeway(mut self, leeway: Duration) -> Self {
+        self.leeway = leeway;
+        self
+    }
+
+    /// The claim that names the principal's workspace ([`Principal::workspace`]), a text. A token without it is refused.
+    pub fn workspace_claim(mut self, name: impl Into<String>) -> Self {
+        self.workspace = Some(name.into());
+        self
+    }
+
+    /// The verifier. It fails if the issuer is empty, no algorithm is allowed, or the leeway is longer than five minutes.
+    pub fn build(self) -> Result<JwtVerifier, JwtConfigError> {
+        if self.issuer.is_empty() {
+            return Err(JwtConfigError::Issuer);
+        }
+        if self.algorithms.is_empty() {
+            return Err(JwtConfigError::Algorithms);
+        }
+        if self.leeway > MOST_LEEWAY {
+            return Err(JwtConfigError::Leeway(self.leeway));
+        }
+        Ok(JwtVerifier {
+            issuer: self.issuer,
+            algorithms: self.algorithms,
+            leeway: self.leeway,
+            workspace: self.workspace,
+            keys: self.keys,
+        })
+    }
+}
+
+impl fmt::Debug for JwtVerifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JwtVerifier")
+            .field("issuer", &self.issuer)
+            .field("algorithms", &self.algorithms)
+            .field("leeway", &self.leeway)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for JwtVerifierBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JwtVerifierBuilder")
+            .field("issuer", &self.issuer)
+            .field("algorithms", &self.algorithms)
+            .field("leeway", &self.leeway)
+            .finish_non_exhaustive()
+    }
+}

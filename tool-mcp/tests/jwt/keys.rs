@@ -1,0 +1,238 @@
+//! The issuer's keys: when they are fetched, and for how long they hold.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+
+use crate::issuer::Reply;
+use crate::signer::{OTHER_RSA, RSA, Signer};
+use crate::support::until;
+use crate::{Setup, claims};
+
+const UNKNOWN: &str = "no key of the issuer fits the token";
+
+// H8: rotation while tokens are on their way
+#[tokio::test]
+async fn tokens_of_old_and_new_keys_are_accepted_while_keys_rotate() {
+    let setup = Setup::of(&[]).await;
+    setup.issuer.publish(&[&RSA], Some(600));
+    let (old, new) = (RSA.token(&claims()), OTHER_RSA.token(&claims()));
+    assert_eq!(setup.status(&old).await, 200);
+    // The issuer signs with another key from now on, and shows it alone.
+    setup.issuer.publish(&[&OTHER_RSA], Some(600));
+    setup.refuses(&new, UNKNOWN).await;
+    setup.clock.advance(Duration::from_secs(31));
+    let both = join_all([&new, &old, &new, &old].map(|token| setup.status(token))).await;
+    assert_eq!(both, [200; 4]);
+    assert_eq!(setup.issuer.fetches(), 2);
+    // The time of the response that had the old key is over, that of the other one is not.
+    setup.clock.advance(Duration::from_secs(570));
+    setup.refuses(&old, UNKNOWN).await;
+    assert_eq!(setup.status(&new).await, 200);
+}
+
+// H8: a key that is gone from the set
+#[tokio::test]
+async fn revoked_key_is_refused_when_its_time_is_over() {
+    let setup = Setup::of(&[]).await;
+    setup.issuer.publish(&[&RSA, &OTHER_RSA], Some(300));
+    let (revoked, kept) = (RSA.token(&claims()), OTHER_RSA.token(&claims()));
+    assert_eq!(setup.status(&revoked).await, 200);
+    setup.issuer.publish(&[&OTHER_RSA], Some(300));
+    setup.clock.advance(Duration::from_secs(301));
+    setup.refuses(&revoked, UNKNOWN).await;
+    assert_eq!(setup.status(&kept).await, 200);
+    // All keys are revoked.
+    setup.issuer.publish(&[], Some(300));
+    setup.clock.advance(Duration::from_secs(301));
+    setup.refuses(&kept, UNKNOWN).await;
+}
+
+#[tokio::test]
+async fn key_with_the_same_kid_takes_the_place_of_the_old_one() {
+    let new = Signer::rsa("rsa-1");
+    let setup = Setup::of(&[]).await;
+    setup.issuer.publish(&[&RSA], Some(3600));
+    assert_eq!(setup.status(&RSA.token(&claims())).await, 200);
+    setup.issuer.publish(&[&new], Some(3600));
+    setup.clock.advance(Duration::from_secs(40));
+    // An unknown key makes the server look.
+    setup.refuses(&OTHER_RSA.token(&claims()), UNKNOWN).await;
+    assert_eq!(setup.status(&new.token(&claims())).await, 200);
+    setup
+        .refuses(&RSA.token(&claims()), "the token's signature is wrong")
+        .await;
+}
+
+#[tokio::test]
+async fn two_keys_with_one_kid_verify_nothing() {
+    let mut twin = OTHER_RSA.jwk();
+    twin["kid"] = json!("rsa-1");
+    let p256 = Signer::p256("rsa-1");
+    let setup = Setup::of(&[]).await;
+    setup
+        .issuer
+        .publish_keys(&[RSA.jwk(), twin, p256.jwk()], None);
+    let twice = "several keys of the issuer have the token's `kid`";
+    setup.refuses(&RSA.token(&claims()), twice).await;
+    // Keys of different types can be told apart (RFC 7517, section 4.5).
+    assert_eq!(setup.status(&p256.token(&claims())).await, 200);
+}
+
+// H8: unknown keys of many requests at once
+#[tokio::test]
+async fn unknown_keys_are_fetched_once_in_thirty_seconds() {
+    let setup = Setup::of(&[]).await;
+    setup.issuer.publish(&[&RSA], Some(3600));
+    let good = RSA.token(&claims());
+    assert_eq!(setup.status(&good).await, 200);
+    let unknown: Vec<_> = (0..100)
+        .map(|number| {
+            RSA.with_header(
+                &json!({ "alg": "RS256", "kid": format!("k{number}") }),
+                &claims(),
+            )
+        })
+        .collect();
+    let all = || join_all(unknown.iter().map(|token| setup.status(token)));
+    assert!(all().await.iter().all(|status| *status == 401));
+    assert_eq!(
+        setup.issuer.fetches(),
+        1,
+        "the keys were fetched a moment ago"
+    );
+    setup.clock.advance(Duration::from_secs(31));
+    setup.issuer.delay(Duration::from_millis(200));
+    assert!(all().await.iter().all(|status| *status == 401));
+    assert_eq!(setup.issuer.fetches(), 2);
+    setup.clock.advance(Duration::from_secs(29));
+    assert!(all().await.iter().all(|status| *status == 401));
+    assert_eq!(setup.issuer.fetches(), 2);
+    assert_eq!(setup.status(&good).await, 200);
+}
+
+#[tokio::test]
+async fn first_requests_share_one_fetch() {
+    let setup = Setup::of(&[&RSA]).await;
+    setup.issuer.delay(Duration::from_millis(200));
+    let token = RSA.token(&claims());
+    let all = join_all((0..50).map(|_| setup.status(&token))).await;
+    assert!(all.iter().all(|status| *status == 200));
+    assert_eq!(setup.issuer.fetches(), 1);
+}
+
+// A client that begins the only fetch of 30 seconds and gives it up would keep everybody else out.
+#[tokio::test]
+async fn client_that_gives_up_does_not_end_the_fetch() {
+    let setup = Setup::of(&[&RSA]).await;
+    setup.issuer.delay(Duration::from_millis(200));
+    let token = RSA.token(&claims());
+    let mut stream = tokio::net::TcpStream::connect(setup.web.address)
+        .await
+        .unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-length: 0\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    until(|| setup.issuer.fetches() == 1).await;
+    drop(stream);
+    assert_eq!(setup.status(&token).await, 200);
+    assert_eq!(setup.issuer.fetches(), 1);
+}
+
+// H8: the endpoint of keys is down
+#[tokio::test]
+async fn keys_outlive_an_endpoint_that_is_down_until_their_time_is_over() {
+    let setup = Setup::of(&[]).await;
+    setup.issuer.publish(&[&RSA], Some(600));
+    let token = RSA.token(&claims());
+    assert_eq!(setup.status(&token).await, 200);
+    setup.issuer.reply(Reply::Nothing);
+    // Half of their time is over: they are fetched again in the background, again and again.
+    for passed in [310, 100, 100, 80] {
+        setup.clock.advance(Duration::from_secs(passed));
+        let fetches = setup.issuer.fetches();
+        // The fetch before may not have ended yet.
+        while setup.issuer.fetches() == fetches {
+            assert_eq!(setup.status(&token).await, 200);
+        }
+    }
+    setup.clock.advance(Duration::from_secs(20));
+    let refused = setup.call(&token).await;
+    assert_eq!(
+        (refused.status.as_u16(), refused.header("retry-after")),
+        (503, "5")
+    );
+    assert_eq!(
+        refused.header("www-authenticate"),
+        "",
+        "the token may be good"
+    );
+    // It is asked again after a while, and not by every request. The first one may have waited for a fetch that ran already.
+    assert_eq!(setup.status(&token).await, 503);
+    let fetches = setup.issuer.fetches();
+    assert_eq!(setup.status(&token).await, 503);
+    assert_eq!(setup.issuer.fetches(), fetches);
+    setup.issuer.publish(&[&RSA], Some(600));
+    setup.clock.advance(Duration::from_secs(6));
+    assert_eq!(setup.status(&token).await, 200);
+}
+
+#[tokio::test]
+async fn keys_are_fetched_ahead_of_their_end() {
+    let setup = Setup::of(&[]).await;
+    setup.issuer.publish(&[&RSA], Some(600));
+    let token = RSA.token(&claims());
+    assert_eq!(setup.status(&token).await, 200);
+    setup.clock.advance(Duration::from_secs(290));
+    assert_eq!(setup.status(&token).await, 200);
+    assert_eq!(setup.issuer.fetches(), 1);
+    setup.issuer.delay(Duration::from_millis(300));
+    setup.clock.advance(Duration::from_secs(20));
+    let began = std::time::Instant::now();
+    assert_eq!(setup.status(&token).await, 200);
+    assert!(
+        began.elapsed() < Duration::from_millis(250),
+        "the request does not wait for the fetch"
+    );
+    until(|| setup.issuer.fetches() == 2).await;
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    setup.issuer.reply(Reply::Nothing);
+    // The second response counts from its own time on.
+    setup.clock.advance(Duration::from_secs(400));
+    assert_eq!(setup.status(&token).await, 200);
+}
+
+#[tokio::test]
+async fn keys_that_must_not_be_kept_are_kept_for_half_a_minute() {
+    let setup = Setup::of(&[]).await;
+    let set = json!({ "keys": [RSA.jwk()] }).to_string();
+    setup.issuer.reply(Reply::Response(
+        200,
+        "cache-control: no-store\r\n".to_owned(),
+        set.into(),
+    ));
+    let token = RSA.token(&claims());
+    for _ in 0..20 {
+        assert_eq!(setup.status(&token).await, 200);
+    }
+    assert_eq!(setup.issuer.fetches(), 1);
+    setup.clock.advance(Duration::from_secs(31));
+    assert_eq!(setup.status(&token).await, 200);
+    assert_eq!(setup.issuer.fetches(), 2);
+}
+
+#[tokio::test]
+async fn keys_are_not_kept_longer_than_a_day() {
+    let setup = Setup::of(&[]).await;
+    setup.issuer.publish(&[&RSA], Some(u64::MAX));
+    let mut claims = claims();
+    claims["exp"] = json!(crate::now() + 1_000_000);
+    let token = RSA.token(&claims);
+    assert_eq!(setup.status(&token).await, 200);
+    setup.issuer.reply(Reply::Nothing);
+    setup.clock.advance(Duration::from_hours(25));
+    assert_eq!(setup.status(&token).await, 503);
+}
