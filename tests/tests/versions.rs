@@ -1,0 +1,112 @@
+//! Two versions of `tool-core` in one program.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The repository.
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Version and `links` in the manifest of `tool-core`.
+fn core() -> (String, Value) {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root())
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let core = packages
+        .iter()
+        .find(|package| package["name"] == "tool-core");
+    let core = core.unwrap();
+    (
+        core["version"].as_str().unwrap().to_owned(),
+        core["links"].clone(),
+    )
+}
+
+/// Writes a package without source that matters.
+fn package(folder: &Path, name: &str, version: &str, rest: &str) {
+    fs::create_dir_all(folder.join("src")).unwrap();
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"{version}\"\nedition = \"2024\"\n{rest}"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    fs::write(folder.join("src/lib.rs"), "").unwrap();
+    fs::write(folder.join("build.rs"), "fn main() {}\n").unwrap();
+}
+
+/// What cargo says of a host and a pack on these versions of `tool-core`; nothing where it resolves them.
+fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().canonicalize().unwrap();
+    let links = links
+        .as_str()
+        .map_or_else(String::new, |links| format!("links = \"{links}\"\n"));
+    for version in [pack, host] {
+        package(
+            &place.join(format!("tool-core-{version}")),
+            "tool-core",
+            version,
+            &links,
+        );
+    }
+    let on = |version: &str| {
+        format!("tool-core = {{ path = \"../tool-core-{version}\", version = \"{version}\" }}\n")
+    };
+    package(
+        &place.join("my-pack"),
+        "my-pack",
+        "1.0.0",
+        &format!("\n[dependencies]\n{}", on(pack)),
+    );
+    let rest = format!(
+        "\n[dependencies]\nmy-pack = {{ path = \"../my-pack\" }}\n{}\n[workspace]\n",
+        on(host)
+    );
+    package(&place.join("my-host"), "my-host", "1.0.0", &rest);
+    let output = Command::new(env!("CARGO"))
+        .current_dir(place.join("my-host"))
+        .args(["tree", "--offline", "--color", "never"])
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    (!output.status.success()).then(|| told.replace(place.to_str().unwrap(), "/src"))
+}
+
+// G8: the tools of a pack on another version are missing without an error
+#[test]
+fn two_versions_in_one_program_are_refused_in_the_words_of_the_guide() {
+    let (version, links) = core();
+    let next = "0.2.0";
+    assert!(
+        version.starts_with("0.1."),
+        "docs/versions.md speaks of 0.1 and {next}"
+    );
+    let told = refusal(&links, &version, next).expect("cargo accepts two versions");
+    let page = fs::read_to_string(root().join("docs/versions.md")).unwrap();
+    assert!(
+        page.contains(told.trim()),
+        "docs/versions.md quotes another text than\n{told}"
+    );
+    // The fixture is right in all else.
+    assert_eq!(refusal(&links, &version, &version), None);
+    assert_eq!(refusal(&Value::Null, &version, next), None);
+}
