@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -72,4 +74,129 @@ fn each_package_says_what_it_is() {
         let docs = &package["metadata"]["docs"]["rs"];
         assert_eq!(docs["all-features"], true, "{name}");
     }
+}
+
+/// The folder of a package, and the files that cargo puts into it.
+fn files(package: &Value) -> (PathBuf, BTreeSet<PathBuf>) {
+    let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+    let listed = Command::new(env!("CARGO"))
+        .args([
+            "package",
+            "--list",
+            "--allow-dirty",
+            "--offline",
+            "--manifest-path",
+        ])
+        .arg(manifest)
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let files: BTreeSet<PathBuf> = listed.lines().map(PathBuf::from).collect();
+    (manifest.parent().unwrap().to_owned(), files)
+}
+
+/// What a page links to by a path: `](path)` and `[name]: path`.
+fn linked(page: &str) -> impl Iterator<Item = &str> {
+    let inline = page
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let defined = page.lines().filter_map(|line| {
+        let (name, path) = line.strip_prefix('[')?.split_once("]: ")?;
+        (!name.contains(']')).then_some(path)
+    });
+    let paths = inline
+        .chain(defined)
+        .map(|link| link.split('#').next().unwrap());
+    // `.html`: another page of the documentation.
+    let is_file =
+        |path: &&str| !path.is_empty() && !path.contains("://") && !path.ends_with(".html");
+    paths.filter(is_file)
+}
+
+/// The files that a source includes as text.
+fn included(source: &str) -> impl Iterator<Item = &str> {
+    source.split("include_str!(").skip(1).filter_map(|rest| {
+        let literal = rest.trim_start().strip_prefix('"')?;
+        literal.split('"').next()
+    })
+}
+
+/// A path without `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        if part == std::path::Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+    }
+    plain
+}
+
+// G8: guides are in no package
+#[test]
+fn packages_hold_the_files_that_their_pages_link_to_and_their_sources_include() {
+    let mut pages = 0;
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        let (folder, files) = files(&package);
+        for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"] {
+            assert!(files.contains(Path::new(file)), "{name}: {file}");
+        }
+        for file in &files {
+            let extension = file.extension().unwrap_or_default();
+            // Cargo puts the readme of a package at its root.
+            let Ok(text) = fs::read_to_string(folder.join(file)) else {
+                continue;
+            };
+            let needed: Vec<&str> = match extension.to_str().unwrap() {
+                "md" => linked(&text).collect(),
+                "rs" => included(&text).collect(),
+                _ => continue,
+            };
+            pages += usize::from(extension == "md" && !needed.is_empty());
+            for one in needed {
+                let one = plain(&file.with_file_name(one));
+                assert!(
+                    files.contains(&one),
+                    "{name}: {} needs {}",
+                    file.display(),
+                    one.display()
+                );
+            }
+        }
+    }
+    assert!(pages >= 5, "{pages} pages have links");
+}
+
+// G8: what docs.rs is told is used, so a feature is shown beside what needs it
+#[test]
+fn docs_of_each_package_show_features() {
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        let metadata = &package["metadata"]["docs"]["rs"];
+        assert_eq!(
+            metadata["rustdoc-args"],
+            serde_json::json!(["--cfg", "docsrs"]),
+            "{name}"
+        );
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        let source = fs::read_to_string(manifest.with_file_name("src/lib.rs")).unwrap();
+        assert!(
+            source.contains("cfg_attr(docsrs, feature(doc_cfg))"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_readmes_have_one_example() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let text = read("README.md");
+    let tool = text.split("```rust\n").nth(1).unwrap();
+    let tool = tool.split("```").next().unwrap();
+    assert!(read("tool-core/README.md").contains(tool));
 }

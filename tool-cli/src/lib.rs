@@ -12,8 +12,9 @@
 //! A host that has more to say (its registry, rules, gate and context values) uses [`Cli`]. The program `cargo-tool` of this crate
 //! does the same for the libraries of a workspace: `cargo tool list`.
 //!
-//! What each command takes and gives, the shape of `--format json` and the exit codes stand in `docs/cli.md`; in short, 0 is
-//! success, 1 a tool or a check that failed, 2 a wrong use, 3 a call that was not allowed, 130 an interruption.
+#![doc = ""]
+#![doc = include_str!("../docs/cli.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod args;
 #[cfg(feature = "cargo")]

@@ -91,6 +91,7 @@
 //! building. A run costs a process: 10 to 13 ms in a release build on two cores.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod calls;
 mod code;

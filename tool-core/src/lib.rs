@@ -1,7 +1,7 @@
-//! Strictly typed tools for language models.
+//! Tools that language models call, strictly typed.
 //!
-//! An async fn becomes a tool; whatever a provider's strict mode, an operator or an auditor would object to later is a compile
-//! error at the right token now.
+//! Start with [`#[tool]`](macro@tool): put it on a fn, and models can call the fn. What a provider's strict mode would refuse later is a compile
+//! error at the token to change.
 //!
 //! ```standalone_crate
 //! use tool_core::prelude::*;
@@ -44,13 +44,42 @@
 //! # }
 //! ```
 //!
-//! One call goes name → visibility → arguments → gate → run, and whatever goes wrong on the way is in its [`CallResult`]: nothing
-//! throws. [`testing`] holds every linked tool to what it promises.
+//! # Where to find what
+//!
+//! | you want to | use | guide |
+//! |---|---|---|
+//! | write a tool | [`#[tool]`](macro@tool), with an example of each of its words; [`prelude`] has what a crate of tools needs | [authors](guides::authors) |
+//! | use a type of your own as a parameter | [`#[derive(StrictSchema)]`](derive@StrictSchema) | [rules](guides::rules) |
+//! | return errors, text, images, citations | [`ToolError`](struct@ToolError), [`IntoOutput`], [`ModelOutput`], [`Citation`], [`ToolContext::cite`] | [authors](guides::authors) |
+//! | show progress | [`tool_stream!`], [`ToolContext::progress`] | [authors](guides::authors) |
+//! | give tools a database, a client, state | [`host_value!`], [`Reads`], [`Writes`], [`FromContext`] | [authors](guides::authors) |
+//! | test tools | [`assert_tools!`], [`testing`] | [authors](guides::authors) |
+//! | call tools for a model | [`Registry`], [`Toolset`], [`ToolCall`], [`CallResult`], [`ToolContext`] | [hosts](guides::hosts) |
+//! | speak a provider's format | [`wire`], [`Dialect`] | [hosts](guides::hosts) |
+//! | run the loop around a model | [`turn::Turns`] | [hosts](guides::hosts) |
+//! | approve, limit, audit, never repeat an effect | [`Gate`], [`Approvals`], [`limits`], [`Audit`], [`store`] | [hosts](guides::hosts) |
+//! | say who may call what | [`Rules`], [`policy`], [`Switches`] | [operators](guides::operators) |
+//! | offer thousands of tools | [`search`] | [hosts](guides::hosts) |
+//! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
+//! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
+//!
+//! Other crates: `tool-mcp` serves tools over the Model Context Protocol and takes those of other servers, `tool-cli` is the command `cargo tool`
+//! ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the web, `tool-store` keeps state in SQLite, `tool-code` runs
+//! a model's code. A program has one version of this crate: [versions](guides::versions).
+//!
+//! # A call
+//!
+//! A call passes name, visibility, arguments and gate, and runs. A call does not panic and returns no `Err`: whatever goes wrong is in its
+//! [`CallResult`].
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The expansion of the macros names `::tool_core`, also in this crate.
 #[allow(unused_extern_crates, reason = "only expansions of our macros name it")]
 extern crate self as tool_core;
 
+#[cfg(all(doc, not(doctest)))]
+pub mod guides;
 pub mod schema;
 
 mod args;
@@ -128,5 +157,18 @@ pub use tool::{
     Approval, DefinitionParts, DynamicTool, Origin, SecretKind, SecretNeed, Tool, ToolDef,
     VariableKind, VariableNeed,
 };
-pub use tool_macros::{StrictSchema, ToolError, tool};
+#[doc(inline)]
+#[doc(alias(
+    "function calling",
+    "function_call",
+    "function_tool",
+    "tool_call",
+    "tool calling",
+    "tool use",
+    "FastMCP",
+    "mcp.tool",
+    "structured output"
+))]
+pub use tool_macros::tool;
+pub use tool_macros::{StrictSchema, ToolError};
 pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetDelta, ToolsetError};

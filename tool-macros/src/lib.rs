@@ -1,5 +1,7 @@
 //! The macros of tool-core. Use them through that crate.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod allow;
 mod case;
 mod constraint;
@@ -18,6 +20,13 @@ mod words;
 
 /// Gives a type a schema that every strict mode accepts, or says at the right token why there is none.
 #[doc = include_str!("../docs/strict_schema.md")]
+#[doc(alias(
+    "json schema",
+    "JsonSchema",
+    "structured output",
+    "response_format",
+    "pydantic"
+))]
 #[proc_macro_derive(StrictSchema, attributes(schema, serde))]
 pub fn derive_strict_schema(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive::derive(input.into()).into()
@@ -32,6 +41,17 @@ pub fn derive_tool_error(input: proc_macro::TokenStream) -> proc_macro::TokenStr
 
 /// Makes a fn a tool: registered, strictly typed, checked by the compiler.
 #[doc = include_str!("../docs/tool.md")]
+#[doc(alias(
+    "function calling",
+    "function_call",
+    "function_tool",
+    "tool_call",
+    "tool calling",
+    "tool use",
+    "FastMCP",
+    "mcp.tool",
+    "structured output"
+))]
 #[proc_macro_attribute]
 pub fn tool(
     attr: proc_macro::TokenStream,

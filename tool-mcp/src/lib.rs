@@ -29,6 +29,8 @@
 //!
 //! And the other way: [`mcp_tools`] gives another server's tools as tools of one's own.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(any(feature = "client", feature = "stdio", feature = "http"))]

@@ -17,6 +17,7 @@
 //! A result is its value and nothing around it; who wants `{"success":true,…}` takes [`CallResult::envelope`](tool_core::CallResult::envelope).
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(all(feature = "workspace", not(unix)))]
 compile_error!(

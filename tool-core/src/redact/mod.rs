@@ -2,7 +2,7 @@
 //!
 //! A [`Redactor`] knows the secrets of a turn. It finds each of them as it is, without the white space around it, with other line
 //! breaks, in escapes of JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and puts `[secret:NAME]` in its
-//! place. `docs/threat-model.md` lists the spellings and what is not found. The pipeline sends through it whatever leaves a tool: output, model text, citations,
+//! place. The [threat model](crate::guides::threat_model) lists the spellings and what is not found. The pipeline sends through it whatever leaves a tool: output, model text, citations,
 //! progress, notes, errors.
 //! What a host prints by itself does not pass there; for that, there are
 //!
@@ -68,6 +68,7 @@ pub use writer::RedactingWriter;
 
 /// Finds secrets and masks them. Cheap to clone. See the [module](self).
 #[derive(Clone, Default)]
+#[doc(alias("mask", "secret scanning", "PII"))]
 pub struct Redactor(Option<Arc<Known>>);
 
 struct Known {

@@ -1,0 +1,27 @@
+//! Guides: for authors of tools, for hosts, for operators.
+//!
+//! Begin with [`authors`]. This module exists only in the documentation.
+
+// The guides are files of the repository and link to one another by file name. The definitions above each guide come first, so they
+// replace the ones at its end, and the links lead to the pages here.
+macro_rules! guide {
+    ($name:ident: $file:literal) => {
+        #[doc = "[cli.md]: crate::guides::command_line"]
+        #[doc = "[rules.md]: crate::guides::rules"]
+        #[doc = "[telemetry.md]: crate::guides::telemetry"]
+        #[doc = "[threat-model.md]: crate::guides::threat_model"]
+        #[doc = "[versions.md]: crate::guides::versions"]
+        #[doc = ""]
+        #[doc = include_str!(concat!("../docs/", $file))]
+        pub mod $name {}
+    };
+}
+
+guide!(authors: "tool-author.md");
+guide!(hosts: "host.md");
+guide!(operators: "operator.md");
+guide!(command_line: "cli.md");
+guide!(rules: "rules.md");
+guide!(telemetry: "telemetry.md");
+guide!(threat_model: "threat-model.md");
+guide!(versions: "versions.md");
