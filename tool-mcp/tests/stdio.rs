@@ -3,6 +3,7 @@
 mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
 use support::{Client, until};
@@ -369,4 +370,70 @@ async fn context_is_made_by_an_async_fn_that_may_fail() {
     let refused = client.call("who", json!({})).await.to_string();
     assert!(refused.contains("the account is locked"), "{refused}");
     assert!(!refused.contains("row 7"), "{refused}");
+}
+
+// H9: a client that writes before it reads
+#[tokio::test]
+async fn requests_are_answered_though_no_answer_is_read_before_the_last_one() {
+    let mut client = Client::legacy(&server()).await;
+    for _ in 0..5000 {
+        client.begin("tools/call", json!({ "name": "hello" })).await;
+    }
+    let mut answered = std::collections::HashSet::new();
+    while answered.len() < 5000 {
+        let answer = client.next().await;
+        assert_eq!(answer["result"]["content"][0]["text"], "hello");
+        assert!(answered.insert(answer["id"].as_u64()));
+    }
+}
+
+// H9: messages wait for answers, though not behind requests that have none for long
+#[tokio::test]
+async fn many_calls_that_wait_delay_no_other_message() {
+    let mut client = Client::legacy(&server()).await;
+    let mut waiting = Vec::new();
+    for _ in 0..1000 {
+        waiting.push(client.begin("tools/call", json!({ "name": "wait" })).await);
+    }
+    let before = DROPPED.load(Ordering::SeqCst);
+    let began = std::time::Instant::now();
+    client.call("hello", json!({})).await;
+    for id in waiting {
+        let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        client.send(&cancel).await;
+    }
+    until(|| DROPPED.load(Ordering::SeqCst) >= before + 1000).await;
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+// H9: what a client does not read is bounded
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_not_read_any_more() {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+    /// Gives a long text.
+    #[tool(read_only)]
+    fn long() -> String {
+        CALLS.fetch_add(1, Ordering::SeqCst);
+        "x".repeat(256 << 10)
+    }
+    let registry = Registry::builder().tool::<long>().build().unwrap();
+    let mut client = Client::legacy(&McpServer::builder(registry).build()).await;
+    for _ in 0..400 {
+        client.begin("tools/call", json!({ "name": "long" })).await;
+    }
+    // Text and structured content are half a megabyte, of which 32 are kept; some more calls were read by then.
+    let mut calls = 0;
+    while CALLS.load(Ordering::SeqCst) > calls || calls == 0 {
+        calls = CALLS.load(Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    assert!(
+        calls < 250,
+        "{calls} calls were made whose answers nobody reads"
+    );
+    for _ in 0..400 {
+        client.line().await;
+    }
+    assert_eq!(CALLS.load(Ordering::SeqCst), 400);
 }

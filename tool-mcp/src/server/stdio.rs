@@ -2,14 +2,17 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rmcp::ServerHandler;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, ServerInitializeError, ServiceExt as _};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{AcquireError, Mutex, Notify, Semaphore, mpsc};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::message::{Incoming, Reject, read};
 use super::{Composed, verbatim};
@@ -18,6 +21,14 @@ use super::{Composed, verbatim};
 const LONGEST: usize = 16 * 1024 * 1024;
 /// Most bytes that are gathered before they are written.
 const GATHERED: usize = 64 * 1024;
+/// Most bytes that wait for the client to read them. Where there are more, no further message is read and no further one is sent: 20,000
+/// short answers fit, so that a client may write all its requests before it reads the first answer.
+const UNREAD: u32 = 32 * 1024 * 1024;
+/// Requests without an answer, above which the next message waits for one of them. A request that runs takes some KiB, and a client that
+/// writes thousands at once is read faster than they are served.
+const UNANSWERED: usize = 64;
+/// Longest time that a message waits so: the requests may all run for hours, and the message may cancel one.
+const HELD: Duration = Duration::from_millis(1);
 
 /// Why a server of one connection ended before its client closed it.
 #[derive(Debug, thiserror::Error)]
@@ -70,8 +81,11 @@ struct Lines<R> {
     /// An answer to a line that could not be read.
     answer: Option<Vec<u8>>,
     /// `None` when closed.
-    writer: Option<mpsc::Sender<Vec<u8>>>,
+    unread: Option<Unread>,
     writing: Arc<Mutex<Option<JoinHandle<()>>>>,
+    unanswered: Arc<Unanswered>,
+    /// Until when the next message waits for an answer to another one.
+    held: Option<Instant>,
     /// The host's own tools read arguments as rmcp does.
     parsed: bool,
 }
@@ -85,16 +99,18 @@ enum Line {
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     fn new<W: AsyncWrite + Send + Unpin + 'static>(reader: R, writer: W, parsed: bool) -> Self {
-        let (sender, lines) = mpsc::channel(64);
-        let writing = tokio::spawn(write(lines, writer));
+        let (unread, lines) = Unread::new();
+        let writing = tokio::spawn(write(lines, Arc::clone(&unread.room), writer));
         Self {
             reader: BufReader::with_capacity(GATHERED, reader),
             line: Vec::new(),
             skipping: false,
             ended: false,
             answer: None,
-            writer: Some(sender),
+            unread: Some(unread),
             writing: Arc::new(Mutex::new(Some(writing))),
+            unanswered: Arc::default(),
+            held: None,
             parsed,
         }
     }
@@ -161,27 +177,38 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        if matches!(
+            message,
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)
+        ) {
+            self.unanswered.remove();
+        }
         let line = line_of(&message);
-        let writer = self.writer.clone();
+        let unread = self.unread.clone();
         async move {
-            let writer = writer.ok_or(io::ErrorKind::NotConnected)?;
-            let sent = writer.send(line?).await;
+            let unread = unread.ok_or(io::ErrorKind::NotConnected)?;
+            let sent = unread.send(line?).await;
             sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if self.answer.is_some() {
-                // Room first, so that nothing is lost where this is given up while it waits.
-                let permit = self.writer.as_ref()?.reserve().await.ok()?;
-                if let Some(answer) = self.answer.take() {
-                    permit.send(answer);
-                }
+            let unread = self.unread.as_ref()?;
+            // Room first, so that nothing is lost where this is given up while it waits.
+            unread.wait(self.answer.as_deref()).await.ok()?;
+            if let Some(answer) = self.answer.take() {
+                unread.put(answer);
             }
             if self.ended {
                 return None;
             }
+            if self.unanswered.is_many() {
+                // Kept beside the future, which is made anew after every other event.
+                let until = *self.held.get_or_insert_with(|| Instant::now() + HELD);
+                let _ = tokio::time::timeout_at(until, self.unanswered.fewer()).await;
+            }
+            self.held = None;
             match self.read_line().await {
                 Ok(Line::Whole) => {}
                 Ok(Line::TooLong) => {
@@ -196,13 +223,14 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                 }
             }
             if let Some(message) = self.message() {
+                self.unanswered.note(&message);
                 return Some(message);
             }
         }
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
-        self.writer = None;
+        self.unread = None;
         let writing = self.writing.lock().await.take();
         if let Some(writing) = writing {
             writing.await.map_err(io::Error::other)?;
@@ -222,12 +250,110 @@ fn line_of(message: &ServerJsonRpcMessage) -> Result<Vec<u8>, io::Error> {
     Ok(line)
 }
 
-/// Writes lines as they come, those that wait together.
-async fn write<W: AsyncWrite + Unpin>(mut lines: mpsc::Receiver<Vec<u8>>, mut writer: W) {
+/// How many requests of the client have no answer yet. It decides only how fast messages are read, so that a cancellation that comes after its
+/// answer may count twice.
+#[derive(Default)]
+struct Unanswered {
+    count: AtomicUsize,
+    answered: Notify,
+}
+
+impl Unanswered {
+    /// Counts a message of the client: a request gets an answer, a cancelled one gets none.
+    fn note(&self, message: &ClientJsonRpcMessage) {
+        match message {
+            JsonRpcMessage::Request(_) => _ = self.count.fetch_add(1, Ordering::Relaxed),
+            JsonRpcMessage::Notification(message)
+                if matches!(
+                    message.notification,
+                    ClientNotification::CancelledNotification(_)
+                ) =>
+            {
+                self.remove();
+            }
+            _ => {}
+        }
+    }
+
+    fn remove(&self) {
+        let fewer = |count: usize| count.checked_sub(1);
+        let _ = self
+            .count
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
+        self.answered.notify_waiters();
+    }
+
+    fn is_many(&self) -> bool {
+        self.count.load(Ordering::Relaxed) >= UNANSWERED
+    }
+
+    async fn fewer(&self) {
+        loop {
+            let answered = self.answered.notified();
+            if !self.is_many() {
+                return;
+            }
+            answered.await;
+        }
+    }
+}
+
+/// Lines that the client has not read. A line counts until it is written, by its length.
+#[derive(Clone)]
+struct Unread {
+    lines: mpsc::UnboundedSender<Vec<u8>>,
+    /// Closed when nobody writes any more.
+    room: Arc<Semaphore>,
+}
+
+impl Unread {
+    fn new() -> (Self, mpsc::UnboundedReceiver<Vec<u8>>) {
+        let (lines, written) = mpsc::unbounded_channel();
+        let room = Arc::new(Semaphore::new(UNREAD as usize));
+        (Self { lines, room }, written)
+    }
+
+    /// Sends a line when there is room for it. Unlike a channel of so many lines, it keeps no task waiting behind a client that reads late.
+    async fn send(&self, line: Vec<u8>) -> Result<(), AcquireError> {
+        self.wait(Some(&line)).await?;
+        self.put(line);
+        Ok(())
+    }
+
+    /// Waits until there is room for a line, and takes it; without a line, until there is any room.
+    async fn wait(&self, line: Option<&[u8]>) -> Result<(), AcquireError> {
+        match line {
+            Some(line) => self.room.acquire_many(room_of(line)).await?.forget(),
+            None => drop(self.room.acquire().await?),
+        }
+        Ok(())
+    }
+
+    /// Puts a line for which room was taken.
+    fn put(&self, mut line: Vec<u8>) {
+        line.shrink_to_fit();
+        // Nobody is there to write it, so nobody waits for it either.
+        let _ = self.lines.send(line);
+    }
+}
+
+/// The room that a line takes. One that is longer than all room is sent when there is nothing else.
+fn room_of(line: &[u8]) -> u32 {
+    u32::try_from(line.len()).unwrap_or(UNREAD).min(UNREAD)
+}
+
+/// Writes lines as they come, those that wait together, and gives their room back.
+async fn write<W: AsyncWrite + Unpin>(
+    mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
+    room: Arc<Semaphore>,
+    mut writer: W,
+) {
     while let Some(mut line) = lines.recv().await {
+        let mut taken = room_of(&line);
         while line.len() < GATHERED
             && let Ok(next) = lines.try_recv()
         {
+            taken += room_of(&next);
             line.extend_from_slice(&next);
         }
         let written = async {
@@ -236,7 +362,9 @@ async fn write<W: AsyncWrite + Unpin>(mut lines: mpsc::Receiver<Vec<u8>>, mut wr
         };
         if let Err(error) = written.await {
             tracing::debug!(%error, "the client does not read any more");
+            room.close();
             return;
         }
+        room.add_permits(taken as usize);
     }
 }
