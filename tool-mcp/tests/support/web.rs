@@ -184,3 +184,36 @@ pub fn modern(method: &str, mut params: Value) -> ((String, Option<String>), Str
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     ((method.to_owned(), name), body.to_string())
 }
+
+/// A stream of events, read one by one. Dropped, its connection is closed.
+pub struct Events {
+    body: Incoming,
+    text: String,
+}
+
+impl Events {
+    pub async fn of(web: &Web, method: &str, headers: &[(&str, &str)], body: &str) -> Self {
+        let response = web.begin(method, "/mcp", headers, body).await;
+        assert_eq!(response.status(), 200);
+        Self {
+            body: response.into_body(),
+            text: String::new(),
+        }
+    }
+
+    /// The id of the next event, and what it says.
+    pub async fn next(&mut self) -> (String, String) {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let line = |name| event.lines().find_map(|line| line.strip_prefix(name));
+                let text = |name| line(name).map_or("", str::trim).to_owned();
+                let found = (text("id:"), text("data:"));
+                self.text = rest.to_owned();
+                return found;
+            }
+            let frame = super::soon(self.body.frame()).await;
+            let bytes = frame.unwrap().unwrap().into_data().unwrap();
+            self.text.push_str(std::str::from_utf8(&bytes).unwrap());
+        }
+    }
+}

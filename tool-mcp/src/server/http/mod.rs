@@ -26,6 +26,7 @@ mod guard;
 #[cfg(feature = "jwt")]
 mod jwt;
 mod request;
+mod resume;
 mod sessions;
 mod signal;
 
@@ -36,6 +37,7 @@ pub use jwt::{
     FetchedJwks, HttpJwks, JwksError, JwksFetcher, JwtAlgorithm, JwtConfigError, JwtVerifier,
     JwtVerifierBuilder,
 };
+use resume::Sessions;
 use sessions::Owners;
 pub use signal::shutdown_signal;
 
@@ -60,6 +62,7 @@ pub struct HttpOptions {
     longest: usize,
     patience: Duration,
     header_timeout: Duration,
+    body_timeout: Duration,
     most_sessions: usize,
     session_timeout: Duration,
 }
@@ -73,6 +76,7 @@ impl Default for HttpOptions {
             longest: 4 * 1024 * 1024,
             patience: Duration::from_secs(30),
             header_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_mins(1),
             most_sessions: 4_000,
             session_timeout: Duration::from_mins(30),
         }
@@ -127,6 +131,13 @@ impl HttpOptions {
         self
     }
 
+    /// How long a client may take to send the body of a request after its head; one minute by default. A request that takes longer is answered
+    /// with the status 408.
+    pub fn body_timeout(mut self, timeout: Duration) -> Self {
+        self.body_timeout = timeout;
+        self
+    }
+
     /// Most sessions of the older wire that are open at once; 4,000 where nothing is said. A session takes about 50 KiB. A client that
     /// begins another one gets the status 503 and `Retry-After`.
     pub fn most_sessions(mut self, sessions: usize) -> Self {
@@ -148,13 +159,13 @@ impl HttpOptions {
     }
 }
 
-type Service<H> = StreamableHttpService<Composed<H>, LocalSessionManager>;
+type Service<H> = StreamableHttpService<Composed<H>, Sessions>;
 
 /// What serves requests.
 struct Endpoint<H> {
     server: Composed<H>,
     service: Service<H>,
-    sessions: Arc<LocalSessionManager>,
+    sessions: Arc<Sessions>,
     owners: Owners,
     options: HttpOptions,
     draining: Arc<AtomicBool>,
@@ -219,7 +230,7 @@ impl<H: ServerHandler> Composed<H> {
         kept.keep_alive = Some(options.session_timeout);
         let mut sessions = LocalSessionManager::default();
         sessions.session_config = kept;
-        let sessions = Arc::new(sessions);
+        let sessions = Arc::new(Sessions(sessions));
         let pages = cors::layer(&options.guard);
         let server = self.clone();
         let mut config = StreamableHttpServerConfig::default()

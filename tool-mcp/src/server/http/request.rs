@@ -59,7 +59,7 @@ impl<H: ServerHandler> Endpoint<H> {
             && let Ok(session) = session.to_str()
         {
             self.owners
-                .note(&self.sessions, session, subject.as_deref())
+                .note(&self.sessions.0, session, subject.as_deref())
                 .await;
         }
         Ok(finish(response, running).await)
@@ -115,8 +115,7 @@ impl<H: ServerHandler> Endpoint<H> {
 
     /// Whether one more session may begin.
     async fn has_room(&self) -> Result<(), Refusal> {
-        let open = self.sessions.sessions.read().await.len();
-        if open < self.options.most_sessions {
+        if self.sessions.open().await < self.options.most_sessions {
             return Ok(());
         }
         let refusal = Refusal::new(
@@ -128,7 +127,14 @@ impl<H: ServerHandler> Endpoint<H> {
 
     async fn body(&self, body: Body) -> Result<Bytes, Refusal> {
         let longest = self.options.longest;
-        match Limited::new(body, longest).collect().await {
+        let body = Limited::new(body, longest).collect();
+        let Ok(body) = tokio::time::timeout(self.options.body_timeout, body).await else {
+            return Err(Refusal::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "the body did not come in time",
+            ));
+        };
+        match body {
             Ok(body) => Ok(body.to_bytes()),
             Err(error) if error.is::<LengthLimitError>() => Err(Refusal::new(
                 StatusCode::PAYLOAD_TOO_LARGE,

@@ -1,0 +1,122 @@
+//! Streams of sessions that a client can resume.
+//!
+//! rmcp sends again from the event that `Last-Event-ID` names, that event included, and its event of a session's own stream that says when to
+//! come back has the id of the first message. Here the ids that clients see are one higher than those of rmcp, so that an id names the event
+//! after the one that it came with: a client that resumes gets what it has not seen, and the event without a message comes before all others.
+
+use std::sync::Arc;
+
+use futures::{Stream, StreamExt as _};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError,
+};
+use rmcp::transport::streamable_http_server::session::{
+    EventStore, RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
+};
+
+/// rmcp's sessions, with ids of events that are one higher.
+pub(super) struct Sessions(pub(super) LocalSessionManager);
+
+impl Sessions {
+    /// How many are open.
+    pub(super) async fn open(&self) -> usize {
+        self.0.sessions.read().await.len()
+    }
+}
+
+/// The event with an id that is one higher.
+fn raised(mut event: ServerSseMessage) -> ServerSseMessage {
+    if let Some(id) = &event.event_id {
+        event.event_id = Some(next(id));
+    }
+    event
+}
+
+/// `3/7` is the third event of the seventh request, `3` that of the session's own stream.
+fn next(id: &str) -> String {
+    let (index, request) = id.split_at(id.find('/').unwrap_or(id.len()));
+    match index.parse::<usize>() {
+        Ok(index) => format!("{}{request}", index.saturating_add(1)),
+        Err(_) => id.to_owned(),
+    }
+}
+
+impl SessionManager for Sessions {
+    type Error = LocalSessionManagerError;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        self.0.create_session().await
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        self.0.initialize_session(id, message).await
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        self.0.has_session(id).await
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
+        self.0.close_session(id).await
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        Ok(self.0.create_stream(id, message).await?.map(raised))
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), Self::Error> {
+        self.0.accept_message(id, message).await
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        Ok(self.0.create_standalone_stream(id).await?.map(raised))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        Ok(self.0.resume(id, last_event_id).await?.map(raised))
+    }
+
+    async fn restore_session(
+        &self,
+        id: SessionId,
+    ) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
+        self.0.restore_session(id).await
+    }
+
+    fn event_store(&self) -> Option<Arc<dyn EventStore>> {
+        self.0.event_store()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next;
+
+    #[test]
+    fn ids_that_clients_see_name_the_next_event() {
+        assert_eq!(next("0"), "1");
+        assert_eq!(next("9/4"), "10/4");
+        assert_eq!(next("odd"), "odd");
+    }
+}
