@@ -1,4 +1,5 @@
-//! What the start of a job costs, with each mechanism that keeps it apart: `jobs [RUNS]` prints a table.
+//! What the start of a job costs, with each mechanism that keeps it apart: `jobs [RUNS [NAME…]]` prints a table of the rows of these names, or of
+//! all rows, and how the time of a job with all mechanisms is divided.
 //!
 //! Wall time is the median of the runs, CPU time that of all processes of a run: what this process and its children have used, per run. The floor is
 //! `/bin/true` started by `std::process::Command`, which is a bare `posix_spawn`.
@@ -11,7 +12,9 @@ use tool_std::isolate::{Isolation, Job, Keep, Limits, Mechanism, Network};
 
 fn main() {
     tool_std::helper();
-    let runs = std::env::args().nth(1).map_or(200, |runs| runs.parse().expect("a number of runs"));
+    let mut args = std::env::args().skip(1);
+    let runs = args.next().map_or(200, |runs| runs.parse().expect("a number of runs"));
+    let wanted: Vec<String> = args.collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     println!("| job | ms | times | CPU, ms | times |\n|---|---|---|---|---|");
     let floor = timed(runs, || {
@@ -22,6 +25,9 @@ fn main() {
     let all = || Mechanism::ALL.iter().copied().filter(|mechanism| *mechanism != Mechanism::UnixSockets);
     let none = |job: Job| job.network(Network::Open).limits(Limits::none());
     let measure = |what: &str, isolation: &Isolation, open: bool| {
+        if !wanted.is_empty() && wanted.iter().all(|name| name != what) {
+            return;
+        }
         let cost = timed(runs, || {
             let job = Job::new("/bin/true");
             run(&runtime, isolation, if open { none(job) } else { job });
@@ -41,6 +47,34 @@ fn main() {
         measure(&format!("all but {one:?}"), &Isolation::new().without(one), false);
     }
     measure("all", &Isolation::new(), false);
+    if wanted.is_empty() {
+        divided(&runtime, runs);
+    }
+}
+
+/// How the time of a job with all mechanisms is divided: until the program runs, until its output has ended, until its end is known.
+fn divided(runtime: &Runtime, runs: usize) {
+    let isolation = Isolation::new();
+    let mut parts: [Vec<Duration>; 3] = [const { Vec::new() }; 3];
+    for _ in 0..runs {
+        let times = runtime.block_on(async {
+            let began = Instant::now();
+            let mut running = isolation.spawn(Job::new("/bin/true")).await.expect("a job");
+            let started = began.elapsed();
+            while running.read(&mut [0; 64]).await.expect("a pipe").is_some() {}
+            let output = began.elapsed();
+            assert!(running.wait().await.expect("an end").success());
+            [started, output - started, began.elapsed() - output]
+        });
+        for (part, time) in parts.iter_mut().zip(times) {
+            part.push(time);
+        }
+    }
+    println!("\n| part | ms |\n|---|---|");
+    for (what, mut times) in ["until the program runs", "until its output ends", "until its end is known"].into_iter().zip(parts) {
+        times.sort_unstable();
+        println!("| {what} | {:.2} |", times[runs / 2].as_secs_f64() * 1_000.0);
+    }
 }
 
 fn run(runtime: &Runtime, isolation: &Isolation, job: Job) {

@@ -1,7 +1,8 @@
 //! The helper, on Linux.
 //!
 //! ```text
-//! host ─starts─▶ helper ─unshares, starts─▶ supervisor, 1 in its namespace ─restricted thread─starts─▶ job
+//! host ─a thread unshares, starts───────────▶ supervisor, 1 in its namespace ─restricted thread─starts─▶ job     (root)
+//! host ─starts─▶ helper ─unshares, starts───▶ supervisor, 1 in its namespace ─restricted thread─starts─▶ job     (others)
 //!      ◀─────────────── socket: the job and its pipes in, events out ────▶
 //! ```
 //!
@@ -43,6 +44,6 @@ pub(super) fn helper(asked: &[OsString]) -> u8 {
 pub(super) fn inside(made: &[OsString]) -> u8 {
     match Namespaces::inherit(made) {
         Ok(made) => supervise::supervise(made),
-        Err(reason) => supervise::refuse(Failure::Helper(reason)),
+        Err(failure) => supervise::refuse(failure),
     }
 }

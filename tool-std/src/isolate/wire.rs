@@ -94,6 +94,8 @@ pub(super) enum Event {
         exit: Option<Exit>,
         because: Because,
         out_of_memory: bool,
+        /// Its cgroups are gone as well. Else the helper's end has to be waited for.
+        cleared: bool,
     },
 }
 
@@ -102,7 +104,8 @@ pub(super) enum Failure {
     NotFound,
     Refused(String),
     Helper(String),
-    /// Namespaces that were asked for are half made, so a helper has to be started that makes none.
+    /// Namespaces that were asked for are half made. Where the host made them, a helper has to try it; where a helper did, one has to be started that
+    /// makes none.
     Namespaces(String),
 }
 

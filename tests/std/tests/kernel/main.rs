@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         restrict::a_job_reads_and_writes_where_it_may_and_nowhere_else_case,
         restrict::what_landlock_lets_pass_the_mounts_refuse_case,
         restrict::devices_sysfs_and_cgroups_keep_their_modes_case,
+        restrict::no_job_changes_the_mounts_of_the_host_case,
         restrict::a_job_finds_what_it_was_granted_and_nothing_else_case,
         restrict::a_path_that_is_not_there_cannot_be_granted_case,
         restrict::no_other_process_shows_its_environment_case,

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use tempfile::tempdir;
-use test_support::Ran;
-use tool_std::isolate::{IsolateError, Keep, Limits, Mechanism, Network};
+use test_support::{Missing, Ran};
+use tool_std::isolate::{IsolateError, Isolation, Keep, Limits, Mechanism, Network};
 
 use crate::support::{isolation, needs, run, sh};
 
@@ -109,6 +109,44 @@ pub(crate) async fn devices_sysfs_and_cgroups_keep_their_modes_case() -> Ran {
     let ran = run(&isolation().without(Mechanism::ReadOnlyMounts), sh(&script)).await;
     assert_ne!(Modes::read(&paths).0, before.0, "{}", ran.stderr.text());
     Ok(())
+}
+
+// D4: whatever mechanisms a host turns off, its jobs make no mount of the host's
+pub(crate) fn no_job_changes_the_mounts_of_the_host_case() -> Ran {
+    // In mounts of its own, so that a fault does not change the machine.
+    let child = std::process::Command::new("unshare")
+        .arg("-m")
+        .arg(std::env::current_exe().unwrap())
+        .env(crate::workspace::CHILD, "mounts_stay")
+        .output();
+    match child {
+        Ok(said) if String::from_utf8_lossy(&said.stdout).contains("child begins") => {
+            assert!(said.status.success(), "{said:?}");
+            Ok(())
+        }
+        _ => Err(Missing::new(
+            "only root has mounts of its own, by `unshare`",
+        )),
+    }
+}
+
+pub(crate) fn mounts_stay() {
+    let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let before = mounts();
+    let alone = |one: Mechanism| {
+        let others = Mechanism::ALL.iter().filter(|other| **other != one);
+        others.copied().fold(isolation(), Isolation::without)
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for one in Mechanism::ALL.iter().copied() {
+        for isolation in [alone(one), isolation().without(one)] {
+            for network in [Network::Off, Network::Open] {
+                let job = sh("true").network(network);
+                assert!(runtime.block_on(run(&isolation, job)).ended.success());
+                assert_eq!(mounts(), before, "{isolation:?}");
+            }
+        }
+    }
 }
 
 // D5: what was not granted has no name, so there is no socket to connect to

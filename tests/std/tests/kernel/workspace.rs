@@ -8,7 +8,7 @@ use test_support::{Missing, Ran};
 use tool_std::workspace::Workspaces;
 
 /// Names the part of a case that runs as another user, in a process of its own.
-const CHILD: &str = "STD_TESTS_KERNEL_CHILD";
+pub(crate) const CHILD: &str = "STD_TESTS_KERNEL_CHILD";
 
 /// Runs that part, where this process is one.
 pub(crate) fn child() -> bool {
@@ -19,6 +19,7 @@ pub(crate) fn child() -> bool {
     match name.to_str() {
         Some("removes_what_is_read_only") => removes_what_is_read_only(),
         Some("goes_past_what_is_stuck") => goes_past_what_is_stuck(),
+        Some("mounts_stay") => crate::restrict::mounts_stay(),
         other => panic!("no child {other:?}"),
     }
     true

@@ -7,16 +7,19 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::namespaces::{NET, PID};
+use super::namespaces::{NET, Namespaces, OF_HOST, PID};
 use super::remote::Remote;
 use crate::isolate::error::IsolateError;
 use crate::isolate::isolation::{Helper, Mechanism};
@@ -32,39 +35,66 @@ pub(in crate::isolate) async fn start(
     job: &Job,
     settings: &Helper,
 ) -> Result<Running, IsolateError> {
-    let reason = match attempt(path, job, settings, None).await? {
-        Attempt::Runs(running) => return Ok(running),
-        Attempt::NoNamespaces(reason) => reason,
+    let mut way = if ONLY_HELPERS.load(Ordering::Relaxed) {
+        Way::Helper
+    } else {
+        Way::Thread
     };
-    match attempt(path, job, settings, Some(reason)).await? {
-        Attempt::Runs(running) => Ok(running),
-        Attempt::NoNamespaces(reason) => Err(IsolateError::Helper(reason)),
+    loop {
+        let reason = match attempt(path, job, settings, &way).await? {
+            Attempt::Runs(running) => return Ok(running),
+            Attempt::NoNamespaces(reason) => reason,
+        };
+        way = match way {
+            Way::Thread => {
+                ONLY_HELPERS.store(true, Ordering::Relaxed);
+                Way::Helper
+            }
+            Way::Helper => Way::None(reason),
+            Way::None(_) => return Err(IsolateError::Helper(reason)),
+        };
     }
+}
+
+/// The supervisor cannot work in namespaces that this host makes: the helper has to make them.
+static ONLY_HELPERS: AtomicBool = AtomicBool::new(false);
+
+/// Who makes the namespaces of a job.
+#[derive(Debug)]
+enum Way {
+    /// A thread of this process, if it may; else the helper.
+    Thread,
+    Helper,
+    /// Nobody, for this reason.
+    None(String),
 }
 
 enum Attempt {
     Runs(Running),
-    /// Why a helper that was asked for namespaces cannot go on.
+    /// Why a helper that was asked for namespaces, or that is in some, cannot go on.
     NoNamespaces(String),
 }
 
-/// Starts a helper with a job, and no namespace where it is known why there is none.
+/// Starts a helper with a job.
 async fn attempt(
     path: &Path,
     job: &Job,
     settings: &Helper,
-    no_namespaces: Option<String>,
+    way: &Way,
 ) -> Result<Attempt, IsolateError> {
     let (ours, theirs) = StdStream::pair()?;
     let spec = spec(job, settings);
     let asked = asked(&spec);
-    let wanted = if no_namespaces.is_some() {
-        &[]
-    } else {
-        &asked[..]
+    let child = match way {
+        // A helper can make all others and stay in them.
+        Way::Thread if asked.contains(&PID) => {
+            in_thread(path, &spec.cgroups, asked.clone(), theirs).await
+        }
+        Way::Thread | Way::Helper => helper(path, &spec.cgroups, &asked, theirs),
+        Way::None(_) => helper(path, &spec.cgroups, &[], theirs),
     };
-    let child = helper(path, &spec.cgroups, wanted, theirs)
-        .map_err(|error| IsolateError::Helper(format!("`{}`: {error}", path.display())))?;
+    let child =
+        child.map_err(|error| IsolateError::Helper(format!("`{}`: {error}", path.display())))?;
     let (stdin, input) = stdin(job)?;
     let (stdout, out) = io::pipe()?;
     let (stderr, err) = io::pipe()?;
@@ -91,8 +121,8 @@ async fn attempt(
             };
         }
     };
-    if let Some(reason) = no_namespaces {
-        lacks(&mut held, &asked, &reason);
+    if let Way::None(reason) = way {
+        lacks(&mut held, &asked, reason);
     }
     remote.runs(held);
     Ok(Attempt::Runs(Running::new(
@@ -121,11 +151,51 @@ fn asked(spec: &Spec) -> Vec<&'static str> {
     asked
 }
 
-/// Starts the helper, with its end of the socket as standard input and nothing of the host's environment.
+/// Starts the supervisor in namespaces that a thread of this process makes, or the helper where this process may not make them. The namespaces
+/// are those of a thread until it ends, so it has to be one of its own.
+async fn in_thread(
+    path: &Path,
+    cgroups: &str,
+    asked: Vec<&'static str>,
+    socket: StdStream,
+) -> io::Result<Child> {
+    let (tell, started) = oneshot::channel();
+    let (path, cgroups) = (path.to_owned(), cgroups.to_owned());
+    let runtime = Handle::current();
+    Builder::new().spawn(move || {
+        let _runtime = runtime.enter();
+        let child = match Namespaces::of_thread(&asked) {
+            Some(made) => made.inside().and_then(|inside| {
+                spawn(
+                    &path,
+                    inside.iter().map(|arg| &**arg).chain([OF_HOST]),
+                    socket,
+                )
+            }),
+            None => helper(&path, &cgroups, &asked, socket),
+        };
+        // Where nobody waits any more, the socket's other end is closed and the supervisor ends.
+        tell.send(child)
+    })?;
+    started.await.map_err(io::Error::other)?
+}
+
+/// Starts the helper.
 fn helper(path: &Path, cgroups: &str, namespaces: &[&str], socket: StdStream) -> io::Result<Child> {
+    let args = [HELPER, cgroups]
+        .into_iter()
+        .chain(namespaces.iter().copied());
+    spawn(path, args, socket)
+}
+
+/// Starts a process with its end of the socket as standard input and nothing of the host's environment.
+fn spawn<'a>(
+    path: &Path,
+    args: impl Iterator<Item = &'a str>,
+    socket: StdStream,
+) -> io::Result<Child> {
     Command::new(path)
-        .args([HELPER, cgroups])
-        .args(namespaces)
+        .args(args)
         .env_clear()
         .current_dir("/")
         .stdin(OwnedFd::from(socket))

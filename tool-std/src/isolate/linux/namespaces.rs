@@ -1,7 +1,8 @@
 //! Namespaces of processes, what they share, mounts and networks.
 //!
-//! Only what is started after `unshare` is in a new namespace of processes, so the helper starts itself once more there. That process
-//! has number 1: the kernel kills everything else in the namespace when it ends.
+//! Only what is started after `unshare` is in a new namespace of processes. A thread of a host of root makes the namespaces and starts the
+//! supervisor there. Without privileges a process that makes a namespace of users may have one thread only, so the helper makes them and
+//! starts itself once more. The supervisor has number 1: the kernel kills everything else in the namespace when it ends.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -24,6 +25,9 @@ use crate::isolate::wire::{Failure, Held};
 pub(super) const PID: &str = "pid";
 pub(super) const NET: &str = "net";
 
+/// Argument of a supervisor that the host has started itself, in namespaces that the host has made.
+pub(super) const OF_HOST: &str = "host";
+
 /// Which namespaces the supervisor is in.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Namespaces {
@@ -42,27 +46,29 @@ impl Namespaces {
     ///
     /// Some are made, and nothing can run in them: this process is of no more use.
     pub(super) fn make(asked: &[OsString]) -> Result<Self, String> {
-        let asked = |name: &str| asked.iter().any(|asked| asked == name);
-        let mut made = Self::default();
-        let mut flags = UnshareFlags::empty();
-        if asked(PID) {
-            flags |= UnshareFlags::NEWPID | UnshareFlags::NEWNS;
-            if Path::new("/proc/self/ns/ipc").exists() {
-                flags |= UnshareFlags::NEWIPC;
-            }
-        }
-        if asked(NET) {
-            flags |= UnshareFlags::NEWNET;
-        }
+        let flags = flags(asked);
         if flags.is_empty() {
-            return Ok(made);
+            return Ok(Self::default());
         }
         let held = match unshare(flags) {
             Ok(()) => Held::Yes(String::from("namespace")),
             Err(Errno::PERM) => as_user(flags)?,
             Err(error) => Held::No(format!("the kernel makes none: {error}")),
         };
-        if asked(PID) {
+        Ok(Self::of(flags, held))
+    }
+
+    /// Makes what is asked for, for the calling thread of a host and for the processes that it starts, if this host may do so without a namespace of
+    /// users. Nothing is changed otherwise.
+    pub(super) fn of_thread(asked: &[&str]) -> Option<Self> {
+        let flags = flags(asked);
+        unshare(flags).ok()?;
+        Some(Self::of(flags, Held::Yes(String::from("namespace"))))
+    }
+
+    fn of(flags: UnshareFlags, held: Held) -> Self {
+        let mut made = Self::default();
+        if flags.contains(UnshareFlags::NEWPID) {
             made.pid = held.clone();
             made.ipc = if flags.contains(UnshareFlags::NEWIPC) {
                 held.clone()
@@ -70,25 +76,46 @@ impl Namespaces {
                 Held::No(String::from("the kernel has no namespace of it"))
             };
         }
-        if asked(NET) {
+        if flags.contains(UnshareFlags::NEWNET) {
             made.net = held;
         }
-        Ok(made)
+        made
     }
 
-    /// What the helper made for this process.
-    pub(super) fn inherit(args: &[OsString]) -> Result<Self, String> {
+    /// What the helper or the host made for this process.
+    ///
+    /// # Errors
+    ///
+    /// This process is of no use. Where the host made them, [`Failure::Namespaces`] says that a helper has to do it.
+    pub(super) fn inherit(args: &[OsString]) -> Result<Self, Failure> {
         let made = args.first().and_then(|made| made.to_str());
         let mut made: Self = serde_json::from_str(made.unwrap_or_default())
-            .map_err(|error| format!("what the helper has made: {error}"))?;
-        // With the helper ends its namespace, also where the helper was killed.
-        set_parent_process_death_signal(Some(Signal::KILL))
-            .map_err(|error| format!("the signal of the helper's death: {error}"))?;
+            .map_err(|error| Failure::Helper(format!("what the helper has made: {error}")))?;
+        // The mounts of a namespace are this process's own only where it is the first in a namespace of processes: both are made together.
+        if !made.is_first() {
+            return Err(Failure::Helper(String::from(
+                "the supervisor is not the first process of a namespace",
+            )));
+        }
+        let is_of_host = args.get(1).is_some_and(|arg| arg == OF_HOST);
+        if !is_of_host {
+            // With the helper ends its namespace, also where the helper was killed.
+            set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| {
+                Failure::Helper(format!("the signal of the helper's death: {error}"))
+            })?;
+        }
         made.proc_mount = match mount_proc() {
             Ok(()) => Held::Yes(String::from("`/proc` of its own")),
+            // Then it sees no process of its own to end, and needs one outside that removes the cgroups after its end.
+            Err(error) if is_of_host => return Err(Failure::Namespaces(error.to_string())),
             Err(error) => Held::No(format!("`/proc` cannot be mounted: {error}")),
         };
         Ok(made)
+    }
+
+    /// The arguments of the supervisor that is started in them.
+    pub(super) fn inside(&self) -> io::Result<[String; 2]> {
+        Ok([INSIDE.to_owned(), serde_json::to_string(self)?])
     }
 
     /// Whether this process is the first of its namespace.
@@ -101,16 +128,14 @@ impl Namespaces {
 pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
     // Found now: the supervisor mounts another `/proc`.
     let cgroups = Cgroups::left_behind(cgroups);
-    let started = serde_json::to_string(made)
-        .map_err(io::Error::from)
-        .and_then(|made| {
-            Command::new("/proc/self/exe")
-                .args([INSIDE, &made])
-                .env_clear()
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-        });
+    let started = made.inside().and_then(|args| {
+        Command::new("/proc/self/exe")
+            .args(args)
+            .env_clear()
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+    });
     match started {
         Ok(mut supervisor) => {
             let status = supervisor.wait();
@@ -124,6 +149,22 @@ pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
             "the supervisor cannot be started in its namespace: {error}"
         ))),
     }
+}
+
+/// What the kernel is asked for.
+fn flags<A: AsRef<OsStr>>(asked: &[A]) -> UnshareFlags {
+    let asked = |name: &str| asked.iter().any(|asked| asked.as_ref() == name);
+    let mut flags = UnshareFlags::empty();
+    if asked(PID) {
+        flags |= UnshareFlags::NEWPID | UnshareFlags::NEWNS;
+        if Path::new("/proc/self/ns/ipc").exists() {
+            flags |= UnshareFlags::NEWIPC;
+        }
+    }
+    if asked(NET) {
+        flags |= UnshareFlags::NEWNET;
+    }
+    flags
 }
 
 pub(super) fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {

@@ -12,7 +12,7 @@ use rustix::process::Pid;
 use rustix::thread::set_no_new_privs;
 
 use super::cgroups::Cgroups;
-use super::mounts;
+use super::mounts::{self, Kept};
 use super::namespaces::Namespaces;
 use super::restrict::{drop_capabilities, landlock, limit};
 use super::sockets;
@@ -21,6 +21,14 @@ use crate::isolate::job::Program;
 use crate::isolate::modes::MODE;
 use crate::isolate::wire::{Failure, Held, InForce, Spec};
 
+/// A job that runs.
+pub(super) struct Started {
+    pub(super) job: Pid,
+    pub(super) held: InForce,
+    /// The job's mounts.
+    pub(super) mounts: Kept,
+}
+
 /// Starts the job from a thread of its own, because what is taken away from a thread is taken away from what it starts, and from nothing else.
 pub(super) fn start(
     spec: &Spec,
@@ -28,7 +36,7 @@ pub(super) fn start(
     namespaces: Namespaces,
     cgroups: &Cgroups,
     mut held: InForce,
-) -> Result<(Pid, InForce), Failure> {
+) -> Result<Started, Failure> {
     held.pid_namespace = namespaces.pid;
     held.ipc_namespace = namespaces.ipc;
     held.network_namespace = namespaces.net;
@@ -39,9 +47,9 @@ pub(super) fn start(
         let thread = Builder::new().spawn_scoped(threads, || {
             cgroups.join_thread().map_err(helper("cgroup"))?;
             let is_there = program(spec).is_some();
-            restrict(spec, &mut held)?;
+            let mounts = restrict(spec, &mut held)?;
             match program(spec) {
-                Some(program) => job(spec, &program, files),
+                Some(program) => Ok((job(spec, &program, files)?, mounts)),
                 None if is_there => Err(Failure::Refused(String::from(
                     "the job may not read that file",
                 ))),
@@ -54,19 +62,23 @@ pub(super) fn start(
             .unwrap_or_else(|_| Err(Failure::Helper(String::from("it panicked"))))
     });
     let left = cgroups.leave().map_err(helper("cgroup"));
-    let child = child?;
+    let (child, mounts) = child?;
     left?;
-    Ok((Pid::from_child(&child), held))
+    Ok(Started {
+        job: Pid::from_child(&child),
+        held,
+        mounts,
+    })
 }
 
 fn helper<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Failure {
     move |error| Failure::Helper(format!("{what}: {error}"))
 }
 
-fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
+fn restrict(spec: &Spec, held: &mut InForce) -> Result<Kept, Failure> {
     set_no_new_privs(true).map_err(helper("no-new-privs"))?;
     held.no_new_privs = Held::Yes(String::from("`PR_SET_NO_NEW_PRIVS`"));
-    mounts::make(spec, held).map_err(Failure::Helper)?;
+    let mounts = mounts::make(spec, held).map_err(Failure::Helper)?;
     if spec.has(Mechanism::Capabilities) {
         held.capabilities = drop_capabilities();
     }
@@ -76,7 +88,7 @@ fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
     if spec.requires_unix_sockets && !held.keeps_unix_sockets() {
         held.socket_filter = sockets::refuse();
     }
-    Ok(())
+    Ok(mounts)
 }
 
 /// The file to start, as the calling thread sees files.

@@ -69,16 +69,17 @@ fn serve(
     let deadline = spec.deadline_ms.map(Duration::from_millis);
     let began = Instant::now();
     let started = start(spec, files, namespaces, &cgroups, held);
-    listener.begin(started.as_ref().ok().map(|(job, _)| *job));
-    let (because, failure) = match started {
-        Ok((_, held)) => match tell(socket, &Event::Started(Box::new(held))) {
-            Ok(()) => (
-                listener.until(deadline.and_then(|after| began.checked_add(after))),
-                None,
-            ),
-            Err(_) => (Because::Host, None),
-        },
-        Err(failure) => (Because::Itself, Some(failure)),
+    listener.begin(started.as_ref().ok().map(|started| started.job));
+    // The mounts are kept until the end is told.
+    let (because, failure, _mounts) = match started {
+        Ok(started) => {
+            let because = match tell(socket, &Event::Started(Box::new(started.held))) {
+                Ok(()) => listener.until(deadline.and_then(|after| began.checked_add(after))),
+                Err(_) => Because::Host,
+            };
+            (because, None, started.mounts)
+        }
+        Err(failure) => (Because::Itself, Some(failure), None),
     };
     let failed = failure.is_some();
     if !failed {
@@ -93,6 +94,7 @@ fn serve(
             exit: listener.exit,
             because,
             out_of_memory: cgroups.ran_out_of_memory(),
+            cleared: !only_ends && listener.alone && cgroups.remove(),
         },
     };
     // The host may be gone; then nobody hears it.
