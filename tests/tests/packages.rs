@@ -110,7 +110,7 @@ fn linked(page: &str) -> impl Iterator<Item = &str> {
         .map(|link| link.split('#').next().unwrap());
     // `.html`: another page of the documentation.
     let is_file =
-        |path: &&str| !path.is_empty() && !path.contains("://") && !path.ends_with(".html");
+        |path: &&str| !path.is_empty() && !path.contains("://") && !path.contains(".html");
     paths.filter(is_file)
 }
 
