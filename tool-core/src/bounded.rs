@@ -50,6 +50,7 @@ use crate::tool::DynamicTool;
 
 /// An output of which the model reads at most `N` bytes at once. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[doc(alias("truncate", "pagination", "long output"))]
 pub struct Bounded<T, const N: usize = 4096> {
     value: T,
     limit: usize,

@@ -21,6 +21,7 @@ use crate::tool::VariableNeed;
 
 /// What a model asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[doc(alias("tool_call", "tool_calls", "function_call", "tool_use", "functionCall"))]
 pub struct ToolCall {
     /// The provider's id of the call; the result carries it back.
     pub id: String,
@@ -67,6 +68,12 @@ pub enum ToolEvent {
         reason = "each is asked for alone, in any combination"
     )
 )]
+#[doc(alias(
+    "tool_result",
+    "function_call_output",
+    "functionResponse",
+    "tool message"
+))]
 pub struct CallResult {
     pub(crate) id: String,
     pub(crate) name: String,

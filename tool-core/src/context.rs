@@ -80,6 +80,7 @@ pub use uses::{At, UsedTools, Uses, UsesTool};
 /// assert_eq!(cx.session(), None);
 /// ```
 #[derive(Clone)]
+#[doc(alias("RunContext", "Context", "dependency injection", "deps"))]
 pub struct ToolContext {
     host: Arc<Host>,
     call: Option<Arc<CallScope>>,

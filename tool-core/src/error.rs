@@ -103,6 +103,7 @@ impl ErrorKind {
 /// ```
 ///
 /// `ToolError` is not itself a [`std::error::Error`], so that it can be made from every type that is one.
+#[doc(alias("isError", "is_error", "ModelRetry", "tool error"))]
 pub struct ToolError(Box<Inner>);
 
 struct Inner {

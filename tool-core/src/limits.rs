@@ -182,6 +182,7 @@ impl LimitsBuilder {
 
 /// Limits of a host. Cheap to clone; all clones count together. See the [module](self).
 #[derive(Clone)]
+#[doc(alias("rate limit", "quota", "throttle", "concurrency"))]
 pub struct Limits(Arc<Inner>);
 
 struct Inner {

@@ -38,6 +38,7 @@ pub use plugin::Plugin;
 /// Two ways in, of equal rank: every `#[tool]` of every linked crate ([`Registry::linked`]), and tools named one by one
 /// ([`Registry::builder`]).
 #[derive(Clone, Debug)]
+#[doc(alias("inventory", "plugin registry", "ToolRegistry"))]
 pub struct Registry(Arc<Shelf>);
 
 /// The tools by position and by name.

@@ -35,6 +35,7 @@ pub enum StreamItem<P, T> {
 /// # let _ = count(3);
 /// ```
 #[must_use = "a stream does nothing until it is read"]
+#[doc(alias("generator", "streaming tool", "progress"))]
 pub struct ToolStream<P, T>(BoxStream<'static, Result<StreamItem<P, T>, ToolError>>);
 
 impl<P: 'static, T: 'static> ToolStream<P, T> {
@@ -227,6 +228,7 @@ pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {
 /// # let _ = count("3".to_owned());
 /// ```
 #[cfg(feature = "stream")]
+#[doc(alias("generator", "async generator", "progress", "yield"))]
 #[macro_export]
 macro_rules! tool_stream {
     ($($body:tt)*) => {

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! For each tool: the schema text of every provider is judged as if it came from elsewhere; inputs that fit its types are generated
-//! (bounds and all) and have to be admitted and decoded; inputs that break one rule each have to be refused; its examples are
-//! replayed. No tool runs.
+//! (bounds included) and have to be accepted and decoded; inputs that break one rule each have to be refused; its examples have to fit,
+//! and are decoded. The body of no tool runs: what it does needs tests of its own.
 
 use std::fmt;
 
@@ -54,6 +54,7 @@ impl fmt::Display for Violation {
 }
 
 /// Holds every linked tool to what it promises; fails when none is linked. See [`testing`](crate::testing).
+#[doc(alias("test kit", "fuzz"))]
 #[macro_export]
 macro_rules! assert_tools {
     () => {

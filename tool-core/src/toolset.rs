@@ -33,6 +33,7 @@ pub use explain::Available;
 /// [`prepare`](Toolset::prepare), [`combine`](Toolset::combine), [`with_agent_tools`](Toolset::with_agent_tools)); whatever a tool is
 /// called then, rules, policies and audit rows go on naming it by its own name.
 #[derive(Clone)]
+#[doc(alias("toolkit", "toolbox", "tools"))]
 pub struct Toolset {
     shelf: Arc<Shelf>,
     /// What is hidden and what is beside the shelf; `None` where nothing is.
@@ -334,6 +335,7 @@ impl fmt::Debug for Toolset {
 /// assert!(tools.names().eq(["add"]));
 /// # }
 /// ```
+#[doc(alias("tools"))]
 #[macro_export]
 macro_rules! toolset {
     ($($tool:ty),* $(,)?) => {{

@@ -41,6 +41,7 @@ pub fn derive_tool_error(input: proc_macro::TokenStream) -> proc_macro::TokenStr
 
 /// Makes a fn a tool: registered, strictly typed, checked by the compiler.
 #[doc = include_str!("../docs/tool.md")]
+#[doc = include_str!("../docs/words.md")]
 #[doc(alias(
     "function calling",
     "function_call",

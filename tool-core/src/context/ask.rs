@@ -54,6 +54,7 @@ impl<T> Answer<T> {
 }
 
 /// Brings a question to the person, and the answer back: a host's chat, or a client over MCP.
+#[doc(alias("elicitation", "ask the user"))]
 pub trait Asker: Send + Sync + 'static {
     /// Asks, and waits for the answer: JSON of the question's schema. Whether it is that is looked at afterwards.
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>>;

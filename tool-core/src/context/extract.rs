@@ -38,6 +38,7 @@ use crate::error::ToolError;
     note = "implement `FromContext` for `{Self}`, or say `tool_core::host_value!({Self}, Effect::READ);`",
     note = "a parameter that the model fills in is taken by value, without `&` and without `#[context]`"
 )]
+#[doc(alias("dependency injection", "Depends", "State", "extractor"))]
 pub trait FromContext: Sized {
     /// What a tool may do that holds this value. There is no default: say it.
     const EFFECT: Effect;
@@ -83,6 +84,7 @@ impl<T: FromContext> FromContext for Option<T> {
 ///
 /// assert!(ToolContext::builder().with(Clock).build().get::<Clock>().is_ok());
 /// ```
+#[doc(alias("shared state", "dependency injection", "State"))]
 #[macro_export]
 macro_rules! host_value {
     ($type:ty, $effect:expr $(,)?) => {

@@ -59,6 +59,7 @@ use crate::toolset::Toolset;
 /// assert_eq!(result.model_text(), "8");
 /// # }
 /// ```
+#[doc(alias("tools that call tools", "nested call"))]
 pub struct Uses<T> {
     cx: ToolContext,
     tools: Toolset,

@@ -149,6 +149,7 @@ struct Asked {
 /// # Ok::<(), tool_core::RegistryError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[doc(alias("sub-agent", "subagent", "handoff", "multi-agent"))]
 pub struct AgentTool {
     pub(super) row: String,
     pub(super) def: ToolDef,

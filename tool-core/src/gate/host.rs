@@ -55,6 +55,7 @@ const LAST_WRITES: Duration = Duration::from_secs(1);
 /// # }
 /// ```
 #[derive(Clone)]
+#[doc(alias("guardrail", "middleware", "permission"))]
 pub struct Gate(Arc<Inner>);
 
 struct Inner {

@@ -31,6 +31,7 @@ use crate::context::ToolContext;
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
+#[doc(alias("allowed_tools", "tool filter", "permission"))]
 pub struct Rules {
     pub(super) agent: Option<String>,
     pub(super) lists: Lists,

@@ -59,6 +59,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// # }
 /// ```
 #[derive(Clone)]
+#[doc(alias("kill switch", "feature flag"))]
 pub struct Switches(Arc<Inner>);
 
 struct Inner {

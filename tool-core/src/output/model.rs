@@ -18,6 +18,7 @@ use crate::redact::Redactor;
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
+#[doc(alias("content block", "image", "multimodal"))]
 pub struct ModelOutput(pub(crate) Content);
 
 /// As a store keeps it, too: what is skipped there is settled before a result is stored.

@@ -8,6 +8,7 @@ use crate::schema::{Example, Schema, StrictSchema, Text};
 
 /// How a provider wants its schemas spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[doc(alias("json schema", "strict mode", "structured output"))]
 pub enum Dialect {
     /// `OpenAI` functions with `strict: true`.
     OpenAi,

@@ -32,6 +32,14 @@ pub use pattern::Pattern;
     note = "for a type of your own: `#[derive(StrictSchema)]`",
     note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or say the schema of another type with `#[schema(as = String)]`"
 )]
+#[doc(alias(
+    "json schema",
+    "JsonSchema",
+    "structured output",
+    "response_format",
+    "strict mode",
+    "pydantic"
+))]
 pub trait StrictSchema {
     /// The tree.
     const SCHEMA: &'static Schema;

@@ -71,6 +71,7 @@ const MOST: usize = 5;
 
 /// What can be searched for, and what stays in sight. Cheap to clone; made once for a registry. See the [module](self).
 #[derive(Clone, Debug)]
+#[doc(alias("tool search", "tool retrieval", "defer_loading"))]
 pub struct ToolSearch {
     index: Arc<Index>,
     kept: Arc<BTreeSet<String>>,

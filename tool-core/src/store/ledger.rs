@@ -251,6 +251,7 @@ impl EffectFilter {
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias("idempotency", "exactly once", "durable execution"))]
 pub trait EffectLedger: Send + Sync + 'static {
     /// Whether what is stored survives the process and is shared with others that open the same store.
     fn is_durable(&self) -> bool;

@@ -146,6 +146,7 @@ impl NewMessage {
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias("memory", "session", "conversation history", "checkpointer"))]
 pub trait ThreadStore: Send + Sync + 'static {
     /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
     #[cfg(feature = "host")]

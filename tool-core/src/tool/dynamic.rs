@@ -47,6 +47,7 @@ pub(crate) use judge::wire_of;
 /// # Ok::<(), tool_core::RegistryError>(())
 /// ```
 #[must_use = "give it to `RegistryBuilder::dynamic`"]
+#[doc(alias("json schema", "runtime tool"))]
 pub struct DynamicTool {
     pub(crate) def: DynamicDef,
     schema: DynamicSchema,

@@ -15,6 +15,7 @@ use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
 /// Something that answers a thread: a provider's model, or a script.
+#[doc(alias("LLM", "chat model", "completion"))]
 pub trait Model: Send {
     /// The next message. An error ends the run; what is stored stays.
     ///

@@ -96,6 +96,7 @@ const LEASE: Duration = Duration::from_secs(30);
 /// # }
 /// ```
 #[derive(Clone)]
+#[doc(alias("agent loop", "agent", "Runner", "max_steps", "tool loop"))]
 pub struct Turns {
     threads: Arc<dyn ThreadStore>,
     runs: Arc<dyn RunStore>,

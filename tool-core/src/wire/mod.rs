@@ -76,6 +76,7 @@ mod search;
 mod sse;
 mod stream;
 mod system;
+#[doc(alias("useChat", "Vercel AI SDK"))]
 pub mod ui;
 mod user;
 
@@ -90,6 +91,13 @@ pub use system::SystemPrompt;
 /// A provider's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[doc(alias(
+    "OpenAI",
+    "Claude",
+    "chat completions",
+    "responses API",
+    "function calling"
+))]
 pub enum Provider {
     /// Chat Completions of `OpenAI`, and of the many servers that have copied it.
     Chat,

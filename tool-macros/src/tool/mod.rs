@@ -9,6 +9,8 @@ use crate::errors::Errors;
 mod check;
 mod checks;
 mod definition;
+#[cfg(test)]
+mod documented;
 mod expand;
 mod fallback;
 mod input;

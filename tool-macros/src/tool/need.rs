@@ -12,6 +12,11 @@ use crate::paths::Paths;
 use crate::tool::{texts, unknown};
 use crate::words::{in_tokens, once};
 
+/// The words of `secret("key", …)`.
+pub(super) const SECRET_WORDS: &[&str] = &["label", "description", "optional", "select"];
+/// The words of `variable("NAME", …)`.
+pub(super) const VARIABLE_WORDS: &[&str] = &["description", "optional", "secret", "scoped"];
+
 /// `secret("key", label = "…", description = "…", optional, select("a", "b"))`
 pub(crate) struct Secret {
     pub(crate) key: LitStr,
@@ -50,10 +55,7 @@ impl Secret {
             "description" => once(&mut secret.description, word, value_of(input)?),
             "optional" => once(&mut secret.optional, word, word.clone()),
             "select" => once(&mut secret.choices, word, choices(word, input)?),
-            _ => Err(unknown(
-                word,
-                &["label", "description", "optional", "select"],
-            )),
+            _ => Err(unknown(word, SECRET_WORDS)),
         });
         Ok(secret)
     }
@@ -103,10 +105,7 @@ impl Variable {
             "optional" => once(&mut variable.optional, word, word.clone()),
             "secret" => once(&mut variable.secret, word, word.clone()),
             "scoped" => once(&mut variable.scoped, word, word.clone()),
-            _ => Err(unknown(
-                word,
-                &["description", "optional", "secret", "scoped"],
-            )),
+            _ => Err(unknown(word, VARIABLE_WORDS)),
         });
         Ok(variable)
     }

@@ -16,7 +16,8 @@ use crate::tool::need::{Secret, Variable};
 use crate::tool::{TOOL_RULES, texts, unknown};
 use crate::words::{in_tokens, once};
 
-const WORDS: &[&str] = &[
+/// The words of `#[tool]`.
+pub(super) const WORDS: &[&str] = &[
     "name",
     "title",
     "category",

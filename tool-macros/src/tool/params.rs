@@ -16,6 +16,9 @@ use crate::tool::parse::{Named, Written, belongs_to_the_fn};
 use crate::tool::{ARG_RULES, texts, unknown};
 use crate::words::{of_attribute, once};
 
+/// The words of `#[arg]` beside those that say how a value is written.
+pub(super) const ARG_WORDS: &[&str] = &["rename", "audit", "allow"];
+
 const ATTRIBUTES: &[&str] = &["arg", "args", "context", "secret", "variable", "doc"];
 
 /// Decides every named parameter; what cannot be a tool's is told and left out.
@@ -273,7 +276,7 @@ fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Erro
             "audit" => once(&mut audit, word, AuditForm::parse(word, input)?),
             "allow" => allow.take(input, ARG_RULES),
             _ => words.take(word, input).unwrap_or_else(|| {
-                let known = [VALUE_WORDS, &["rename", "audit", "allow"]].concat();
+                let known = [VALUE_WORDS, ARG_WORDS].concat();
                 Err(unknown(word, &known))
             }),
         });

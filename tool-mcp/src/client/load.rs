@@ -38,6 +38,7 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 /// # Errors
 ///
 /// Where the list cannot be read to its end. A tool that cannot be offered is no error, [`McpTools::report`] tells of it.
+#[doc(alias("mcp client", "list_tools", "mcpServers"))]
 pub fn mcp_tools(client: &impl Connected) -> LoadTools {
     LoadTools {
         link: client.link(),

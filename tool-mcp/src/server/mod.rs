@@ -44,6 +44,7 @@ pub use nothing::NoHandler;
 pub use stdio::ServeError;
 
 /// An MCP server of tools alone.
+#[doc(alias("FastMCP", "mcp server", "rmcp"))]
 pub type McpServer = Composed<NoHandler>;
 
 /// Tools as an MCP server, beside whatever else a host's own [`ServerHandler`](rmcp::ServerHandler) serves.

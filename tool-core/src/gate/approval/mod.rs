@@ -43,6 +43,7 @@ pub(crate) use state::{Approval, Grant, Granted, Loaded, Spent};
 /// # Ok::<(), tool_core::ApprovalError>(())
 /// ```
 #[derive(Clone)]
+#[doc(alias("human in the loop", "confirmation", "interrupt"))]
 pub struct Approvals(Arc<Inner>);
 
 struct Inner {

@@ -1,0 +1,98 @@
+//! How a reader of the documentation finds `#[tool]` and the rest.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The sources of the packages with an interface of their own.
+const SOURCES: [&str; 2] = ["tool-core/src", "tool-mcp/src"];
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Adds the names in every `doc(alias(…))` below a folder.
+fn gather(folder: &Path, aliases: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            gather(&path, aliases);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            for list in text.split("doc(alias(").skip(1) {
+                let list = list.split("))]").next().unwrap();
+                aliases.extend(list.split('"').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+    }
+}
+
+// G10: no item has an alias
+#[test]
+fn words_of_other_libraries_lead_to_an_item() {
+    let mut aliases = BTreeSet::new();
+    for folder in SOURCES {
+        gather(&root().join(folder), &mut aliases);
+    }
+    for word in [
+        "function calling",
+        "tool_call",
+        "tool_result",
+        "json schema",
+        "structured output",
+        "FastMCP",
+        "mcp server",
+        "mcp client",
+        "RunContext",
+        "dependency injection",
+        "human in the loop",
+        "guardrail",
+        "agent loop",
+        "elicitation",
+        "rate limit",
+        "idempotency",
+        "useChat",
+        "generator",
+        "image",
+    ] {
+        assert!(aliases.contains(word), "no item has the alias `{word}`");
+    }
+}
+
+// G10: the front page lists 121 items and never leads to `#[tool]`
+#[test]
+fn front_page_links_to_the_attribute_before_anything_else() {
+    let text = fs::read_to_string(root().join("tool-core/src/lib.rs")).unwrap();
+    let page: Vec<&str> = text
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .collect();
+    let page = page.join("\n");
+    let first = page.split("](").nth(1).unwrap();
+    assert!(
+        first.starts_with("macro@tool)"),
+        "the first link is {first}"
+    );
+    // Each crate that is published is named, and each guide.
+    let guides = fs::read_to_string(root().join("tool-core/src/guides.rs")).unwrap();
+    let guides = guides.split("guide!(").skip(1);
+    let mut names: Vec<&str> = guides
+        .map(|guide| guide.split(':').next().unwrap())
+        .collect();
+    names.retain(|name| *name != "telemetry"); // the guide for operators leads there
+    assert!(names.len() >= 6, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("](guides::{name})")), "{name}");
+    }
+    for name in [
+        "tool-mcp",
+        "tool-cli",
+        "tool-std",
+        "tool-store",
+        "tool-code",
+    ] {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
