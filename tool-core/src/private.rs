@@ -160,7 +160,7 @@ pub fn predicate<T: serde::de::DeserializeOwned, A: Answer>(
     cx: &ToolContext,
     asks: impl FnOnce(&T, &ToolContext) -> A,
 ) -> Result<bool, ToolError> {
-    let input: T = crate::args::decode(text)?;
+    let input: T = crate::args::decode(text).map_err(|misread| misread.error)?;
     asks(&input, cx).answer()
 }
 

@@ -2,11 +2,11 @@
 
 use std::future::Future;
 
-use crate::args::{self, Inexact, Issue};
+use crate::args::{self, Inexact, Issue, Misread};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
 use crate::context::progress::{self, Reporter, Steps};
-use crate::error::{ErrorKind, ToolError};
+use crate::error::ToolError;
 #[cfg(feature = "host")]
 use crate::gate;
 use crate::tool::{Job, Tool};
@@ -82,38 +82,27 @@ pub struct Pass(());
 /// serde refused what the schema admits: a `Deserialize` of the user's own is stricter than its type's schema.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct DecodeError(Undecoded);
-
-/// Why.
-#[derive(Debug)]
-enum Undecoded {
-    Serde(serde_json::Error),
-    /// A number that the handler of a dynamic tool would get as another one.
-    Number(Issue),
-}
+pub struct DecodeError(Issue);
 
 impl DecodeError {
-    pub(crate) fn new(error: serde_json::Error) -> Self {
-        Self(Undecoded::Serde(error))
-    }
-
     fn into_tool_error(self) -> ToolError {
-        match self.0 {
-            Undecoded::Serde(error) => ToolError::of(
-                ErrorKind::InvalidArguments,
-                format!("the arguments do not fit: {error}"),
-            ),
-            Undecoded::Number(issue) => ToolError::invalid_arguments(vec![issue]),
-        }
+        ToolError::invalid_arguments(vec![self.0])
+    }
+}
+
+impl From<Misread> for DecodeError {
+    fn from(misread: Misread) -> Self {
+        Self(misread.into_issue())
     }
 }
 
 impl From<Inexact> for DecodeError {
     fn from(error: Inexact) -> Self {
-        Self(match error {
-            Inexact::Json(error) => Undecoded::Serde(error),
-            Inexact::Number(issue) => Undecoded::Number(issue),
-        })
+        match error {
+            Inexact::Json(error) => Misread::whole(error).into(),
+            // A number that the handler of a dynamic tool would get as another one.
+            Inexact::Number(issue) => Self(issue),
+        }
     }
 }
 
@@ -124,7 +113,7 @@ pub fn start<T: Tool + DeserializeOwned>(
     cx: ToolContext,
     _: Ticket,
 ) -> Result<Job, DecodeError> {
-    let input: T = args::decode(text).map_err(DecodeError::new)?;
+    let input: T = args::decode(text)?;
     let body = input.run(cx.clone(), Pass(()));
     Ok(Box::pin(finish(body, T::model_view, cx)))
 }

@@ -11,29 +11,34 @@ use super::bytes;
 use super::scan::{Cursor, Num, Str};
 
 mod access;
+mod misread;
 mod raw;
 
 use access::{Choice, Entries, Items, Unit};
+pub(crate) use misread::Misread;
+use misread::Trail;
 pub(crate) use raw::raw_value;
 
 /// Reads a value out of text that the guard has admitted.
-pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Misread> {
     let mut decoder = Decoder::new(text);
     decoder.cursor.space();
-    let value = T::deserialize(&mut decoder)?;
-    decoder.finish()?;
-    Ok(value)
+    let read = T::deserialize(&mut decoder).and_then(|value| decoder.finish().map(|()| value));
+    read.map_err(|error| Misread::of(error, &decoder))
 }
 
 /// Stands at the first byte of a value, and behind the value when it was read.
 struct Decoder<'de> {
     cursor: Cursor<'de>,
+    /// Where an error that passes by came from.
+    trail: Option<Box<Trail>>,
 }
 
 impl<'de> Decoder<'de> {
     const fn new(text: &'de str) -> Self {
         Self {
             cursor: Cursor::new(text),
+            trail: None,
         }
     }
 
@@ -146,6 +151,7 @@ impl<'de> Decoder<'de> {
     fn list<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
         let mut items = Items {
             more: self.open(b']')?,
+            index: 0,
             decoder: self,
         };
         let value = visitor.visit_seq(&mut items)?;
@@ -156,6 +162,7 @@ impl<'de> Decoder<'de> {
     fn object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
         let mut entries = Entries {
             more: self.open(b'}')?,
+            key: self.cursor.at,
             decoder: self,
         };
         let value = visitor.visit_map(&mut entries)?;
@@ -339,7 +346,10 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
             b'"' => visitor.visit_enum(Unit { decoder: self }),
             b'{' => {
                 self.open(b'}')?;
-                let value = visitor.visit_enum(Choice { decoder: self })?;
+                let value = visitor.visit_enum(Choice {
+                    key: self.cursor.at,
+                    decoder: self,
+                })?;
                 if self.another(b'}')? {
                     return Err(Error::custom("expected one variant"));
                 }

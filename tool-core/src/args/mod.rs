@@ -29,7 +29,7 @@ mod walk;
 #[cfg(feature = "host")]
 pub(crate) use bytes::decode as unescape;
 pub(crate) use bytes::special;
-pub(crate) use decode::{decode, raw_value};
+pub(crate) use decode::{Misread, decode, raw_value};
 pub(crate) use exact::{Inexact, value};
 pub use issue::{Issue, Repair, RepairNote};
 #[cfg(feature = "host")]

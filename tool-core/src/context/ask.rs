@@ -155,24 +155,21 @@ impl ToolContext {
             Answer::Declined => return Ok(Answer::Declined),
             Answer::Dismissed => return Ok(Answer::Dismissed),
         };
-        let admitted =
-            crate::run::check(T::SCHEMA, answer.get(), Repair::Safe, self).map_err(|error| {
-                let why = error.model_text();
-                ToolError::of(
-                    ErrorKind::InvalidArguments,
-                    why.replacen(
-                        "the arguments do not fit the schema",
-                        "the answer does not fit the form",
-                        1,
-                    ),
-                )
-            })?;
-        let form = args::decode(&admitted.text).map_err(|error| {
+        let misfit = |error: ToolError| {
+            let why = error.model_text();
             ToolError::of(
                 ErrorKind::InvalidArguments,
-                format!("the answer does not fit the form: {error}"),
+                why.replacen(
+                    "the arguments do not fit the schema",
+                    "the answer does not fit the form",
+                    1,
+                ),
             )
-        })?;
+        };
+        let admitted =
+            crate::run::check(T::SCHEMA, answer.get(), Repair::Safe, self).map_err(misfit)?;
+        let form = args::decode(&admitted.text)
+            .map_err(|misread| misfit(ToolError::invalid_arguments(vec![misread.into_issue()])))?;
         Ok(Answer::Given(form))
     }
 }

@@ -1,41 +1,25 @@
 //! The arguments of a dynamic tool, as the type of its handler.
 
-use std::sync::LazyLock;
-
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::run::DecodeError;
 
-/// A number in a type that serde reads through a buffer.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Buffered {
-    Number(#[expect(dead_code, reason = "only whether it can be read counts")] i64),
-}
-
-/// Asked once per process: whether numbers are lost between a [`Value`] and serde's buffer. They are where some crate of the program
-/// turns on `serde_json/arbitrary_precision`: in internally tagged and untagged enums and in flattened structs.
-static LOSSY: LazyLock<bool> =
-    LazyLock::new(|| serde_json::from_value::<Buffered>(Value::from(1)).is_err());
-
 /// Reads the arguments.
 pub(super) fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, DecodeError> {
-    if !*LOSSY {
-        return serde_json::from_value(arguments).map_err(DecodeError::new);
-    }
-    // A type that holds a `Value` keeps every digit this way, so it is the first.
-    serde_json::from_value(arguments.clone()).or_else(|_| read_text(&arguments))
+    // A type that holds a `Value` keeps every digit this way, so it is the first, also where numbers are lost in buffers. The text says where
+    // serde refuses.
+    A::deserialize(&arguments).or_else(|_| read_text(&arguments))
 }
 
 /// By their text, with this crate's own reader: slower, and no number is lost.
 fn read_text<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
-    crate::args::decode(&arguments.to_string()).map_err(DecodeError::new)
+    Ok(crate::args::decode(&arguments.to_string())?)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
     use serde_json::json;
 
     use super::*;

@@ -6,6 +6,7 @@ use serde::de::{
 };
 use serde_json::Error;
 
+use super::misread::Step;
 use super::{Decoder, Str};
 
 /// Items of a list.
@@ -13,6 +14,8 @@ pub(super) struct Items<'a, 'de> {
     pub(super) decoder: &'a mut Decoder<'de>,
     /// The cursor stands at an item, and not at the closing bracket.
     pub(super) more: bool,
+    /// Items before the cursor.
+    pub(super) index: usize,
 }
 
 impl Items<'_, '_> {
@@ -37,7 +40,11 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
         if !self.more {
             return Ok(None);
         }
-        let value = seed.deserialize(&mut *self.decoder)?;
+        let at = self.decoder.cursor.at;
+        let value = seed
+            .deserialize(&mut *self.decoder)
+            .inspect_err(|_| self.decoder.passed(at, Step::Item(self.index)))?;
+        self.index += 1;
         self.more = self.decoder.another(b']')?;
         Ok(Some(value))
     }
@@ -48,6 +55,8 @@ pub(super) struct Entries<'a, 'de> {
     pub(super) decoder: &'a mut Decoder<'de>,
     /// The cursor stands at a key or its colon, and not at the closing bracket.
     pub(super) more: bool,
+    /// Where the last key stands.
+    pub(super) key: usize,
 }
 
 impl Entries<'_, '_> {
@@ -72,6 +81,7 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, 'de> {
         if !self.more {
             return Ok(None);
         }
+        self.key = self.decoder.cursor.at;
         let key = Key {
             decoder: self.decoder,
         };
@@ -81,7 +91,10 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, 'de> {
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         self.decoder.colon()?;
-        let value = seed.deserialize(&mut *self.decoder)?;
+        let at = self.decoder.cursor.at;
+        let value = seed
+            .deserialize(&mut *self.decoder)
+            .inspect_err(|_| self.decoder.passed(at, Step::Key(self.key)))?;
         self.more = self.decoder.another(b'}')?;
         Ok(value)
     }
@@ -223,6 +236,19 @@ impl<'de> VariantAccess<'de> for Bare {
 /// A variant that is an object's one key.
 pub(super) struct Choice<'a, 'de> {
     pub(super) decoder: &'a mut Decoder<'de>,
+    /// Where the key stands.
+    pub(super) key: usize,
+}
+
+impl<'de> Choice<'_, 'de> {
+    /// Reads what the variant holds.
+    fn content<T>(
+        self,
+        read: impl FnOnce(&mut Decoder<'de>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let at = self.decoder.cursor.at;
+        read(self.decoder).inspect_err(|_| self.decoder.passed(at, Step::Key(self.key)))
+    }
 }
 
 impl<'de> EnumAccess<'de> for Choice<'_, 'de> {
@@ -243,15 +269,15 @@ impl<'de> VariantAccess<'de> for Choice<'_, 'de> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
-        serde::Deserialize::deserialize(self.decoder)
+        self.content(|decoder| serde::Deserialize::deserialize(decoder))
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
-        seed.deserialize(self.decoder)
+        self.content(|decoder| seed.deserialize(decoder))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
-        self.decoder.deserialize_seq(visitor)
+        self.content(|decoder| decoder.deserialize_seq(visitor))
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -259,6 +285,6 @@ impl<'de> VariantAccess<'de> for Choice<'_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.decoder.deserialize_struct("", fields, visitor)
+        self.content(|decoder| decoder.deserialize_struct("", fields, visitor))
     }
 }

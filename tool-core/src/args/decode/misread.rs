@@ -1,0 +1,110 @@
+//! What serde refused, and where.
+
+use serde_json::Error;
+
+use super::Decoder;
+use crate::args::bytes;
+use crate::args::describe::found;
+use crate::args::issue::{Issue, Path};
+use crate::args::scan::Cursor;
+
+/// serde refused text that the guard has admitted: a `Deserialize` of the user's own is stricter than its schema.
+#[derive(Debug)]
+pub(crate) struct Misread {
+    pub(crate) error: Error,
+    issue: Issue,
+}
+
+impl Misread {
+    /// For a value that was not read out of text.
+    pub(crate) fn whole(error: Error) -> Self {
+        let found = "arguments that do not fit".to_owned();
+        Self {
+            issue: issue(String::new(), &error, found),
+            error,
+        }
+    }
+
+    /// serde's words, and the value they are about.
+    pub(crate) fn into_issue(self) -> Issue {
+        self.issue
+    }
+
+    #[cold]
+    pub(super) fn of(error: Error, decoder: &Decoder<'_>) -> Self {
+        let text = decoder.cursor.text();
+        let trail = decoder.trail.as_deref();
+        let mut path = Path::default();
+        for step in trail.into_iter().flat_map(|trail| trail.steps.iter().rev()) {
+            match *step {
+                Step::Key(at) => path.key(&key(text, at)),
+                Step::Item(index) => path.item(index),
+            }
+        }
+        let value = value(text, trail.map_or(0, |trail| trail.value));
+        Self {
+            issue: issue(path.pointer(), &error, found(value)),
+            error,
+        }
+    }
+}
+
+fn issue(pointer: String, error: &Error, found: String) -> Issue {
+    Issue {
+        pointer,
+        expected: format!("a value that the tool accepts ({error})"),
+        found,
+    }
+}
+
+/// A step to the value that was refused.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Offset of the key.
+    Key(usize),
+    Item(usize),
+}
+
+/// The way to the innermost value that was refused, noted from inside out while the error passes by.
+#[derive(Debug)]
+pub(super) struct Trail {
+    /// Offset of the value.
+    value: usize,
+    steps: Vec<Step>,
+}
+
+impl Decoder<'_> {
+    /// Notes that the error came from the value at this offset.
+    #[cold]
+    pub(super) fn passed(&mut self, value: usize, step: Step) {
+        let fresh = || {
+            Box::new(Trail {
+                value,
+                steps: Vec::new(),
+            })
+        };
+        self.trail.get_or_insert_with(fresh).steps.push(step);
+    }
+}
+
+/// The key at an offset.
+fn key(text: &str, at: usize) -> String {
+    let mut cursor = Cursor::new(text);
+    cursor.at = at;
+    let Ok(key) = cursor.key() else {
+        return String::new();
+    };
+    bytes::decode(cursor.slice(key.start, key.end)).into_owned()
+}
+
+/// The text of the value at an offset.
+fn value(text: &str, at: usize) -> &str {
+    let mut cursor = Cursor::new(text);
+    cursor.at = at;
+    cursor.space();
+    let start = cursor.at;
+    if cursor.skip().is_err() {
+        return "";
+    }
+    cursor.slice(start, cursor.at)
+}
