@@ -60,11 +60,13 @@ pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use tool_macros::tool;
 
 mod facts;
+mod keys;
 mod list;
 pub mod probe;
 mod record;
 
 pub use facts::{Facts, check_read_only, check_stated_result, krate, returned_stream, text};
+pub use keys::{UnwritableKey, Written, WrittenMap, WrittenValue, check_output_keys};
 pub use list::{
     CloneList, DebugList, EqList, List, WriteList, clone_record, debug_record, eq_record,
     write_record, write_transparent,

@@ -7,7 +7,7 @@ use syn::{LitStr, Token, parenthesized};
 
 use crate::texts;
 
-/// A rule that warns: its id in messages, and its type in `tool_core::private::warn`.
+/// A rule that warns: its id in messages, and its type in `tool_core::private::warn`; empty for a rule that refuses unless it is allowed.
 pub(crate) struct Rule {
     pub(crate) id: &'static str,
     pub(crate) warn: &'static str,
@@ -27,7 +27,7 @@ pub(crate) const VARIANT_ALIAS: &Rule = &Rule {
 };
 pub(crate) const VARIANT_OTHER: &Rule = &Rule {
     id: "variant-other",
-    warn: "VariantOther",
+    warn: "",
 };
 pub(crate) const PATTERN_ANCHORS: &Rule = &Rule {
     id: "pattern-anchors",

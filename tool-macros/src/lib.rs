@@ -12,6 +12,7 @@ mod failure;
 mod json;
 mod paths;
 mod serde_attr;
+mod siblings;
 mod spans;
 mod stream;
 mod texts;

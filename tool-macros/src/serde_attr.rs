@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, LitStr, Token, parenthesized, token};
+use syn::{Attribute, LitStr, Token, Type, parenthesized, token};
 
 use crate::case::{CASES, Case};
 use crate::constraint::value_of;
@@ -86,6 +86,15 @@ pub(crate) struct OtherType {
     pub(crate) tokens: TokenStream,
 }
 
+impl OtherType {
+    /// `try_from = "Type"`: the type.
+    pub(crate) fn ty(&self) -> Option<Type> {
+        let text = self.tokens.clone().into_iter().nth(2)?;
+        let text: LitStr = syn::parse2(text.into()).ok()?;
+        text.parse().ok()
+    }
+}
+
 impl Serde {
     /// Reads all `#[serde(…)]` among `attrs`.
     pub(crate) fn of(attrs: &[Attribute], place: Place, errors: &Errors) -> Self {
@@ -99,6 +108,22 @@ impl Serde {
     /// Whether the field or variant never reaches the wire.
     pub(crate) fn is_skipped(&self) -> bool {
         self.skip_serializing.is_some() && self.skip_deserializing.is_some()
+    }
+
+    /// What reads the type or field in place of serde's derive: `with`, `deserialize_with`, `from`, `try_from`.
+    pub(crate) fn reader(&self) -> Option<&OtherType> {
+        self.by_words(&["with", "deserialize_with", "from", "try_from"])
+    }
+
+    /// What writes the type or field in place of serde's derive: `with`, `serialize_with`, `into`.
+    pub(crate) fn writer(&self) -> Option<&OtherType> {
+        self.by_words(&["with", "serialize_with", "into"])
+    }
+
+    fn by_words(&self, words: &[&str]) -> Option<&OtherType> {
+        self.other_type
+            .iter()
+            .find(|other| words.iter().any(|word| other.word == word))
     }
 
     fn take(&mut self, word: &Ident, input: ParseStream<'_>, place: Place) -> syn::Result<()> {

@@ -50,6 +50,18 @@ pub(crate) fn schema_of(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     }
 }
 
+/// Whether a type may be filled in by a model: it is read, or it is not written either. Only for types without parameters.
+pub(crate) fn is_input(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
+    let private = paths.private();
+    quote! {
+        {
+            #[allow(unused_imports)]
+            use #private::probe::NotSerde as _;
+            <#private::probe::Serde::<#ty>>::READ || !<#private::probe::Serde::<#ty>>::WRITTEN
+        }
+    }
+}
+
 /// A warning with the rule's text at `place`: a constant that is deprecated where the condition holds.
 pub(crate) fn warning(
     paths: &Paths,

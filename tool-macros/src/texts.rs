@@ -122,6 +122,10 @@ pub(crate) const TRANSPARENT_FIELDS: &str =
     "`transparent` needs exactly one field that is not skipped";
 pub(crate) const INTEGER_DATA: &str =
     "`integer` needs variants without data and without a tag: each is its discriminant on the wire";
+pub(crate) const INTEGER_AND_AS: &str =
+    "[as-type] `as` states another type for the whole enum, keep one of `as` and `integer`";
+pub(crate) const INTEGER_BY_NAME: &str = "[serde-type] serde's derive reads and writes the names of the variants, and `integer` states their numbers: derive `serde_repr::Deserialize_repr` and `serde_repr::Serialize_repr` instead, or add `#[serde(try_from = \"u8\", into = \"u8\")]`";
+pub(crate) const VARIANT_OTHER: &str = "[variant-other] only the values that the schema lists reach serde, so `other` never applies: remove it, or write `#[schema(allow(variant-other))]` where the type is also read elsewhere";
 pub(crate) const FLATTEN_GENERIC: &str = "[flatten] flattening is computed before type parameters are known, write the fields out or make the type concrete";
 pub(crate) const REFERENCE: &str =
     "what a model fills in is owned, take `String`, `Vec<T>` or `Box<T>` instead of a reference";

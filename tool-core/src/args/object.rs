@@ -292,16 +292,16 @@ impl<S: Sink> Walk<'_, S> {
             if !field.input || seen(index) {
                 continue;
             }
-            // A newtype over an `Option` takes null, but serde does not let it be absent.
-            let newtype = field.schema.is_optional() && !field.schema.name.is_empty();
-            if field.default.is_some() || newtype {
+            let optional = field.schema.is_optional();
+            let null = optional && (field.null_if_absent || is_newtype(field.schema));
+            if field.default.is_some() || null {
                 let comma = if empty { "" } else { "," };
                 empty = false;
                 self.sink.correct(end, end, || {
                     let value = spelled_default(field, place.scope);
                     format!("{comma}{}:{value}", encode(field.name))
                 });
-            } else if !field.schema.is_optional() {
+            } else if !optional {
                 let wanted = Place {
                     schema: field.schema,
                     bounds: None,
@@ -352,6 +352,19 @@ impl<S: Sink> Walk<'_, S> {
             self.refuse((start, self.cursor.at), place, Fault::Value)
         }
     }
+}
+
+/// Whether a type around an `Option` has a name of its own: a newtype takes null, but serde's derive does not let it be absent. Bounds of the
+/// field may lie around it.
+const fn is_newtype(schema: &Schema) -> bool {
+    let mut schema = schema;
+    while let Kind::Constrained(inner, _) = &schema.kind {
+        if !schema.name.is_empty() {
+            return true;
+        }
+        schema = inner;
+    }
+    false
 }
 
 /// A field's default as serde reads it: a duration in it, or a default inside it, is spelled otherwise there.

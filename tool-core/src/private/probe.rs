@@ -70,6 +70,29 @@ pub trait NoTypeSchema {
 
 impl<T: ?Sized> NoTypeSchema for T {}
 
+/// `<Serde<T>>::READ` and `<Serde<T>>::WRITTEN`, constants: what is written and never read, no model fills in.
+pub struct Serde<T: ?Sized>(PhantomData<T>);
+
+impl<T: Serialize> Serde<T> {
+    /// It is written.
+    pub const WRITTEN: bool = true;
+}
+
+impl<T: serde::de::DeserializeOwned> Serde<T> {
+    /// It is read.
+    pub const READ: bool = true;
+}
+
+/// The answers of a type without the traits.
+pub trait NotSerde {
+    /// It is not written.
+    const WRITTEN: bool = false;
+    /// It is not read.
+    const READ: bool = false;
+}
+
+impl<T: ?Sized> NotSerde for T {}
+
 /// `ModelView(&output).get()`: from `ToModelOutput`, else none.
 pub struct ModelView<'a, T: ?Sized>(pub &'a T);
 

@@ -154,6 +154,13 @@ impl Schema {
         self
     }
 
+    /// The same, where it has.
+    #[must_use]
+    pub const fn checked_if(mut self, checked: bool) -> Self {
+        self.checked = checked;
+        self
+    }
+
     /// Whether this node is the type of that name and module.
     pub(crate) const fn is_type(&self, name: &str, module: &str) -> bool {
         text::same(self.name, name) && text::same(self.module, module)
@@ -283,6 +290,8 @@ pub struct Field {
     pub output: bool,
     /// We may leave it out (`skip_serializing_if`).
     pub may_skip: bool,
+    /// Its reader is asked only where the key is there (`deserialize_with`), so an optional one is read from a written null.
+    pub null_if_absent: bool,
     /// How the audit keeps it.
     pub audit: AuditForm,
 }
@@ -314,6 +323,7 @@ impl Field {
             input: true,
             output: true,
             may_skip: false,
+            null_if_absent: false,
             audit: AuditForm::ByType,
         }
     }
@@ -357,6 +367,13 @@ impl Field {
     #[must_use]
     pub const fn may_skip(mut self) -> Self {
         self.may_skip = true;
+        self
+    }
+
+    /// Read from a null where the key is absent and the schema is optional.
+    #[must_use]
+    pub const fn null_if_absent(mut self) -> Self {
+        self.null_if_absent = true;
         self
     }
 

@@ -31,7 +31,6 @@ warnings! {
     ToolDescriptionLong: "[tool-description-long] more than 1024 characters: some clients cut the description, move detail to the fields";
     Untagged: "[untagged] variants that only their keys tell apart are guessed by models, add `#[serde(tag = \"kind\")]`";
     VariantAlias: "[variant-alias] an alias is not in the schema, a model will not use it";
-    VariantOther: "[variant-other] `other` stands in the schema as a value that a model may send";
     ExternalTag: "[external-tag] variants as keys are harder for models, add `#[serde(tag = \"kind\")]`";
     PatternAnchors: "[pattern-anchors] a pattern without `^` and `$` matches a part of the text, and llama.cpp refuses it";
 }

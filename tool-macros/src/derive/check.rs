@@ -4,6 +4,9 @@ mod enums;
 mod fields;
 mod names;
 mod recursion;
+mod stated;
+
+use std::cell::OnceCell;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -12,7 +15,7 @@ use syn::ext::IdentExt;
 
 use crate::allow::{Rule, VARIANT_ALIAS};
 use crate::constraint::Bounds;
-use crate::derive::model::{Decided, Marker, Shape, Value, Warning};
+use crate::derive::model::{Decided, Marker, Shape, Stated, Value, Warning};
 use crate::derive::parse::{Attributes, Body, Fields, Written};
 use crate::errors::Errors;
 use crate::texts;
@@ -26,6 +29,9 @@ struct Check<'e> {
     warnings: Vec<Warning>,
     /// Values seen so far.
     values: usize,
+    stated: Vec<Stated>,
+    /// The derives of the type, read once where they matter.
+    siblings: OnceCell<Vec<String>>,
 }
 
 /// Decides the wire format; `None` where an error leaves none.
@@ -38,6 +44,8 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         markers: Vec::new(),
         warnings: Vec::new(),
         values: 0,
+        stated: Vec::new(),
+        siblings: OnceCell::new(),
     };
     let json_schema = written.attributes.words.json_schema.is_some();
     let paths = written.attributes.words.paths.clone().unwrap_or_default();
@@ -55,6 +63,7 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         warnings: check.warnings,
         markers: check.markers,
         json_schema,
+        stated: check.stated,
     })
 }
 
@@ -67,6 +76,7 @@ impl<'e> Check<'e> {
             attributes, body, ..
         } = written;
         self.container(&attributes);
+        self.stated_as(&attributes, &body);
         if let Some(ty) = &attributes.words.value.as_type {
             let place = ty.to_token_stream();
             let ty = self.swap(place.clone());
@@ -100,7 +110,7 @@ impl<'e> Check<'e> {
         Value {
             ty,
             place,
-            reads: None,
+            own: None,
             bounds,
             label,
             number: self.values - 1,

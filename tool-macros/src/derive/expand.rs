@@ -19,8 +19,8 @@ use crate::spans;
 ///     const __BOUNDS_0: &Constraints = &Constraints { … };
 ///     impl StrictSchema for Node { const SCHEMA: &'static Schema = &Schema::new(…).named("Node").checked(); }
 ///     impl MapKey for Node {}                             // only for an enum of texts
-///     const _: () = check_field(<String as StrictSchema>::SCHEMA, "Node", "label");
-///     const _: () = check_type(<Node as StrictSchema>::SCHEMA);
+///     const _: () = check_field(<String as StrictSchema>::SCHEMA, "Node", "label", __INPUT);
+///     const _: () = check_type(<Node as StrictSchema>::SCHEMA, __INPUT);
 ///     impl IntoOutput for Node where for<'__a> Node: Serialize { … }
 /// };
 /// const _: () = <warn::VariantAlias<true>>::W;            // only where a rule warns
@@ -30,6 +30,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     let constants = schema::constants(decided);
     let strict_schema = impls::strict_schema(decided);
     let map_key = impls::map_key(decided);
+    let record = impls::record(decided);
     let checks = (!decided.is_generic()).then(|| checks::beside(decided));
     let output = impls::into_output(&decided.paths, decided.input);
     let json_schema = decided.json_schema.then(|| impls::json_schema(decided));
@@ -50,6 +51,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
             #constants
             #strict_schema
             #map_key
+            #record
             #checks
             #output
             #json_schema
@@ -68,6 +70,12 @@ fn warnings(decided: &Decided<'_>) -> TokenStream {
                 object_variants(decided)
             } else {
                 quote!(true)
+            };
+            let hit = if decided.is_generic() {
+                hit
+            } else {
+                let input = spans::is_input(&decided.paths, &decided.input.ident);
+                quote!((#input) && (#hit))
             };
             spans::warning(&decided.paths, &warning.place, warning.rule.warn, hit)
         })

@@ -23,6 +23,30 @@ pub(crate) struct Decided<'a> {
     pub(crate) markers: Vec<Marker>,
     /// Also implement `JsonSchema`.
     pub(crate) json_schema: bool,
+    /// What reads and writes the type where `as` or `integer` states its form.
+    pub(crate) stated: Vec<Stated>,
+}
+
+/// A form that is stated for the type as a whole, and what it has to agree with.
+pub(crate) struct Stated {
+    pub(crate) own: Own,
+    /// It reads the type; else it writes the type.
+    pub(crate) reads: bool,
+    /// The type whose schema is stated; the type itself under `integer`.
+    pub(crate) schema: TokenStream,
+    /// Where to tell a contradiction.
+    pub(crate) place: TokenStream,
+}
+
+/// What reads or writes a value.
+#[derive(Clone)]
+pub(crate) enum Own {
+    /// A type: `#[serde(try_from = "u8")]`, the field of a newtype.
+    Type(Type),
+    /// serde's derive, for a record.
+    Record,
+    /// serde's derive, for an enum whose variants are names.
+    Names,
 }
 
 impl Decided<'_> {
@@ -104,6 +128,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) audit: Option<AuditForm>,
     pub(crate) flow: Flow,
     pub(crate) may_skip: bool,
+    /// serde does not ask its reader where the key is absent.
+    pub(crate) null_if_absent: bool,
     /// The fields inside take this field's place.
     pub(crate) flatten: bool,
     /// serde fills it in when it is absent, so its type must admit null.
@@ -133,8 +159,8 @@ pub(crate) struct Value {
     pub(crate) ty: TokenStream,
     /// The type as the user wrote it, for spans.
     pub(crate) place: TokenStream,
-    /// The field's own type, where it reads what the schema of another one says.
-    pub(crate) reads: Option<Type>,
+    /// The field's own type, where it reads or writes what the schema of another one says.
+    pub(crate) own: Option<OwnType>,
     pub(crate) bounds: Bounds,
     /// Where it is, for messages: `field`, `Variant.field`.
     pub(crate) label: String,
@@ -152,6 +178,13 @@ impl Value {
     pub(crate) fn default_name(&self) -> Ident {
         format_ident!("__DEFAULT_{}", self.number)
     }
+}
+
+/// The type of a field whose schema is that of another one.
+pub(crate) struct OwnType {
+    pub(crate) ty: Type,
+    /// It reads the value; else it only writes it.
+    pub(crate) reads: bool,
 }
 
 /// A value and the field that has it, if any.

@@ -6,12 +6,12 @@ use syn::Type;
 
 use crate::allow::PATTERN_ANCHORS;
 use crate::spans;
-use crate::tool::definition;
-use crate::tool::model::{Argument, Source, Tool};
+use crate::tool::model::{Argument, Output, Source, Tool};
 use crate::tool::parse::Named;
 use crate::tool::{
     INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, TOOL_DESCRIPTION_LONG, TOOL_NAME_CLIENT,
 };
+use crate::tool::{definition, run};
 
 /// Every check of the tool.
 pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
@@ -41,19 +41,51 @@ pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
     }
     out.extend(examples(tool));
     out.extend(needs(tool));
+    out.extend(output_keys(tool));
     out
+}
+
+/// `check_output_keys` on the return type. A unit has no keys.
+fn output_keys(tool: &Tool<'_>) -> Option<TokenStream> {
+    if matches!(tool.output, Output::Unit) {
+        return None;
+    }
+    let private = tool.paths.private();
+    let name = &tool.name;
+    // Underlined as the return type, so that a type that cannot be an output is told once.
+    let output = run::output(tool);
+    let asks = |probe: TokenStream| {
+        let probe = run::at_output(tool, quote!(#private::#probe::<#output>));
+        run::at_output(tool, quote!(<#probe>::UNWRITABLE))
+    };
+    let (map, value) = (asks(quote!(WrittenMap)), asks(quote!(WrittenValue)));
+    let unwritable = quote! {
+        {
+            #[allow(unused_imports)]
+            use #private::Written as _;
+            #map || #value
+        }
+    };
+    let place = run::output_place(tool);
+    let arguments = quote!(#unwritable, #name);
+    Some(spans::check(
+        &tool.paths,
+        &place,
+        "check_output_keys",
+        arguments,
+    ))
 }
 
 /// `check_param` on the type, `check_constraints` on the bounds, `check_default` on the default.
 fn of_argument(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStream {
     let paths = &tool.paths;
-    let private = paths.private();
     let (name, key) = (&tool.name, &argument.key);
     let schema = definition::bare_schema(paths, named, argument);
     let mut out = param(tool, named, &schema);
     if let Some(stated) = &argument.words.as_type {
         let own = spans::schema_of(paths, &named.ty);
-        let arguments = quote!(#own, #schema, #name, #key);
+        let bounded = definition::bounded_schema(paths, named, argument);
+        let arguments = quote!(#own, #bounded, #name, #key, true);
         out.extend(spans::check(paths, stated, "check_as", arguments));
     }
     let bounds = &argument.words.bounds;
@@ -63,11 +95,7 @@ fn of_argument(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStre
         out.extend(spans::check(paths, bounds, "check_constraints", arguments));
     }
     if let Some(default) = &argument.words.default {
-        let bounded = if bounds.is_empty() {
-            schema
-        } else {
-            quote!(&#private::Schema::new(#private::Kind::Constrained(#schema, &#tree)))
-        };
+        let bounded = definition::bounded_schema(paths, named, argument);
         let example = default.example(paths);
         let arguments = quote!(#bounded, &#example, #name, #key);
         out.extend(spans::check(paths, default, "check_default", arguments));

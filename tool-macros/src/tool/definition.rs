@@ -44,17 +44,30 @@ fn field(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
     let private = paths.private();
     let key = &argument.key;
     let description = argument.doc.text(paths);
-    let mut schema = bare_schema(paths, named, argument);
-    if !argument.words.bounds.is_empty() {
-        let bounds = argument.words.bounds.tree(paths);
-        schema = quote!(&#private::Schema::new(#private::Kind::Constrained(#schema, &#bounds)));
-    }
+    let schema = bounded_schema(paths, named, argument);
     let default = argument.words.default.as_ref().map(|default| {
         let default = default.example(paths);
         quote!(.default_value(#default))
     });
     let audit = argument.audit.as_ref().map(|form| form.call(paths));
-    quote!(#private::Field::new(#key, #description, #schema)#default #audit)
+    // The type need not be an `Option`, which alone is read where the key is absent.
+    let null = argument
+        .words
+        .as_type
+        .as_ref()
+        .map(|_| quote!(.null_if_absent()));
+    quote!(#private::Field::new(#key, #description, #schema)#default #audit #null)
+}
+
+/// The schema of a parameter's type, with its bounds.
+pub(crate) fn bounded_schema(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
+    let private = paths.private();
+    let schema = bare_schema(paths, named, argument);
+    if argument.words.bounds.is_empty() {
+        return schema;
+    }
+    let bounds = argument.words.bounds.tree(paths);
+    quote!(&#private::Schema::new(#private::Kind::Constrained(#schema, &#bounds)))
 }
 
 /// The schema of a parameter's type, before its bounds.

@@ -37,7 +37,7 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
             let returned = returned(tool, &call);
             let blocking = blocking(tool, &quote!(__of_work), &returned);
             let body = quote! {
-                let __of_work = #private::ToolContext::clone(&__cx);
+                let __of_work = ::core::clone::Clone::clone(&__cx);
                 #blocking
             };
             (quote!(__cx), body)
@@ -76,9 +76,14 @@ fn future_of(tool: &Tool<'_>) -> TokenStream {
 
 /// Underlined as the return type, or as the fn's name where there is none.
 pub(crate) fn at_output(tool: &Tool<'_>, tokens: TokenStream) -> TokenStream {
+    underlined(tokens, &output_place(tool))
+}
+
+/// The return type, or the fn's name where there is none.
+pub(crate) fn output_place(tool: &Tool<'_>) -> TokenStream {
     match &tool.output {
-        Output::Unit => underlined(tokens, &tool.written.ident.to_token_stream()),
-        Output::Stream { item: ty } | Output::Type(ty) => underlined(tokens, &ty.to_token_stream()),
+        Output::Unit => tool.written.ident.to_token_stream(),
+        Output::Stream { item: ty } | Output::Type(ty) => ty.to_token_stream(),
     }
 }
 

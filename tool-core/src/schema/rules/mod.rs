@@ -48,10 +48,10 @@ const fn is_plain(schema: &Schema) -> bool {
 
 /// Checks what a field holds against the rules that no provider admits, for its derive.
 ///
-/// Descends to where a derive of its own has checked.
+/// Descends to where a derive of its own has checked. What is only written (`input` is false) is not bound by them.
 #[track_caller]
-pub const fn check_field(schema: &Schema, owner: &str, field: &str) {
-    if schema.checked || is_plain(schema) {
+pub const fn check_field(schema: &Schema, owner: &str, field: &str, input: bool) {
+    if !input || schema.checked || is_plain(schema) {
         return;
     }
     let mut report = Report::new();
@@ -65,17 +65,22 @@ pub const fn check_field(schema: &Schema, owner: &str, field: &str) {
     report.tell();
 }
 
-/// Checks a type as a whole: its keys, its values, its variants. Its fields have [`check_field`].
+/// Checks a type as a whole: its keys, its values, its variants. Its fields have [`check_field`]. A type that is only written (`input` is false)
+/// is bound by what serde cannot write alone.
 #[track_caller]
-pub const fn check_type(schema: &Schema) {
+pub const fn check_type(schema: &Schema, input: bool) {
     let mut report = Report::new();
     let owner = Path::owner(schema.name);
-    Walk {
+    let mut walk = Walk {
         report: &mut report,
         providers: Dialects::NONE,
         told: false,
+    };
+    if input {
+        walk.whole(&owner, schema);
+    } else {
+        walk.written(&owner, schema);
     }
-    .whole(&owner, schema);
     report.tell();
 }
 

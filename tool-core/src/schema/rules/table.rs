@@ -30,6 +30,7 @@ rules! {
     PROPERTY_KEY = "property-key", "the key `{0}` does not match `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`, rename it with `#[serde(rename = \"…\")]`", "Anthropic, Bedrock (top level), Gemini, Claude Code";
     DUPLICATE_KEY = "duplicate-key", "two fields have the key `{0}`, rename one", "silent loss of one of them";
     MAP_TYPE = "map-type", "maps are open records, take a `Vec` of a struct with a key and a value, or narrow `providers(…)` to gemini, mcp, json_schema", "OpenAI, Anthropic, Bedrock: `'additionalProperties' must be explicitly set to false`";
+    MAP_KEY = "map-key", "JSON has text as keys, and these keys are not written as text, so every such call fails: return a `Vec` of a struct with a key and a value", "serde_json: `key must be a string`";
     UNTYPED_VALUE = "untyped-value", "any JSON has no schema, take a concrete type", "OpenAI: `schema must have a 'type' key`; MCP clients drop the whole list of tools";
     OPTIONAL_NOT_NULLABLE = "optional-not-nullable", "the field may be absent and cannot be null, make it an `Option` or state the default with `#[schema(default = …)]`", "OpenAI: `'required' is required to be supplied`";
     DEFAULT_VALUE = "default-value", "the default does not fit: expected {0}, found {1}", "a default is written for null and for absence, so it must be valid itself";
@@ -65,6 +66,7 @@ rules! {
     REF_NAMES = "ref-target", "the type refers to more than {0} types by name, make it simpler", "a limit of this crate";
     CONSTRAINT = "constraint", "{0}", "the bound cannot hold for the type";
     AS_TYPE = "as-type", "the type reads {0}, and the type after `as` admits {1}, so such a call fails: state a type with the same JSON form, or take the field as that type", "serde: `invalid type: string \"7\", expected u32`";
+    AS_TYPE_OUT = "as-type", "the type is written as {0}, and the type after `as` says {1}, which a client is told to expect: state a type with the same JSON form, or write the field as that type", "MCP clients: the structured content does not match the output schema";
     EXAMPLE = "example", "expected {0}, found {1}", "Anthropic refuses a request whose examples do not fit; a stale example misleads";
     RESULT = "example-result", "expected {0}, found {1}", "a stale example misleads";
     INT_RANGE = "int-range", "whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`", "JavaScript clients, models";

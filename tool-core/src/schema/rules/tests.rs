@@ -212,7 +212,7 @@ fn checked_types_are_told_once() {
         .named("Inner")
         .checked(),
     );
-    check_field(inner, "Outer", "inner");
+    check_field(inner, "Outer", "inner", true);
     // The map is the tool's affair; the format is not told again.
     assert_eq!(told(inner), ["map-type t.x.map"]);
     let generic = leak(Schema {
@@ -220,7 +220,7 @@ fn checked_types_are_told_once() {
         ..*inner
     });
     assert_eq!(
-        panicked(|| check_field(list(generic), "Outer", "inner")),
+        panicked(|| check_field(list(generic), "Outer", "inner", true)),
         "`Outer.inner[].url`: [format-uri] `url` formats are refused, take a `String` and check it in the body"
     );
 }
@@ -632,9 +632,9 @@ fn one_panic_tells_every_fault() {
         panicked(|| check_optional(STRING, "Filter", "a"))
             .starts_with("`Filter.a`: [optional-not-nullable] ")
     );
-    check_type(object([field("a", URI)]));
+    check_type(object([field("a", URI)]), true);
     assert!(
-        panicked(|| check_type(leak(strings(["a", "A"]).named("Lang"))))
+        panicked(|| check_type(leak(strings(["a", "A"]).named("Lang")), true))
             .starts_with("`Lang`: [enum-case-only] the values `a` and `A` ")
     );
 }

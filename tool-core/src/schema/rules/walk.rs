@@ -186,6 +186,27 @@ impl Walk<'_> {
         }
     }
 
+    /// A type as a whole that is only written: serde has no place for a tag beside what is not a record.
+    pub(super) const fn written(&mut self, path: &Path<'_>, schema: &Schema) {
+        let Kind::Union(Union {
+            tagging: Tagging::Internal { .. },
+            variants,
+        }) = &schema.kind
+        else {
+            return;
+        };
+        let mut at = 0;
+        let at_end = variants.len();
+        while at < at_end {
+            if let Some(inner) = variants[at].schema
+                && !matches!(inner.kind, Kind::Object(_))
+            {
+                self.fault_of(path, &Rule::TAGGED_NEWTYPE, variants[at].name);
+            }
+            at += 1;
+        }
+    }
+
     /// The keys of a record: well-formed, and each once.
     const fn keys(&mut self, path: &Path<'_>, tag: Option<&str>, fields: &[Field]) {
         let mut at = 0;

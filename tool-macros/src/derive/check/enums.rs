@@ -9,7 +9,7 @@ use super::names::{Named, named};
 use crate::allow::{EXTERNAL_TAG, UNTAGGED, VARIANT_ALIAS, VARIANT_OTHER};
 use crate::case::Case;
 use crate::constraint::Bounds;
-use crate::derive::model::{Branch, Name, Payload, Shape, Tagging};
+use crate::derive::model::{Branch, Name, Payload, Shape, Tagging, Value};
 use crate::derive::parse::{Attributes, Variant};
 use crate::serde_attr::{Serde, Split};
 use crate::texts;
@@ -41,6 +41,7 @@ impl<'e> Check<'e> {
                 self.errors.at(word, texts::INTEGER_DATA);
                 return None;
             }
+            self.stated_integer(word, &attributes.serde);
             let values = variants.into_iter().map(|variant| {
                 let name = variant.original.ident.unraw().to_string();
                 let doc = variant.attributes.doc;
@@ -94,7 +95,7 @@ impl<'e> Check<'e> {
             && !attributes.words.allowed.contains(VARIANT_OTHER)
             && !container.words.allowed.contains(VARIANT_OTHER)
         {
-            self.warn(VARIANT_OTHER, other);
+            self.errors.at(other, texts::VARIANT_OTHER);
         }
     }
 
@@ -159,7 +160,7 @@ impl<'e> Check<'e> {
         if matches!(tagging, Tagging::External) && !unit {
             self.key(&named.name, &named.place);
         }
-        if matches!(tagging, Tagging::Untagged) && unit {
+        if matches!(tagging, Tagging::Untagged) && unit && !self.is_only_written() {
             self.errors
                 .at(&variant.original.ident, texts::UNIT_UNTAGGED);
         }
@@ -193,7 +194,19 @@ impl<'e> Check<'e> {
             }
             let place = ty.to_token_stream();
             let ty = self.swap(place.clone());
-            let value = self.placed(ty, place, Bounds::default(), rust.to_owned());
+            let own = match (fields.list.first(), fields.list.len()) {
+                (Some(field), 1)
+                    if matches!(fields.original, syn::Fields::Unnamed(_))
+                        && field.attributes.serde.other_type.is_empty() =>
+                {
+                    self.own(&field.original.ty, &attributes.serde)
+                }
+                _ => None,
+            };
+            let value = Value {
+                own,
+                ..self.placed(ty, place, Bounds::default(), rust.to_owned())
+            };
             return Payload::Value(Box::new(value));
         }
         match fields.original {

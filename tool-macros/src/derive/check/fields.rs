@@ -8,9 +8,9 @@ use super::{Check, label};
 use crate::allow::PATTERN_ANCHORS;
 use crate::case::Case;
 use crate::constraint::Bounds;
-use crate::derive::model::{Entry, Flow, Value};
+use crate::derive::model::{Entry, Flow, OwnType, Value};
 use crate::derive::parse::{Attributes, Field, Fields};
-use crate::serde_attr::Split;
+use crate::serde_attr::{Serde, Split};
 use crate::texts;
 
 impl Check<'_> {
@@ -86,7 +86,9 @@ impl Check<'_> {
         self.warn_alias(&attributes);
         self.warn_pattern(&value.bounds, &attributes);
 
+        let by_other = serde.reader().is_some() || attributes.words.value.as_type.is_some();
         let stated = attributes.words.value.default;
+        let may_be_absent = by_default || serde.default.is_some() || stated.is_some();
         if let Some(path) = serde
             .default
             .as_ref()
@@ -114,6 +116,7 @@ impl Check<'_> {
                 (None, None) => Flow::Both,
             },
             may_skip: serde.skip_serializing_if.is_some(),
+            null_if_absent: by_other && !may_be_absent,
             flatten,
         })
     }
@@ -156,11 +159,25 @@ impl Check<'_> {
             Some(word) => self.swap_innermost(ty, word),
             None => self.swap(place.clone()),
         };
-        let reads = words.value.as_type.is_some() && field.attributes.serde.other_type.is_empty();
+        let own = words
+            .value
+            .as_type
+            .as_ref()
+            .and_then(|_| self.own(&field.original.ty, &field.attributes.serde));
         Value {
-            reads: reads.then(|| field.original.ty.clone()),
+            own,
             ..self.placed(ty, place, bounds, label)
         }
+    }
+
+    /// The type of a field with `as`, where serde's derive reads or writes it by that type.
+    pub(super) fn own(&self, ty: &syn::Type, serde: &Serde) -> Option<OwnType> {
+        let reads = serde.reader().is_none() && serde.skip_deserializing.is_none();
+        let writes = serde.writer().is_none() && serde.skip_serializing.is_none();
+        (reads || writes && self.has_derive("Serialize")).then(|| OwnType {
+            ty: ty.clone(),
+            reads,
+        })
     }
 
     /// `[pattern-anchors]` at the pattern, unless allowed.

@@ -54,7 +54,7 @@ impl Check<'_> {
         let fits = first.is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
             && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && key.len() <= 64;
-        if !fits {
+        if !fits && !self.is_only_written() {
             self.errors.at(place, texts::property_key(key));
         }
     }
@@ -95,7 +95,7 @@ impl Check<'_> {
     pub(super) fn distinct_variants(&self, names: &[Named]) {
         let mut seen: HashMap<String, &str> = HashMap::new();
         for Named { name, place, .. } in names {
-            if name.is_empty() {
+            if name.is_empty() && !self.is_only_written() {
                 self.errors.at(place, texts::EMPTY_VARIANT);
                 continue;
             }
@@ -103,8 +103,10 @@ impl Check<'_> {
                 Some(other) if other == name => {
                     self.errors.at(place, texts::duplicate_variant(name));
                 }
-                Some(other) => self.errors.at(place, texts::case_only(name, other)),
-                None => {}
+                Some(other) if !self.is_only_written() => {
+                    self.errors.at(place, texts::case_only(name, other));
+                }
+                _ => {}
             }
         }
     }

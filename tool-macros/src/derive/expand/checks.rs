@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::schema::{bounded, plain};
-use crate::derive::model::{Decided, Site};
+use crate::derive::model::{Decided, Own, OwnType, Site, Stated};
 use crate::spans;
 
 /// Constants beside the impl of a type without parameters.
@@ -14,28 +14,56 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     let owner = &decided.name;
     // First: where types hold each other, rustc tells the cycle where it is entered.
     let ident = &decided.input.ident;
-    let whole = quote_spanned!(ident.span()=> <#ident as #private::StrictSchema>::SCHEMA);
-    let mut out = spans::check(paths, ident, "check_type", whole);
+    let whole = quote_spanned!(ident.span()=> <#ident as #private::StrictSchema>::SCHEMA, __INPUT);
+    let input = spans::is_input(paths, ident);
+    let mut out = quote!(const __INPUT: ::core::primitive::bool = #input;);
+    out.extend(spans::check(paths, ident, "check_type", whole));
     for site in decided.sites() {
         let schema = plain(paths, site.value);
         let label = &site.value.label;
-        let check = match site.entry {
-            Some(entry) if entry.flatten => "check_flatten",
-            _ => "check_field",
+        let (check, input) = match site.entry {
+            Some(entry) if entry.flatten => ("check_flatten", None),
+            _ => ("check_field", Some(quote!(, __INPUT))),
         };
         let place = &site.value.place;
-        let arguments = quote!(#schema, #owner, #label);
+        let arguments = quote!(#schema, #owner, #label #input);
         out.extend(spans::check(paths, place, check, arguments));
-        if let Some(reads) = &site.value.reads {
-            let own = spans::schema_of(paths, reads);
-            let arguments = quote!(#own, #schema, #owner, #label);
-            out.extend(spans::check(paths, place, "check_as", arguments));
-        }
         for call in calls(decided, &site) {
-            out.extend(quote!(const _: () = #call;));
+            out.extend(quote!(#[allow(long_running_const_eval)] const _: () = #call;));
         }
     }
+    for call in stated(decided, &quote!(#ident)) {
+        out.extend(quote!(const _: () = #call;));
+    }
     out
+}
+
+/// Checks of a form that is stated for the type as a whole.
+fn stated(decided: &Decided<'_>, this: &TokenStream) -> Vec<TokenStream> {
+    let paths = &decided.paths;
+    let private = paths.private();
+    let owner = &decided.name;
+    let of = |stated: &Stated| {
+        let own = match &stated.own {
+            Own::Type(ty) => spans::schema_of(paths, ty),
+            Own::Record => {
+                quote!(::core::option::Option::Some(&#private::Schema::new(#private::Kind::Object(&[]))))
+            }
+            Own::Names => {
+                quote!(::core::option::Option::Some(&#private::Schema::new(#private::Kind::Enum(&[]))))
+            }
+        };
+        let schema = if stated.schema.to_string() == "Self" {
+            this
+        } else {
+            &stated.schema
+        };
+        let reads = stated.reads;
+        let arguments =
+            quote!(#own, <#schema as #private::StrictSchema>::SCHEMA, #owner, "", #reads);
+        spans::call(paths, &stated.place, "check_as", arguments)
+    };
+    decided.stated.iter().map(of).collect()
 }
 
 /// Statements before the tree of a type with parameters: they run when the type is used with concrete ones.
@@ -44,6 +72,7 @@ pub(super) fn inside(decided: &Decided<'_>) -> TokenStream {
         .sites()
         .iter()
         .flat_map(|site| calls(decided, site))
+        .chain(stated(decided, &quote!(Self)))
         .map(|call| quote!(#call;))
         .collect()
 }
@@ -55,6 +84,12 @@ fn calls(decided: &Decided<'_>, site: &Site<'_>) -> Vec<TokenStream> {
     let (owner, label) = (&decided.name, &value.label);
     let schema = plain(paths, value);
     let mut calls = Vec::new();
+    if let Some(OwnType { ty, reads }) = &value.own {
+        let own = spans::schema_of(paths, ty);
+        let bounded = bounded(paths, value);
+        let arguments = quote!(#own, #bounded, #owner, #label, #reads);
+        calls.push(spans::call(paths, &value.place, "check_as", arguments));
+    }
     if let Some(name) = value.bounds_name() {
         let arguments = quote!(#schema, #name, #owner, #label);
         calls.push(spans::call(

@@ -67,6 +67,20 @@ pub(super) fn map_key(decided: &Decided<'_>) -> Option<TokenStream> {
     })
 }
 
+/// A record is no key in JSON, so that a map with such keys is refused as an output.
+pub(super) fn record(decided: &Decided<'_>) -> Option<TokenStream> {
+    let Shape::Record(_) = decided.shape else {
+        return None;
+    };
+    let private = decided.paths.private();
+    let ident = &decided.input.ident;
+    let (impl_generics, ty_generics, where_clause) = decided.input.generics.split_for_impl();
+    Some(quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::UnwritableKey for #ident #ty_generics #where_clause {}
+    })
+}
+
 /// A tool may return the type where it is `Serialize`. The `for` keeps the bound from being checked here.
 pub(in crate::derive) fn into_output(paths: &Paths, input: &DeriveInput) -> TokenStream {
     let private = paths.private();
@@ -96,13 +110,13 @@ pub(super) fn json_schema(decided: &Decided<'_>) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let identity = if decided.is_generic() {
         quote! {
-            fn inline_schema() -> bool {
+            fn inline_schema() -> ::core::primitive::bool {
                 true
             }
         }
     } else {
         quote! {
-            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+            fn schema_id() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
                 ::std::borrow::Cow::Borrowed(::core::concat!(::core::module_path!(), "::", #name))
             }
         }
@@ -110,7 +124,7 @@ pub(super) fn json_schema(decided: &Decided<'_>) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::schemars::JsonSchema for #ident #ty_generics #where_clause {
-            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+            fn schema_name() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
                 ::std::borrow::Cow::Borrowed(#name)
             }
             #identity

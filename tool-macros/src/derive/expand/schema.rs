@@ -49,7 +49,7 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
         Shape::IntegerEnum(values) => {
             let values = values.iter().map(|(ident, Name { name, doc })| {
                 let doc = doc.text(paths);
-                quote!(#private::IntegerValue { value: Self::#ident as i128, name: #name, description: #doc })
+                quote!(#private::IntegerValue { value: Self::#ident as ::core::primitive::i128, name: #name, description: #doc })
             });
             quote!(#private::Kind::IntegerEnum(&[#(#values),*]))
         }
@@ -60,7 +60,7 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
         let doc = decided.doc.text(paths);
         quote!(.described(#doc))
     });
-    let checked = (!decided.is_generic()).then(|| quote!(.checked()));
+    let checked = (!decided.is_generic()).then(|| quote!(.checked_if(__INPUT)));
     quote! {
         &#private::Schema::new(#kind).named(#name).within(<Self as #private::StrictSchema>::MODULE) #described #checked
     }
@@ -132,6 +132,9 @@ fn field(paths: &Paths, entry: &Entry<'_>) -> TokenStream {
     }
     if entry.may_skip {
         field.extend(quote!(.may_skip()));
+    }
+    if entry.null_if_absent {
+        field.extend(quote!(.null_if_absent()));
     }
     field
 }

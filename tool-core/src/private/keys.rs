@@ -1,0 +1,86 @@
+//! Maps whose keys JSON cannot have. `serde_json` fails to write each such map, so a tool cannot return one.
+//!
+//! Only types that are known to be written as lists, records or null are listed: what a `Serialize` of the user's own writes is not known.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::schema::rules::{Path, Report, Rule};
+
+/// A type that is no key in JSON. The derive adds records.
+pub trait UnwritableKey {}
+
+/// A map with such keys, or what holds one.
+pub trait UnwritableMap {}
+
+/// A map whose values hold such a map, or a pair whose second part does.
+pub trait UnwritableValue {}
+
+macro_rules! all {
+    ($of:ident: $([$($generics:tt)*] $ty:ty),+ $(,)?) => {
+        $(impl<$($generics)*> $of for $ty {})+
+    };
+}
+
+all! { UnwritableKey:
+    [] (), [] Duration, [] SystemTime,
+    [A] (A,), [A, B] (A, B), [A, B, C] (A, B, C), [A, B, C, D] (A, B, C, D), [A, B, C, D, E] (A, B, C, D, E),
+    [T] Vec<T>, [T] Box<[T]>, [T] Arc<[T]>, [T, const N: usize] [T; N], [T] VecDeque<T>, [T] LinkedList<T>, [T] BTreeSet<T>, [T, S] HashSet<T, S>,
+    [K, V] BTreeMap<K, V>, [K, V, S] HashMap<K, V, S>, [T: UnwritableKey] Box<T>, [T: UnwritableKey] Arc<T>, [T: UnwritableKey + ?Sized] &T,
+}
+
+all! { UnwritableMap:
+    [K: UnwritableKey, V] BTreeMap<K, V>, [K: UnwritableKey, V, S] HashMap<K, V, S>,
+    [T: UnwritableMap] Vec<T>, [T: UnwritableMap, const N: usize] [T; N], [T: UnwritableMap] VecDeque<T>, [T: UnwritableMap] Option<T>,
+    [T: UnwritableMap] Box<T>, [T: UnwritableMap] Arc<T>, [A: UnwritableMap] (A,), [A: UnwritableMap, B] (A, B),
+}
+
+all! { UnwritableValue:
+    [K, V: UnwritableMap] BTreeMap<K, V>, [K, V: UnwritableMap, S] HashMap<K, V, S>, [A, B: UnwritableMap] (A, B),
+    [T: UnwritableValue] Vec<T>, [T: UnwritableValue] Option<T>, [T: UnwritableValue] Box<T>, [T: UnwritableValue] Arc<T>,
+}
+
+#[cfg(feature = "indexmap")]
+all! { UnwritableMap: [K: UnwritableKey, V, S] indexmap::IndexMap<K, V, S> }
+#[cfg(feature = "indexmap")]
+all! { UnwritableValue: [K, V: UnwritableMap, S] indexmap::IndexMap<K, V, S> }
+
+/// `<WrittenMap<T>>::UNWRITABLE`, a constant of a concrete type.
+pub struct WrittenMap<T: ?Sized>(PhantomData<T>);
+
+impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
+    /// It is such a map.
+    pub const UNWRITABLE: bool = true;
+}
+
+/// The same for values.
+pub struct WrittenValue<T: ?Sized>(PhantomData<T>);
+
+impl<T: UnwritableValue + ?Sized> WrittenValue<T> {
+    /// It holds such a map.
+    pub const UNWRITABLE: bool = true;
+}
+
+/// The answer of every other type.
+pub trait Written {
+    /// Nothing is known against it.
+    const UNWRITABLE: bool = false;
+}
+
+impl<T: ?Sized> Written for T {}
+
+/// Checks that JSON has the keys of what a tool returns.
+///
+/// # Panics
+///
+/// In const evaluation, at the return type.
+#[track_caller]
+pub const fn check_output_keys(unwritable: bool, tool: &str) {
+    if unwritable {
+        let mut report = Report::new();
+        report.add(&Path::owner(tool), &Rule::MAP_KEY, &[]);
+        report.tell();
+    }
+}

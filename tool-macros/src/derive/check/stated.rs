@@ -1,0 +1,118 @@
+//! A type whose form on the wire is stated (`as`, `integer`): what reads and writes it has to agree.
+
+use quote::{ToTokens, quote};
+use syn::Ident;
+
+use super::Check;
+use crate::derive::model::{Own, Stated};
+use crate::derive::parse::{Attributes, Body, Fields};
+use crate::serde_attr::{OtherType, Serde};
+use crate::siblings::siblings;
+use crate::texts;
+
+impl Check<'_> {
+    /// Whether a derive of this name stands beside this one, as far as that is known.
+    pub(super) fn has_derive(&self, name: &str) -> bool {
+        self.siblings
+            .get_or_init(siblings)
+            .iter()
+            .any(|found| found == name)
+    }
+
+    /// Whether serde's derive writes the type and none reads it, so that the rules of arguments do not bind it. Where it is read after all, const
+    /// evaluation finds that.
+    pub(super) fn is_only_written(&self) -> bool {
+        self.has_derive("Serialize") && !self.has_derive("Deserialize")
+    }
+
+    /// Notes what reads and writes a type with `as`.
+    pub(super) fn stated_as(&mut self, attributes: &Attributes, body: &Body<'_>) {
+        let words = &attributes.words;
+        let Some(ty) = &words.value.as_type else {
+            return;
+        };
+        if let Some(word) = &words.integer {
+            self.errors.at(word, texts::INTEGER_AND_AS);
+        }
+        let serde = &attributes.serde;
+        let derived = derived_form(serde, body);
+        let read = form_by(serde.reader(), self.has_derive("Deserialize"), &derived);
+        let written = form_by(serde.writer(), self.has_derive("Serialize"), &derived);
+        // The same contradiction is told once.
+        let written = written.filter(|_| serde.writer().is_some() || read.is_none());
+        for (own, reads) in [(read, true), (written, false)] {
+            self.stated.extend(own.map(|own| Stated {
+                own,
+                reads,
+                schema: ty.to_token_stream(),
+                place: ty.to_token_stream(),
+            }));
+        }
+    }
+
+    /// Notes what reads and writes an enum under `integer`, and refuses serde's derive, for which variants are names.
+    pub(super) fn stated_integer(&mut self, word: &Ident, serde: &Serde) {
+        let by_name =
+            |other: Option<&OtherType>, derive| other.is_none() && self.has_derive(derive);
+        if by_name(serde.reader(), "Deserialize") || by_name(serde.writer(), "Serialize") {
+            self.errors.at(word, texts::INTEGER_BY_NAME);
+            return;
+        }
+        for (other, reads) in [(serde.reader(), true), (serde.writer(), false)] {
+            if let Some(ty) = other.and_then(OtherType::ty) {
+                self.stated.push(Stated {
+                    own: Own::Type(ty),
+                    reads,
+                    schema: quote!(Self),
+                    place: word.to_token_stream(),
+                });
+            }
+        }
+    }
+}
+
+/// What reads or writes the type: the type that serde's attribute names, else serde's derive, else nobody knows.
+fn form_by(other: Option<&OtherType>, has_derive: bool, derived: &Option<Own>) -> Option<Own> {
+    match other {
+        Some(other) => other.ty().map(Own::Type),
+        None if has_derive => derived.clone(),
+        None => None,
+    }
+}
+
+/// The form that serde's derive gives the type, where it is one form.
+fn derived_form(serde: &Serde, body: &Body<'_>) -> Option<Own> {
+    match body {
+        Body::Struct(fields) => structure(serde, fields),
+        Body::Enum(variants) => {
+            let plain = |variant: &crate::derive::parse::Variant<'_>| {
+                matches!(variant.original.fields, syn::Fields::Unit)
+            };
+            if serde.untagged.is_some() {
+                None
+            } else if serde.tag.is_some() {
+                Some(Own::Record)
+            } else {
+                variants.iter().all(plain).then_some(Own::Names)
+            }
+        }
+        Body::Union => None,
+    }
+}
+
+fn structure(serde: &Serde, fields: &Fields<'_>) -> Option<Own> {
+    let named = matches!(fields.original, syn::Fields::Named(_));
+    if named && serde.transparent.is_none() {
+        return Some(Own::Record);
+    }
+    let mut sent = fields
+        .list
+        .iter()
+        .filter(|field| !field.attributes.serde.is_skipped());
+    match (sent.next(), sent.next()) {
+        (Some(field), None) if field.attributes.serde.other_type.is_empty() => {
+            Some(Own::Type(field.original.ty.clone()))
+        }
+        _ => None,
+    }
+}

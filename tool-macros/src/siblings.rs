@@ -1,0 +1,125 @@
+//! The derives beside this one.
+//!
+//! rustc shows a derive the item without its `#[derive(…)]`, so whether serde's derive or code of the user's reads a type can only be read in
+//! the source file. Where there is none (an item that another macro wrote), nothing is known and nothing is refused.
+
+/// The names in the `#[derive(…)]` lists of the item, by their last segment; empty where they are not known.
+pub(crate) fn siblings() -> Vec<String> {
+    if !proc_macro::is_available() {
+        return Vec::new();
+    }
+    let own = proc_macro::Span::call_site();
+    let text = own
+        .local_file()
+        .and_then(|file| std::fs::read_to_string(file).ok());
+    text.map(|text| around(&text, own.line(), own.column()))
+        .unwrap_or_default()
+}
+
+/// The names in the list around a place, and in the lists directly above and below. Lines and columns count from one.
+fn around(text: &str, line: usize, column: usize) -> Vec<String> {
+    let start = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum::<usize>();
+    let inside = text.get(start..).unwrap_or_default();
+    let at = start
+        + inside
+            .char_indices()
+            .nth(column.saturating_sub(1))
+            .map_or(0, |(at, _)| at);
+    let Some((before, list, after)) = list_around(text, at) else {
+        return Vec::new();
+    };
+    let mut names = names(list);
+    let mut above = before.trim_end();
+    while let Some(line) = above.lines().next_back()
+        && is_attribute(line)
+    {
+        names.extend(derived(line));
+        above = above.strip_suffix(line).unwrap_or_default().trim_end();
+    }
+    let mut below = after.lines();
+    if below.next().is_some_and(|line| line.trim() == ")]") {
+        for line in below.take_while(|line| is_attribute(line)) {
+            names.extend(derived(line));
+        }
+    }
+    names
+}
+
+/// A line that holds nothing but an attribute or a comment, so that the item goes on.
+fn is_attribute(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("#[") && line.ends_with(']') || line.starts_with("//")
+}
+
+/// The names of `#[derive(A, B)]` on one line.
+fn derived(line: &str) -> Vec<String> {
+    let list = line.trim().strip_prefix("#[derive(");
+    list.and_then(|list| list.split_once(')'))
+        .map(|(list, _)| names(list))
+        .unwrap_or_default()
+}
+
+/// What stands before the attribute, between the parentheses around a place, and after them; `None` where they are not those of `derive(…)`.
+fn list_around(text: &str, at: usize) -> Option<(&str, &str, &str)> {
+    let open = text.get(..at)?.rfind('(')?;
+    let head = text.get(..open)?.trim_end();
+    let before = head.strip_suffix("derive")?;
+    let close = at + text.get(at..)?.find(')')?;
+    let before = before.trim_end().strip_suffix('[').unwrap_or(before);
+    let before = before.trim_end().strip_suffix('#').unwrap_or(before);
+    Some((before, text.get(open + 1..close)?, text.get(close..)?))
+}
+
+/// `serde::Deserialize, Clone` as `Deserialize` and `Clone`
+fn names(list: &str) -> Vec<String> {
+    let code: String = list
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect();
+    code.split(',')
+        .filter_map(|path| path.rsplit("::").next())
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::around;
+
+    /// The names around the first `StrictSchema`.
+    fn found(text: &str) -> Vec<String> {
+        let at = text.find("StrictSchema").unwrap_or_default();
+        let line = text[..at].matches('\n').count() + 1;
+        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        around(text, line, text[start..at].chars().count() + 1)
+    }
+
+    // E4: serde's derive beside `#[schema(integer)]`
+    #[test]
+    fn derives_of_the_same_item_are_found() {
+        let one = "use x;\n\n/// Ä.\n#[derive(Clone, serde::Deserialize, StrictSchema)]\n#[repr(u8)]\nenum E { A }";
+        assert_eq!(found(one), ["Clone", "Deserialize", "StrictSchema"]);
+        let lines =
+            "#[derive(\n    Clone, // why\n    StrictSchema,\n    Deserialize,\n)]\nenum E { A }";
+        assert_eq!(found(lines), ["Clone", "StrictSchema", "Deserialize"]);
+        let below = "#[derive(StrictSchema)]\n// Both.\n#[derive(Deserialize)]\n#[schema(integer)]\nenum E { A }";
+        assert_eq!(found(below), ["StrictSchema", "Deserialize"]);
+        let above = "#[derive(Copy)]\nstruct Other;\n\n#[derive(Deserialize)]\n#[schema(integer)]\n#[derive(StrictSchema)]\nenum E { A }";
+        assert_eq!(found(above), ["StrictSchema", "Deserialize"]);
+    }
+
+    #[test]
+    fn another_reader_and_other_items_are_not_taken_for_serde_s() {
+        let repr = "#[derive(Deserialize)]\nstruct Other;\n#[derive(Deserialize_repr, StrictSchema)]\nenum E { A }";
+        assert_eq!(found(repr), ["Deserialize_repr", "StrictSchema"]);
+        let line = "#[derive(Deserialize)] struct Other;\n#[derive(StrictSchema)] enum E { A }\n#[derive(Deserialize)]\nstruct Next;";
+        assert_eq!(found(line), ["StrictSchema"]);
+        assert!(around("", 3, 9).is_empty());
+        assert!(found("StrictSchema").is_empty());
+    }
+}

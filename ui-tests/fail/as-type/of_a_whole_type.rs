@@ -1,0 +1,50 @@
+use tool_core::prelude::*;
+
+/// Read from a number by its attribute.
+#[derive(Debug, Deserialize, StrictSchema)]
+#[serde(from = "u32")]
+#[schema(as = String)]
+pub struct Ticks(u32);
+
+impl From<u32> for Ticks {
+    fn from(ticks: u32) -> Self {
+        Self(ticks)
+    }
+}
+
+/// Read by serde's derive.
+#[derive(Debug, Deserialize, StrictSchema)]
+#[schema(as = String)]
+pub struct Point {
+    /// North.
+    pub north: f64,
+}
+
+/// Read by serde's derive.
+#[derive(Debug, Deserialize, StrictSchema)]
+#[schema(as = bool)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// Read from a text, and written as a number.
+#[derive(Clone, Debug, Deserialize, Serialize, StrictSchema)]
+#[serde(try_from = "String", into = "u32")]
+#[schema(as = String)]
+pub struct Mark(u32);
+
+impl TryFrom<String> for Mark {
+    type Error = std::num::ParseIntError;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse().map(Self)
+    }
+}
+
+impl From<Mark> for u32 {
+    fn from(mark: Mark) -> Self {
+        mark.0
+    }
+}
+
+fn main() {}

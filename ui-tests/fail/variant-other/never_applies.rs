@@ -1,0 +1,22 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, Deserialize, StrictSchema)]
+pub enum Lang {
+    Rust,
+    Go,
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize, StrictSchema)]
+#[serde(tag = "kind")]
+pub enum Shape {
+    Circle {
+        /// How large.
+        radius: f64,
+    },
+    #[serde(other)]
+    Other,
+}
+
+fn main() {}

@@ -1,0 +1,91 @@
+//! E4, E7: what `as`, `integer` and `with` say of a type that agrees is taken.
+
+use futures::FutureExt as _;
+use tool_core::prelude::*;
+
+/// A level, with serde's derive and an attribute.
+#[derive(Clone, Debug, Serialize, Deserialize, StrictSchema)]
+#[serde(try_from = "u8", into = "u8")]
+#[schema(integer)]
+#[repr(u8)]
+pub enum Level {
+    Low = 1,
+    High = 2,
+}
+
+impl TryFrom<u8> for Level {
+    type Error = String;
+    fn try_from(level: u8) -> Result<Self, String> {
+        match level {
+            1 => Ok(Self::Low),
+            2 => Ok(Self::High),
+            other => Err(format!("no level {other}")),
+        }
+    }
+}
+
+impl From<Level> for u8 {
+    fn from(level: Level) -> Self {
+        level as Self
+    }
+}
+
+/// A text with a reader of its own.
+#[derive(Debug, StrictSchema)]
+#[schema(as = String)]
+pub struct Name(String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        String::deserialize(input).map(Self)
+    }
+}
+
+/// A newtype of serde's derive.
+#[derive(Debug, Deserialize, StrictSchema)]
+#[schema(as = u8)]
+pub struct Count(u32);
+
+/// A job.
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Job {
+    /// A level.
+    pub level: Level,
+    /// A name.
+    pub name: Name,
+    /// How many.
+    pub count: Count,
+    /// How many.
+    #[schema(as = u64, range = 1..=255)]
+    pub few: std::num::NonZeroU8,
+    /// A part of it.
+    #[schema(as = f32)]
+    pub part: f64,
+    /// A whole number is a number.
+    #[schema(as = i16)]
+    pub whole: f64,
+    /// A letter.
+    #[schema(as = String, length = 1)]
+    pub letter: char,
+    /// An address.
+    #[schema(as = String, format = "ipv4")]
+    pub address: std::net::IpAddr,
+    /// Only written by another.
+    #[serde(serialize_with = "hidden")]
+    #[schema(as = String)]
+    pub secret: String,
+}
+
+/// Runs.
+#[tool]
+pub async fn run(#[args] job: Job) -> String {
+    format!("{:?} {:?} {:?} {}", job.level, job.name.0, job.count.0, job.letter)
+}
+
+fn main() {
+    let text = r#"{"level":2,"name":"a","count":3,"few":4,"part":0.5,"whole":6,"letter":"b","address":"127.0.0.1","secret":"c"}"#;
+    let (tools, cx) = (toolset![run], ToolContext::anonymous());
+    let result = tools.call(ToolCall::new("1", "run", text), &cx);
+    let result = result.now_or_never().expect("it waits for nothing");
+    assert_eq!(result.model_text(), r#"High "a" 3 b"#);
+}

@@ -1,0 +1,99 @@
+//! E5: what binds arguments does not bind a type that is only returned.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use tool_core::prelude::*;
+
+/// A report.
+#[derive(Debug, Serialize, StrictSchema)]
+pub struct Report {
+    /// By name.
+    pub counts: HashMap<String, u32>,
+    /// Whatever was found.
+    pub raw: serde_json::Value,
+    /// A place.
+    pub place: (f64, f64),
+    /// Bytes.
+    pub bytes: Vec<u8>,
+    /// Where it is.
+    pub page: url::Url,
+    /// Some are missing.
+    pub rows: Vec<Option<u32>>,
+    /// Nothing.
+    pub nothing: (),
+    /// A state.
+    pub state: State,
+    /// A sum.
+    pub sum: Sum,
+    /// Shared.
+    #[serde(rename = "full name")]
+    pub name: Arc<str>,
+}
+
+#[derive(Debug, Serialize, StrictSchema)]
+pub enum State {
+    #[serde(rename = "open")]
+    Lower,
+    #[serde(rename = "OPEN")]
+    Upper,
+}
+
+/// Two shapes that no model has to keep apart.
+#[derive(Debug, Serialize, StrictSchema)]
+#[serde(untagged)]
+pub enum Sum {
+    Small {
+        /// How many.
+        count: u32,
+    },
+    Large {
+        /// How many.
+        count: u64,
+    },
+    Nothing,
+}
+
+/// Reports.
+#[tool]
+pub async fn report() -> Result<Report, ToolError> {
+    Ok(Report {
+        counts: HashMap::from([("a".to_owned(), 1)]),
+        raw: serde_json::json!([null, 1]),
+        place: (1.0, 2.0),
+        bytes: vec![1],
+        page: url::Url::parse("https://example.com").map_err(ToolError::foreign)?,
+        rows: vec![None, Some(1)],
+        nothing: (),
+        state: State::Upper,
+        sum: Sum::Large { count: 1 },
+        name: Arc::from("a"),
+    })
+}
+
+/// Takes and gives a shared text.
+#[tool]
+pub async fn shared(
+    /// A text.
+    text: Arc<str>,
+    /// More of them.
+    more: Vec<Arc<str>>,
+) -> Arc<str> {
+    more.into_iter().next().unwrap_or(text)
+}
+
+fn main() {
+    let tools = toolset![report, shared];
+    let call = |name: &str, text: &str| {
+        let call = ToolCall::new("1", name, text);
+        let result = tools.call(call, &ToolContext::anonymous()).now_or_never();
+        result.expect("it waits for nothing")
+    };
+    let result = call("report", "{}");
+    assert!(!result.is_error(), "{}", result.model_text());
+    let schema = tools.get("report").and_then(|def| def.output_schema().map(|schema| schema.into_owned()));
+    assert!(schema.is_some_and(|schema| schema.contains("prefixItems")));
+    assert_eq!(call("shared", r#"{"text":"a","more":["b"]}"#).model_text(), "b");
+    assert_eq!(call("shared", r#"{"text":"a","more":[]}"#).model_text(), "a");
+}
