@@ -40,7 +40,14 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         tries: false,
     };
     let body = scrub.scrub(body, false);
-    let tried = scrub.tries.then(|| quote!(use #core::private::Tried as _;));
+    // async-stream converts the error of a `?` by `.into()`, which has no trait where the user has no prelude.
+    let tried = scrub.tries.then(|| {
+        quote! {
+            #[allow(unused_imports)]
+            use ::core::convert::Into as _;
+            use #core::private::Tried as _;
+        }
+    });
     if let Err(error) = errors.finish() {
         let error = error.into_compile_error();
         // Of any stream, so that the fn around it adds no error of its own.

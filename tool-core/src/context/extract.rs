@@ -92,9 +92,9 @@ macro_rules! host_value {
             const EFFECT: $crate::Effect = $effect;
 
             fn from_context(
-                cx: &$crate::ToolContext,
+                __cx: &$crate::ToolContext,
             ) -> ::core::result::Result<Self, $crate::ToolError> {
-                $crate::ToolContext::extension::<Self>(cx).ok_or_else(|| {
+                $crate::ToolContext::extension::<Self>(__cx).ok_or_else(|| {
                     $crate::ToolError::unavailable(::core::concat!(
                         "`",
                         ::core::stringify!($type),
