@@ -93,6 +93,7 @@ mod effect;
 pub mod env;
 mod error;
 mod gate;
+pub mod hidden;
 #[cfg(feature = "host")]
 pub mod limits;
 mod output;
