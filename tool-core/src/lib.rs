@@ -155,8 +155,8 @@ pub use secrecy::{ExposeSecret, SecretString};
 pub use stream::{StreamItem, ToolStream};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{
-    Approval, DefinitionParts, DynamicTool, Origin, SecretKind, SecretNeed, Tool, ToolDef,
-    VariableKind, VariableNeed,
+    Approval, DefinitionParts, DynamicTool, Origin, SchemaCheck, SecretKind, SecretNeed, Tool,
+    ToolDef, VariableKind, VariableNeed,
 };
 #[doc(inline)]
 #[doc(alias(

@@ -18,7 +18,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::args::{self, Repair};
+use crate::args::Repair;
 use crate::context::ToolContext;
 use crate::registry::Registry;
 use crate::run;
@@ -169,7 +169,7 @@ pub fn valid_violations(def: &ToolDef) -> Vec<Violation> {
 pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
     let taken = invalid_inputs(def)
         .into_iter()
-        .filter(|invalid| args::admit(def.input(), &invalid.input, Repair::Off).is_ok());
+        .filter(|invalid| def.admit(&invalid.input, Repair::Off).is_ok());
     taken
         .map(|invalid| {
             violation(
@@ -227,7 +227,8 @@ pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
 
 /// Admits and decodes, and runs nothing.
 fn read(def: &ToolDef, text: &str) -> Result<(), String> {
-    let admitted = args::admit(def.input(), text, Repair::Off)
+    let admitted = def
+        .admit(text, Repair::Off)
         .map_err(|issues| crate::ToolError::invalid_arguments(issues).model_text())?;
     run::decode(def, &admitted.text, ToolContext::anonymous())
         .map_err(|error| error.operator_text())

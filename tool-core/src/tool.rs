@@ -25,8 +25,8 @@ mod read;
 mod results;
 
 pub use def::ToolDef;
-pub use dynamic::DynamicTool;
 pub(crate) use dynamic::{DynamicDef, wire_of};
+pub use dynamic::{DynamicTool, SchemaCheck};
 pub(crate) use need::fault_of;
 pub use need::{
     SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,

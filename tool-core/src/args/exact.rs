@@ -1,7 +1,7 @@
 //! Arguments as a [`Value`] that holds every number as it was written.
 //!
-//! `serde_json` rounds a number that is neither a whole number of 64 bits nor an `f64`, and rounds some that are one to its neighbour
-//! (feature `float_roundtrip`). Both features that change this are for the whole program, and so not for a library to turn on.
+//! `serde_json` rounds a number that is neither a whole number of 64 bits nor an `f64`, and without its feature `float_roundtrip` it rounds
+//! some that are one to its neighbour. Here the standard library reads them, so this crate does not need the feature.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
@@ -26,6 +26,58 @@ impl From<serde_json::Error> for Inexact {
     fn from(error: serde_json::Error) -> Self {
         Self::Json(error)
     }
+}
+
+/// The largest whole number up to which a double has every other one.
+const EVERY_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// The same arguments with every fraction of more digits than a double has written as the nearest double, which is what every reader of
+/// doubles makes of it. `None` where there is none. Whole numbers, and numbers whose whole part would change, stay as they are.
+pub(crate) fn nearest_doubles(text: &str) -> Option<String> {
+    if !may_round(text) {
+        return None;
+    }
+    let mut out = String::new();
+    let (mut from, mut at) = (0, 0);
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'"' => {
+                while let Some(byte) = bytes.get(at) {
+                    at += if *byte == b'\\' { 2 } else { 1 };
+                    if *byte == b'"' {
+                        break;
+                    }
+                }
+            }
+            b'-' | b'0'..=b'9' => {
+                let is_part =
+                    |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+                at += bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+                if let Some(double) = text.get(start..at).and_then(nearest_double) {
+                    out.push_str(text.get(from..start).unwrap_or_default());
+                    out.push_str(&double.to_string());
+                    from = at;
+                }
+            }
+            _ => {}
+        }
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    (from > 0).then_some(out)
+}
+
+/// The nearest double of a fraction that no double is.
+fn nearest_double(digits: &str) -> Option<Number> {
+    let double: f64 = digits.parse().ok()?;
+    let is_fraction = digits.contains(['.', 'e', 'E']);
+    let is_near = (f64::MIN_POSITIVE..EVERY_WHOLE).contains(&double.abs());
+    if !is_fraction || !is_near || exact(digits).is_some() {
+        return None;
+    }
+    Number::from_f64(double)
 }
 
 /// Reads arguments; refuses those with a number that would be another one afterwards.
@@ -146,6 +198,40 @@ mod tests {
                 }
                 other => panic!("{text}: {other:?}"),
             }
+        }
+    }
+
+    // H9: what has more digits than a double is the nearest double, and not its neighbour
+    #[test]
+    fn fractions_become_their_nearest_double() {
+        for (text, nearest) in [
+            (
+                r#"{"a":122.416294033786585}"#,
+                r#"{"a":122.41629403378658}"#,
+            ),
+            ("[-0.1000000000000000055511151231257827, 2]", "[-0.1, 2]"),
+            (
+                r#"{"1.0000000000000000000001":"\"1.00000000000000000001","b":1.00000000000000000001}"#,
+                r#"{"1.0000000000000000000001":"\"1.00000000000000000001","b":1.0}"#,
+            ),
+            (
+                "[1e-20,12345678901234567.25e-10]",
+                "[1e-20,1234567.8901234567]",
+            ),
+        ] {
+            assert_eq!(nearest_doubles(text).as_deref(), Some(nearest), "{text}");
+            assert!(value(nearest).is_ok(), "{nearest}");
+        }
+        for text in [
+            "[122.41629403378658]",
+            "[12345678901234567890123]",
+            "[100000000000000000.9]",
+            "[1e999,1e-999,3e-324]",
+            "[9007199254740993]",
+            r#"["122.416294033786585\\"]"#,
+            r#"["122.416294033786585"#,
+        ] {
+            assert_eq!(nearest_doubles(text), None, "{text}");
         }
     }
 

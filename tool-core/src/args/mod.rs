@@ -30,7 +30,7 @@ mod walk;
 pub(crate) use bytes::decode as unescape;
 pub(crate) use bytes::special;
 pub(crate) use decode::{Misread, decode, raw_value};
-pub(crate) use exact::{Inexact, value};
+pub(crate) use exact::{Inexact, nearest_doubles, value};
 pub use issue::{Issue, Repair, RepairNote};
 #[cfg(feature = "host")]
 pub(crate) use number::{is_same as is_same_number, write as write_number};

@@ -11,7 +11,9 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate::hash::{contract, sha256};
 use crate::gate::policy::DecisionId;
 use crate::redact::Redactor;
-use crate::store::{AuditRow, CallId, Timestamp};
+use crate::schema::dialect::Dialect;
+use crate::store::{AuditNote, AuditRow, CallId, Timestamp};
+use crate::tool::ToolDef;
 
 /// How a call ended.
 #[derive(Clone, Debug)]
@@ -175,6 +177,18 @@ pub(crate) fn arrived(
     })
 }
 
+/// Names the providers whose models were not held to the tool's schema.
+fn non_strict(def: &ToolDef) -> Option<AuditNote> {
+    let dialects = Dialect::ALL
+        .into_iter()
+        .filter(|dialect| def.non_strict().contains(*dialect));
+    let providers: Vec<&str> = dialects.map(Dialect::name).collect();
+    (!providers.is_empty()).then(|| AuditNote {
+        action: "non_strict".to_owned(),
+        details: serde_json::json!({ "providers": providers }).to_string(),
+    })
+}
+
 /// A call whose row is made when it is written.
 pub(crate) struct Late {
     /// The context of the call, and its scope and identity.
@@ -209,6 +223,7 @@ impl Late {
         row.approver.clone_from(&verdicts.approver);
         row.attempt = verdicts.attempt.max(1);
         row.notes = cx.notes();
+        row.notes.extend(non_strict(&scope.def));
         if let Some((attempt, operator)) = &verdicts.rerun {
             row = row.again(*attempt, operator);
         }

@@ -206,7 +206,7 @@ pub(super) fn admit(
     written: &str,
     cx: &ToolContext,
 ) -> Result<(Option<String>, Vec<RepairNote>), ToolError> {
-    let admitted = check(def.input(), written, toolset.repair_mode(), cx)?;
+    let admitted = check_call(def, written, toolset.repair_mode(), cx)?;
     let corrected = match admitted.text {
         // Empty text is read as `{}`, which is neither.
         Cow::Borrowed(text) if text.len() == written.len() => None,
@@ -223,19 +223,35 @@ pub(crate) fn check<'t>(
     repair: Repair,
     cx: &ToolContext,
 ) -> Result<Admitted<'t>, ToolError> {
-    args::admit(schema, written, repair)
-        .map_err(|issues| misfit(schema, written, repair, cx, issues))
+    args::admit(schema, written, repair).map_err(|issues| {
+        misfit(written, cx, issues, |masked| {
+            args::admit(schema, masked, repair).err()
+        })
+    })
+}
+
+/// Holds the arguments of a call to what its tool takes.
+#[inline]
+pub(super) fn check_call<'t>(
+    def: &ToolDef,
+    written: &'t str,
+    repair: Repair,
+    cx: &ToolContext,
+) -> Result<Admitted<'t>, ToolError> {
+    def.admit(written, repair).map_err(|issues| {
+        misfit(written, cx, issues, |masked| {
+            def.admit(masked, repair).err()
+        })
+    })
 }
 
 #[cold]
 fn misfit(
-    schema: &Schema,
     written: &str,
-    repair: Repair,
     cx: &ToolContext,
     issues: Vec<Issue>,
+    again: impl Fn(&str) -> Option<Vec<Issue>>,
 ) -> ToolError {
-    let again = |masked: &str| args::admit(schema, masked, repair).err();
     ToolError::invalid_arguments(
         cx.redactor()
             .issues(written, issues, |masked| again(masked).unwrap_or_default()),

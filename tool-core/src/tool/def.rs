@@ -9,6 +9,7 @@ use super::dynamic::DynamicDef;
 use super::exposed::Exposed;
 use super::output::Promise;
 use super::{Approval, Job, Origin, SecretNeed, StaticDef, VariableNeed};
+use crate::args::{self, Admitted, Issue, Repair};
 use crate::context::ToolContext;
 use crate::effect::Effect;
 use crate::run::{DecodeError, Ticket};
@@ -179,6 +180,37 @@ impl ToolDef {
         match self.own() {
             Own::Static(def) => def.spec.providers,
             Own::Dynamic(def) => def.texts.providers(),
+        }
+    }
+
+    /// Providers to which it is offered as not strict, with its own schema: only what [`DynamicTool::non_strict`](crate::DynamicTool::non_strict)
+    /// says so of.
+    pub fn non_strict(&self) -> Dialects {
+        match self.own() {
+            Own::Static(_) => Dialects::NONE,
+            Own::Dynamic(def) => def.non_strict,
+        }
+    }
+
+    /// Whether its host allows it to be offered as not strict.
+    #[cfg(feature = "wire")]
+    pub(crate) fn may_be_non_strict(&self) -> bool {
+        match self.own() {
+            Own::Static(_) => false,
+            Own::Dynamic(def) => def.may_be_non_strict,
+        }
+    }
+
+    /// Holds the arguments of a call to what the tool takes.
+    #[inline]
+    pub(crate) fn admit<'t>(
+        &self,
+        text: &'t str,
+        repair: Repair,
+    ) -> Result<Admitted<'t>, Vec<Issue>> {
+        match self.own() {
+            Own::Static(def) => args::admit(def.spec.input, text, repair),
+            Own::Dynamic(def) => def.admit(text, repair),
         }
     }
 

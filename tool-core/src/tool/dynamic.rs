@@ -7,18 +7,21 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::output::Promise;
 use super::read::read;
 use super::{Approval, Job, SecretNeed, VariableNeed};
+use crate::args::Issue;
 use crate::context::ToolContext;
 use crate::effect::Effect;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::{IntoOutput, ModelOutput, ToModelOutput};
 use crate::run::finish;
 use crate::schema::dialect::Dialects;
-use crate::schema::dynamic::{self, DynSchema, Fault};
+use crate::schema::dynamic::{self, Doc, DynSchema, Fault};
 
 mod def;
 mod judge;
+mod non_strict;
 
 pub(crate) use def::DynamicDef;
 pub(crate) use judge::wire_of;
@@ -63,23 +66,43 @@ enum Providers {
 }
 
 /// A JSON Schema: a value, or text that is one. Text keeps the order of its keys, which is the order a model writes them in.
-pub struct DynamicSchema(Result<DynSchema, Vec<Fault>>);
+pub struct DynamicSchema {
+    /// The schema as it came; `None` where it is not JSON.
+    own: Option<Doc>,
+    read: Result<DynSchema, Vec<Fault>>,
+}
+
+impl From<Doc> for DynamicSchema {
+    fn from(own: Doc) -> Self {
+        Self {
+            read: dynamic::intern(&own),
+            own: Some(own),
+        }
+    }
+}
 
 impl From<Value> for DynamicSchema {
     fn from(value: Value) -> Self {
-        Self(dynamic::read(&value))
+        Self::from(&value)
     }
 }
 
 impl From<&Value> for DynamicSchema {
     fn from(value: &Value) -> Self {
-        Self(dynamic::read(value))
+        Self::from(Doc::from(value))
     }
 }
 
 impl From<&str> for DynamicSchema {
     fn from(text: &str) -> Self {
-        Self(dynamic::read_text(text))
+        match serde_json::from_str::<Doc>(text) {
+            Ok(own) => Self::from(own),
+            // Says what is wrong with the text.
+            Err(_) => Self {
+                own: None,
+                read: dynamic::read_text(text),
+            },
+        }
     }
 }
 
@@ -91,16 +114,32 @@ impl From<String> for DynamicSchema {
 
 impl From<DynSchema> for DynamicSchema {
     fn from(schema: DynSchema) -> Self {
-        Self(Ok(schema))
+        Self {
+            own: serde_json::from_str(schema.original()).ok(),
+            read: Ok(schema),
+        }
+    }
+}
+
+/// Checks values against a JSON Schema, for schemas of which this crate's own reader takes only a part: see
+/// [`DynamicTool::non_strict`] and [`DynamicTool::output_check`]. `tool-mcp` brings one on the crate `jsonschema`.
+pub trait SchemaCheck: Send + Sync + 'static {
+    /// Everything that keeps the value from fitting; nothing where it fits. Ends in a time that is bounded by the value's length.
+    fn issues(&self, value: &Value) -> Vec<Issue>;
+}
+
+impl<C: SchemaCheck + ?Sized> SchemaCheck for Arc<C> {
+    fn issues(&self, value: &Value) -> Vec<Issue> {
+        (**self).issues(value)
     }
 }
 
 impl DynamicTool {
     /// A tool that reads its arguments as `A`, usually a [`serde_json::Value`], and runs the closure.
     ///
-    /// Numbers arrive as they were written and approved. A call with a number that a `Value` would round, such as a whole number of
-    /// more than 64 bits, is refused with its pointer before anybody is asked to approve it. For such numbers, let the schema ask for
-    /// a text.
+    /// Numbers arrive as they were approved. A fraction with more digits than a double has becomes the nearest double before anybody is
+    /// asked. A call with any other number that a `Value` would round, such as a whole number of more than 64 bits, is refused with its
+    /// pointer. For such numbers, let the schema ask for a text.
     #[track_caller]
     pub fn new<A, F, R>(
         name: impl Into<String>,
@@ -387,6 +426,57 @@ impl DynamicTool {
     /// anything. A schema that outputs cannot be held to is refused when the registry is built.
     pub fn output_schema(mut self, schema: &Value) -> Self {
         self.def.output_schema = Some(schema.to_string());
+        self
+    }
+
+    /// The same for an output schema of any form, which `check` holds outputs to.
+    pub fn output_check(mut self, schema: &Value, check: impl SchemaCheck) -> Self {
+        self.def.output_schema = Some(schema.to_string());
+        self.def.promise = Some(Promise::Checked(Arc::new(check)));
+        self
+    }
+
+    /// Offers it, to each provider whose strict mode does not take the schema, as not strict and with its own schema. That is changed only
+    /// where the provider would refuse the request, as [`dynamic::non_strict`](crate::schema::dynamic::non_strict) says.
+    /// Providers that take the schema get it as strict as before, unless a request would exceed Anthropic's limits of strict tools.
+    ///
+    /// A model is then not held to the schema, so `check` is asked before anybody approves the call, and again about arguments that were
+    /// [repaired](crate::Repair). It has to stand for the very schema that the tool has. Arguments that it admits reach the handler as
+    /// they were written; others are repaired only if the schema can also be read by [`dynamic::read`](crate::schema::dynamic::read),
+    /// but for white space, a code fence and commas around JSON.
+    ///
+    /// The audit row of every call has a note `non_strict` that names these providers.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use tool_core::prelude::*;
+    /// use tool_core::{DynamicTool, Issue, SchemaCheck, ToolError};
+    ///
+    /// struct AnyFilter;
+    /// impl SchemaCheck for AnyFilter {
+    ///     fn issues(&self, value: &Value) -> Vec<Issue> {
+    ///         if value["filter"].is_object() {
+    ///             return Vec::new();
+    ///         }
+    ///         let (pointer, expected, found) = ("/filter".to_owned(), "an object".to_owned(), value["filter"].to_string());
+    ///         vec![Issue { pointer, expected, found }]
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), tool_core::RegistryError> {
+    /// let schema = json!({"type": "object", "required": ["filter"], "properties": {"filter": {"type": "object"}}});
+    /// let find = DynamicTool::new("find", "Finds documents.", schema, |_: Value, _cx| async { Ok::<_, ToolError>(0) })
+    ///     .non_strict(AnyFilter);
+    /// let registry = Registry::builder().dynamic(find).build()?;
+    /// let find = registry.get("find").unwrap();
+    /// assert!(find.definition(Dialect::OpenAi).contains(r#""strict":false"#));
+    /// assert!(find.non_strict().contains(Dialect::OpenAi));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn non_strict(mut self, check: impl SchemaCheck) -> Self {
+        self.def.check = Some(Arc::new(check));
+        self.def.may_be_non_strict = true;
         self
     }
 

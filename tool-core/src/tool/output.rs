@@ -1,16 +1,27 @@
 //! Outputs of tools made at run time, held to the schema that they promise.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::SchemaCheck;
 use crate::args::{self, Issue, Repair};
 use crate::schema::dynamic;
 use crate::schema::{Field, Kind, Schema};
 
 /// A promise about an output.
+#[derive(Clone)]
+pub(crate) enum Promise {
+    /// That of a schema which the tree says.
+    Read(Tree),
+    /// That of a schema which the host's own check knows.
+    Checked(Arc<dyn SchemaCheck>),
+}
+
+/// A schema of outputs.
 #[derive(Clone, Copy)]
-pub(crate) struct Promise {
+pub(crate) struct Tree {
     schema: &'static Schema,
     /// Some object of it lets keys through that it does not name.
     open: bool,
@@ -30,15 +41,32 @@ impl Promise {
                 faults.join("; ")
             )
         })?;
-        Ok(Self {
+        Ok(Self::Read(Tree {
             schema: schema.schema(),
             open: is_open(&value),
             wrapped,
-        })
+        }))
     }
 
     /// What keeps an output from being what was promised.
     pub(crate) fn issues(&self, output: &str) -> Vec<Issue> {
+        match self {
+            Self::Read(tree) => tree.issues(output),
+            Self::Checked(check) => match serde_json::from_str(output) {
+                Ok(value) => check.issues(&value),
+                // An output that is too deep to read, or no JSON.
+                Err(error) => vec![Issue {
+                    pointer: String::new(),
+                    expected: "JSON that can be checked".to_owned(),
+                    found: error.to_string(),
+                }],
+            },
+        }
+    }
+}
+
+impl Tree {
+    fn issues(&self, output: &str) -> Vec<Issue> {
         let whole = if self.wrapped {
             Cow::Owned(format!(r#"{{"result":{output}}}"#))
         } else {

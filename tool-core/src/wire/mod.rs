@@ -63,6 +63,7 @@ use crate::turn::{ModelMessage, UserMessage};
 mod answered;
 mod anthropic;
 mod bedrock;
+mod budget;
 mod chat;
 mod definition;
 mod error;

@@ -7,12 +7,11 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::budget::{Fit, within};
 use super::definition::definition;
 use super::json::{as_message, json as raw};
 use super::search::{Native, deferred};
 use super::{OfferError, Provider};
-use crate::schema::dialect::{Dialect, Dialects, Spec};
-use crate::schema::rules::toolset_faults;
 use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
@@ -43,15 +42,17 @@ pub struct Offer {
 
 /// A tool that the provider knows of.
 #[derive(Clone, Debug)]
-struct Listed {
-    def: ToolDef,
+pub(super) struct Listed {
+    pub(super) def: ToolDef,
     text: String,
+    /// Whether the provider holds calls to its schema.
+    pub(super) strict: bool,
     /// Whether the turn may use it.
     open: bool,
     /// Told in the conversation and not in the list.
     inline: bool,
     /// Loaded when the provider's own search finds it.
-    deferred: bool,
+    pub(super) deferred: bool,
 }
 
 impl Provider {
@@ -65,6 +66,11 @@ impl Provider {
     /// those out of sight with `defer_loading`. Anthropic gets these as not strict, so that they do not count against its limits,
     /// and at most 9,999 of them; Responses at most 127 tools in all. Beyond that, and at the other providers, `search_tools` and
     /// `call_tool` stand for them.
+    ///
+    /// A tool that is [not strict](ToolDef::non_strict) for the provider is offered as such, as one given to
+    /// [`offer_lenient`](Self::offer_lenient) is. Where the strict ones together exceed what Claude takes, tools of others whose host allows
+    /// that ([`DynamicTool::non_strict`](crate::DynamicTool::non_strict)) are sent as not strict, those with the most optional parameters
+    /// and unions first. [`Offer::non_strict`] names all of them.
     pub fn offer(self, tools: &Toolset) -> Result<Offer, OfferError> {
         self.offer_lenient(tools, [])
     }
@@ -89,7 +95,15 @@ impl Offer {
         if let Some(name) = lenient.iter().find(known) {
             return Err(OfferError::NoSuchTool(name.clone()));
         }
-        budget(provider, &listed, &lenient)?;
+        let (lenient, listed) = match within(provider, &listed) {
+            Fit::Whole => (lenient, listed),
+            Fit::Without(loosened) => {
+                let lenient: Vec<String> = lenient.into_iter().chain(loosened).collect();
+                let listed = offered(provider, native, tools, &lenient);
+                (lenient, listed)
+            }
+            Fit::Not(error) => return Err(error),
+        };
         let search = native.map(Native::entry);
         Ok(Self {
             provider,
@@ -169,12 +183,7 @@ impl Offer {
             |listed: &Listed| find(listed.name()).is_some_and(|text| **text != listed.text);
         let search = native.map(Native::entry);
         if search != self.search || self.listed.iter().any(differs) {
-            let lenient = self.lenient.iter().filter(|name| find(name).is_some());
-            let lenient = lenient.cloned().collect();
-            return Ok(Self {
-                keeps: false,
-                ..Self::new(self.provider, tools, lenient)?
-            });
+            return self.anew(tools);
         }
         let (mut gone, mut back) = (Vec::new(), Vec::new());
         let mut next = self.clone();
@@ -201,8 +210,29 @@ impl Offer {
         next.listed.extend(new);
         next.tools = array(next.search, &next.listed);
         next.left_out = left_out(self.provider, native, tools);
-        budget(self.provider, &next.listed, &next.lenient)?;
-        Ok(next)
+        match within(self.provider, &next.listed) {
+            Fit::Whole => Ok(next),
+            // Tools of the list become not strict, which is another list.
+            Fit::Without(_) => self.anew(tools),
+            Fit::Not(error) => Err(error),
+        }
+    }
+
+    /// A list of its own, whose bytes are not those of this one.
+    fn anew(&self, tools: &Toolset) -> Result<Self, OfferError> {
+        let is_there = |name: &&String| tools.tools().any(|def| def.wire_name() == **name);
+        let lenient = self.lenient.iter().filter(is_there);
+        let lenient = lenient.cloned().collect();
+        Ok(Self {
+            keeps: false,
+            ..Self::new(self.provider, tools, lenient)?
+        })
+    }
+
+    /// Tools of the list that the provider does not hold a model to.
+    pub fn non_strict(&self) -> impl Iterator<Item = &str> {
+        let loose = self.listed.iter().filter(|tool| !tool.strict);
+        loose.map(Listed::name)
     }
 
     /// The message (item) that tells the model of what has changed: it goes behind everything said so far, and stays there.
@@ -294,7 +324,7 @@ impl Offer {
     }
 
     fn calling(&self) -> Value {
-        let mode = if self.lenient.is_empty() {
+        let mode = if self.listed.iter().all(|tool| tool.strict) {
             "VALIDATED"
         } else {
             "AUTO"
@@ -366,7 +396,7 @@ struct Config<'a> {
 }
 
 impl Listed {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.def.wire_name()
     }
 }
@@ -383,11 +413,13 @@ fn offered(
     let listed = |def: &ToolDef| {
         let late = native.is_some_and(|native| native.defers(def));
         let claude = provider == Provider::Anthropic;
-        let strict = !(late && claude || lenient.iter().any(|name| name == def.wire_name()));
+        let own = def.non_strict().contains(provider.dialect());
+        let strict = !(late && claude || own || lenient.iter().any(|name| name == def.wire_name()));
         let text = definition(provider, def, strict);
         Listed {
             text: if late { deferred(&text) } else { text },
             def: def.clone(),
+            strict,
             open: true,
             inline: false,
             deferred: late,
@@ -428,23 +460,4 @@ fn array(search: Option<&str>, listed: &[Listed]) -> String {
     }
     array.push(']');
     array
-}
-
-/// What the provider would refuse of these tools together. Tools that are gone still stand in the request.
-fn budget(provider: Provider, listed: &[Listed], lenient: &[String]) -> Result<(), OfferError> {
-    let claude = provider.dialect() == Dialect::Anthropic;
-    let counted = listed.iter().filter(|tool| {
-        !claude || !(tool.deferred || lenient.iter().any(|name| name == tool.name()))
-    });
-    let specs: Vec<Spec> = counted
-        .map(|tool| Spec {
-            providers: Dialects::only(provider.dialect()),
-            ..tool.def.spec()
-        })
-        .collect();
-    let faults = toolset_faults(&specs.iter().collect::<Vec<_>>());
-    if faults.is_empty() {
-        return Ok(());
-    }
-    Err(OfferError::Budget { provider, faults })
 }

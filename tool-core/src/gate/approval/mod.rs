@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::hash::random_id;
-use crate::args::{self, Issue, Repair};
+use crate::args::{Issue, Repair};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::store::{
@@ -529,7 +529,10 @@ fn edited(
     let found = tools
         .find_approved(&request.tool, &request.contract)
         .ok_or_else(|| ApprovalError::Edit(tools.unknown(&request.tool)))?;
-    let admitted = args::admit(found.tool().input(), arguments, Repair::Off).map_err(invalid)?;
+    let admitted = found
+        .tool()
+        .admit(arguments, Repair::Off)
+        .map_err(invalid)?;
     super::canonical::canonical(&admitted.text).ok_or(ApprovalError::Invalid)
 }
 

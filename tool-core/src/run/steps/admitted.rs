@@ -9,7 +9,7 @@ use crate::context::ToolContext;
 use crate::run::Prepared;
 #[cfg(feature = "host")]
 use crate::run::gated::MakeJob;
-use crate::run::prepared::{Opening, admit, begin, check, check_secrets, enter};
+use crate::run::prepared::{Opening, admit, begin, check_call, check_secrets, enter};
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
@@ -79,7 +79,7 @@ impl<'t> Found<'t, Prepared> {
             arrived,
         } = self.take();
         let checked = if is_written {
-            check(def.input(), &arrived.call.arguments, Repair::Off, cx).map(drop)
+            check_call(def, &arrived.call.arguments, Repair::Off, cx).map(drop)
         } else {
             Ok(())
         };

@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Doc {
+pub(crate) enum Doc {
     Null,
     Boolean(bool),
     Number(Number),

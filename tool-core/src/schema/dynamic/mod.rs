@@ -9,6 +9,7 @@ mod fault;
 mod freeze;
 mod judge;
 mod node;
+mod non_strict;
 mod read;
 mod restore;
 mod words;
@@ -20,12 +21,14 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use serde_json::Value;
 
 pub use fault::{Fault, Target, Targets, Verdicts};
+pub use non_strict::{NonStrict, non_strict};
 
 use crate::schema::Schema;
 use crate::schema::dialect::{self, Dialect};
 use crate::schema::rules::{self, Survey};
-use doc::Doc;
+pub(crate) use doc::Doc;
 use node::Node;
+pub(crate) use non_strict::adapted;
 
 /// Says who would take a schema text as it is.
 ///
@@ -166,7 +169,7 @@ fn refusal(rule: &'static str, text: String) -> Fault {
     }
 }
 
-fn intern(doc: &Doc) -> Result<DynSchema, Vec<Fault>> {
+pub(crate) fn intern(doc: &Doc) -> Result<DynSchema, Vec<Fault>> {
     let text = doc.text();
     // Nothing panics under the lock, and a half-made entry is never inside.
     let mut interner = INTERNER.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::output::Promise;
 use super::super::{Approval, Job, SecretNeed, VariableNeed};
+use super::SchemaCheck;
 use crate::args;
 use crate::context::ToolContext;
 use crate::effect::{Declared, Effect};
@@ -50,6 +51,13 @@ pub(crate) struct DynamicDef {
     pub(crate) texts: Texts,
     pub(crate) input: &'static Schema,
     pub(super) parsed: Option<DynSchema>,
+    /// What arguments are held to, where the tool may be offered as not strict.
+    pub(super) check: Option<Arc<dyn SchemaCheck>>,
+    /// Whether the host allows it to be offered as not strict.
+    #[cfg_attr(not(feature = "wire"), expect(dead_code, reason = "only offers ask"))]
+    pub(crate) may_be_non_strict: bool,
+    /// Where it is offered as not strict.
+    pub(crate) non_strict: Dialects,
     pub(super) handler: Arc<Handler>,
 }
 
@@ -105,22 +113,28 @@ impl DynamicDef {
             texts: Texts::default(),
             input: const { &Schema::new(Kind::Never) },
             parsed: None,
+            check: None,
+            may_be_non_strict: false,
+            non_strict: Dialects::NONE,
             handler,
         }
     }
 
     /// The definition as the macros' constants have it.
     pub(super) fn definition(&self, dialect: Dialect, schema: &str) -> String {
+        let strict = !self.non_strict.contains(dialect);
         let quoted = |text: &str| Value::from(text).to_string();
         let (name, description) = (quoted(&self.wire), quoted(&self.description));
         let head = format!("\"name\":{name},\"description\":{description}");
         match dialect {
             Dialect::OpenAi => {
                 format!(
-                    "{{\"type\":\"function\",\"function\":{{{head},\"strict\":true,\"parameters\":{schema}}}}}"
+                    "{{\"type\":\"function\",\"function\":{{{head},\"strict\":{strict},\"parameters\":{schema}}}}}"
                 )
             }
-            Dialect::Anthropic => format!("{{{head},\"input_schema\":{schema},\"strict\":true}}"),
+            Dialect::Anthropic => {
+                format!("{{{head},\"input_schema\":{schema},\"strict\":{strict}}}")
+            }
             Dialect::Gemini => format!("{{{head},\"parametersJsonSchema\":{schema}}}"),
             Dialect::JsonSchema => format!("{{{head},\"parameters\":{schema}}}"),
             Dialect::Mcp => {
@@ -146,7 +160,8 @@ impl DynamicDef {
     /// approved, and is hashed, as it was written.
     pub(crate) fn start(&self, text: &str, cx: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
         let mut arguments: Value = args::value(text)?;
-        if let Some(schema) = self.parsed {
+        // Those of a tool with a check of its own are restored before they are checked and approved.
+        if let (Some(schema), None) = (self.parsed, &self.check) {
             schema.restore(&mut arguments);
         }
         (self.handler)(arguments, cx)

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::super::output::Promise;
-use super::{DynamicDef, DynamicTool, Providers};
-use crate::schema::dialect::Dialect;
-use crate::schema::dynamic::Fault;
+use super::non_strict::OPEN;
+use super::{DynamicDef, DynamicSchema, DynamicTool, Providers};
+use crate::schema::dialect::{Dialect, Dialects};
+use crate::schema::dynamic::{self, DynSchema, Fault};
 use crate::schema::rules::is_tool_name;
 
 impl DynamicTool {
@@ -21,40 +22,60 @@ impl DynamicTool {
         if self.def.description.trim().is_empty() {
             faults.push("[missing-description] say what it does and when to use it".to_owned());
         }
-        let schema = match self.schema.0 {
-            Ok(schema) => schema,
-            Err(found) => {
-                faults.extend(found.iter().map(Fault::to_string));
-                return Err(faults);
-            }
-        };
+        let DynamicSchema { own, read } = &self.schema;
+        // Only its own schema, which has to be JSON, makes a tool that is not strict.
+        let own = own.as_ref().filter(|_| self.def.check.is_some());
+        if let (Err(found), None) = (read, own) {
+            faults.extend(found.iter().map(Fault::to_string));
+            return Err(faults);
+        }
         for dialect in Dialect::ALL {
-            let found = match &self.providers {
-                Providers::Stated(stated) if !stated.contains(dialect) => continue,
-                _ => schema.faults(dialect),
+            if let Providers::Stated(stated) = &self.providers
+                && !stated.contains(dialect)
+            {
+                continue;
+            }
+            let mut text = match read {
+                Ok(schema) => match schema.faults(dialect) {
+                    found if found.is_empty() => Ok(schema.text(dialect)),
+                    found => Err(found),
+                },
+                Err(found) => Err(found.clone()),
             };
-            if found.is_empty() {
-                let text = schema.text(dialect);
-                let definition = self.def.definition(dialect, &text);
-                self.def.texts.0[dialect.index()] = (definition, text);
-            } else if let Providers::Stated(_) = self.providers {
-                faults.extend(
-                    found
-                        .iter()
-                        .map(|fault| format!("{}: {fault}", dialect.name())),
-                );
+            if let (Err(_), Some(own)) = (&text, own) {
+                self.def.non_strict = self.def.non_strict.with(dialect);
+                text = dynamic::adapted(own, dialect).map(|adapted| adapted.schema);
+            }
+            match text {
+                Ok(text) => {
+                    let definition = self.def.definition(dialect, &text);
+                    self.def.texts.0[dialect.index()] = (definition, text);
+                }
+                Err(found) => {
+                    self.def.non_strict = self.def.non_strict.without(dialect);
+                    if let Providers::Stated(_) = self.providers {
+                        let told = |fault: &Fault| format!("{}: {fault}", dialect.name());
+                        faults.extend(found.iter().map(told));
+                    }
+                }
             }
         }
-        match self.def.output_schema.as_deref().map(Promise::read) {
-            None => {}
-            Some(Ok(promise)) => self.def.promise = Some(promise),
-            Some(Err(fault)) => faults.push(fault),
+        if self.def.promise.is_none() {
+            match self.def.output_schema.as_deref().map(Promise::read) {
+                None => {}
+                Some(Ok(promise)) => self.def.promise = Some(promise),
+                Some(Err(fault)) => faults.push(fault),
+            }
         }
         if !faults.is_empty() {
             return Err(faults);
         }
-        self.def.input = schema.schema();
-        self.def.parsed = Some(schema);
+        self.def.parsed = read.as_ref().ok().copied();
+        self.def.input = self.def.parsed.map_or(OPEN, DynSchema::schema);
+        // A tool that is strict everywhere is held to its tree, as any other.
+        if self.def.non_strict == Dialects::NONE {
+            self.def.check = None;
+        }
         Ok(self.def)
     }
 }

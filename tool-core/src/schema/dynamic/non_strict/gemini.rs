@@ -1,0 +1,120 @@
+//! What Gemini's `parametersJsonSchema` is documented to read; everything else is said in words.
+
+use super::{Adapter, get};
+use crate::schema::dynamic::doc::Doc;
+
+type Entries = Vec<(String, Doc)>;
+
+const KNOWN: [&str; 22] = [
+    "$anchor",
+    "$defs",
+    "$id",
+    "$ref",
+    "additionalProperties",
+    "anyOf",
+    "description",
+    "enum",
+    "format",
+    "items",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minimum",
+    "oneOf",
+    "prefixItems",
+    "properties",
+    "propertyOrdering",
+    "required",
+    "title",
+    "type",
+    "default",
+];
+
+/// Said by nobody to anybody: no need to repeat it.
+const SILENT: [&str; 6] = [
+    "$comment",
+    "$schema",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "examples",
+];
+
+impl Adapter {
+    pub(super) fn gemini(&mut self, entries: &mut Entries) {
+        self.tuple(entries);
+        self.definitions(entries);
+        self.values(entries);
+        let unknown: Vec<String> = entries
+            .iter()
+            .map(|(name, _)| name.clone())
+            .filter(|name| !KNOWN.contains(&name.as_str()))
+            .collect();
+        for key in unknown {
+            if SILENT.contains(&key.as_str()) || key.starts_with("x-") {
+                entries.retain(|(name, _)| *name != key);
+                self.change("meta-keyword", format!("`{key}` is left out"));
+            } else {
+                self.take_out(entries, &key, "meta-keyword");
+            }
+        }
+        if get(entries, "$ref").is_some() {
+            let beside =
+                |name: &str| !name.starts_with('$') && !matches!(name, "description" | "default");
+            let beside: Vec<String> = entries
+                .iter()
+                .map(|(name, _)| name.clone())
+                .filter(|name| beside(name))
+                .collect();
+            for key in beside {
+                self.take_out(entries, &key, "ref-siblings");
+            }
+        }
+    }
+
+    /// `definitions`, which earlier drafts have in the place of `$defs`.
+    fn definitions(&mut self, entries: &mut Entries) {
+        if let Some(Doc::String(to)) = entries
+            .iter_mut()
+            .find(|(name, _)| name == "$ref")
+            .map(|(_, value)| value)
+            && let Some(name) = to.strip_prefix("#/definitions/")
+        {
+            *to = format!("#/$defs/{name}");
+        }
+        if !self.pointer.is_empty() {
+            return;
+        }
+        let Some(at) = entries.iter().position(|(name, _)| name == "definitions") else {
+            return;
+        };
+        let (_, old) = entries.remove(at);
+        self.change("old-draft", "`definitions` is written as `$defs`");
+        let more = old.entries().to_vec();
+        match entries.iter_mut().find(|(name, _)| name == "$defs") {
+            Some((_, Doc::Object(held))) => held.extend(more),
+            _ => entries.push(("$defs".to_owned(), Doc::Object(more))),
+        }
+    }
+
+    /// Values that are listed: texts and numbers only.
+    fn values(&mut self, entries: &mut Entries) {
+        let listed = |value: &Doc| match value {
+            Doc::String(text) => !text.is_empty(),
+            other => matches!(other, Doc::Number(_)),
+        };
+        if let Some(at) = entries.iter().position(|(name, _)| name == "const") {
+            let is_listed = entries.get(at).is_some_and(|(_, value)| listed(value));
+            if is_listed && get(entries, "enum").is_none() {
+                let (_, value) = entries.remove(at);
+                self.change("const", "`const` is written as an `enum` of one value");
+                entries.push(("enum".to_owned(), Doc::Array(vec![value])));
+            }
+        }
+        let odd =
+            |(name, value): &(String, Doc)| name == "enum" && !value.items().iter().all(listed);
+        if entries.iter().any(odd) {
+            self.take_out(entries, "enum", "enum-mixed");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! A schema as a provider takes it from a tool that is not strict: the original, changed only where the provider refuses the request.
+//!
+//! What each provider refuses without strict mode is told in `docs/rules.md`, in the section on tools that are not strict. What has to
+//! be taken out of a schema is said in a description, and is among the changes; the original is what arguments are checked against.
+
+mod gemini;
+mod root;
+
+use serde_json::Value;
+
+use super::doc::Doc;
+use super::fault::{Fault, Target, Targets};
+use super::judge;
+use crate::schema::dialect::Dialect;
+
+/// A schema for a tool that is not strict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NonStrict {
+    /// The schema as it is sent.
+    pub schema: String,
+    /// What differs from the original, and why.
+    pub changes: Vec<Fault>,
+}
+
+/// The schema as this provider takes it from a tool that is not strict, or why the provider takes it in no form.
+///
+/// ```
+/// use serde_json::json;
+/// use tool_core::schema::dialect::Dialect;
+/// use tool_core::schema::dynamic::non_strict;
+///
+/// let filter = json!({"type": "object", "properties": {"filter": {"type": "object", "additionalProperties": {}}}});
+/// let sent = non_strict(&filter, Dialect::Anthropic)?;
+/// assert_eq!((sent.schema, sent.changes.len()), (filter.to_string(), 0));
+/// # Ok::<(), Vec<tool_core::schema::dynamic::Fault>>(())
+/// ```
+pub fn non_strict(schema: &Value, dialect: Dialect) -> Result<NonStrict, Vec<Fault>> {
+    adapted(&Doc::from(schema), dialect)
+}
+
+pub(crate) fn adapted(doc: &Doc, dialect: Dialect) -> Result<NonStrict, Vec<Fault>> {
+    let mut adapter = Adapter {
+        dialect,
+        pointer: String::new(),
+        depth: 0,
+        changes: Vec::new(),
+        faults: Vec::new(),
+    };
+    let mut doc = doc.clone();
+    adapter.root(&mut doc);
+    if adapter.faults.is_empty() {
+        adapter.node(&mut doc);
+    }
+    if dialect == Dialect::Gemini && adapter.faults.is_empty() {
+        let verdicts = judge::judge(&doc);
+        adapter
+            .faults
+            .extend(verdicts.against(Target::Gemini).cloned());
+    }
+    if adapter.faults.is_empty() {
+        Ok(NonStrict {
+            schema: doc.text(),
+            changes: adapter.changes,
+        })
+    } else {
+        Err(adapter.faults)
+    }
+}
+
+struct Adapter {
+    dialect: Dialect,
+    pointer: String,
+    depth: usize,
+    changes: Vec<Fault>,
+    faults: Vec<Fault>,
+}
+
+/// Longest constraint that a description repeats.
+const LONGEST: usize = 400;
+
+/// Keywords whose value is a schema.
+const ONE: [&str; 11] = [
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+/// Keywords whose value is a list of schemas.
+const MANY: [&str; 5] = ["allOf", "anyOf", "items", "oneOf", "prefixItems"];
+/// Keywords whose value has a schema under each key.
+const NAMED: [&str; 6] = [
+    "$defs",
+    "definitions",
+    "dependencies",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
+
+impl Adapter {
+    fn told(&self, rule: &'static str, text: impl Into<String>) -> Fault {
+        Fault {
+            rule,
+            pointer: self.pointer.clone(),
+            text: text.into(),
+            targets: Targets::only(Target::from(self.dialect)),
+        }
+    }
+
+    fn change(&mut self, rule: &'static str, text: impl Into<String>) {
+        let told = self.told(rule, text);
+        self.changes.push(told);
+    }
+
+    fn fault(&mut self, rule: &'static str, text: impl Into<String>) {
+        let told = self.told(rule, text);
+        self.faults.push(told);
+    }
+
+    const fn is(&self, dialect: Dialect) -> bool {
+        self.dialect as u8 == dialect as u8
+    }
+
+    fn below(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self)) {
+        let length = self.pointer.len();
+        for step in steps {
+            self.pointer.push('/');
+            self.pointer
+                .push_str(&step.replace('~', "~0").replace('/', "~1"));
+        }
+        if self.depth < judge::DEEPEST {
+            self.depth += 1;
+            visit(self);
+            self.depth -= 1;
+        } else {
+            self.fault("limit-depth", "nested too deeply to read");
+        }
+        self.pointer.truncate(length);
+    }
+
+    /// Adapts a schema that stands anywhere.
+    fn node(&mut self, node: &mut Doc) {
+        if let Doc::Boolean(all) = *node
+            && !self.is(Dialect::JsonSchema)
+        {
+            // Clients and providers read objects only.
+            self.change("untyped-value", format!("`{all}` is written as an object"));
+            let never = ("not".to_owned(), Doc::Object(Vec::new()));
+            *node = Doc::Object(if all { Vec::new() } else { vec![never] });
+        }
+        let Doc::Object(entries) = node else {
+            return;
+        };
+        match self.dialect {
+            Dialect::OpenAi => self.open_ai(entries),
+            Dialect::Anthropic => self.newest_draft(entries),
+            Dialect::Gemini => self.gemini(entries),
+            Dialect::Mcp | Dialect::JsonSchema => {}
+        }
+        for (key, value) in entries {
+            self.child(key, value);
+        }
+    }
+
+    fn child(&mut self, key: &str, value: &mut Doc) {
+        match value {
+            Doc::Array(items) if MANY.contains(&key) => {
+                for (at, item) in items.iter_mut().enumerate() {
+                    self.below(&[key, &at.to_string()], |adapter| adapter.node(item));
+                }
+            }
+            Doc::Object(entries) if NAMED.contains(&key) => {
+                for (name, value) in entries {
+                    // `dependencies` may also list names.
+                    if !matches!(value, Doc::Array(_)) {
+                        self.below(&[key, name], |adapter| adapter.node(value));
+                    }
+                }
+            }
+            // What closes or opens an object or a list stays a boolean.
+            Doc::Boolean(_) if matches!(key, "additionalProperties" | "additionalItems") => {}
+            Doc::Boolean(_) if key.starts_with("unevaluated") => {}
+            value if ONE.contains(&key) => self.below(&[key], |adapter| adapter.node(value)),
+            _ => {}
+        }
+    }
+
+    /// Takes a keyword out of a node and says what it asks in the node's description.
+    fn take_out(&mut self, entries: &mut Vec<(String, Doc)>, key: &str, rule: &'static str) {
+        let Some(at) = entries.iter().position(|(name, _)| name == key) else {
+            return;
+        };
+        let (_, value) = entries.remove(at);
+        self.change(rule, format!("`{key}` is taken out and said in words"));
+        let text = value.text();
+        let mut sentence = format!("`{key}`: ");
+        if text.len() > LONGEST {
+            sentence.push_str(
+                text.get(..text.floor_char_boundary(LONGEST))
+                    .unwrap_or_default(),
+            );
+            sentence.push('…');
+        } else {
+            sentence.push_str(&text);
+        }
+        match entries.iter_mut().find(|(name, _)| name == "description") {
+            Some((_, Doc::String(description))) => {
+                description.push_str(if description.is_empty() { "" } else { "\n" });
+                description.push_str(&sentence);
+            }
+            _ => {
+                entries.retain(|(name, _)| name != "description");
+                entries.push(("description".to_owned(), Doc::String(sentence)));
+            }
+        }
+    }
+
+    fn open_ai(&mut self, entries: &mut Vec<(String, Doc)>) {
+        self.take_out(entries, "propertyNames", "property-names");
+        self.tuple(entries);
+        let types = kinds(entries);
+        if types.contains(&"object") && get(entries, "properties").is_none() {
+            self.change("zero-args", "`properties` is added, which is empty");
+            entries.push(("properties".to_owned(), Doc::Object(Vec::new())));
+        }
+        if kinds(entries).contains(&"array") && get(entries, "items").is_none() {
+            self.change("array-no-items", "`items` is added, which takes everything");
+            entries.push(("items".to_owned(), Doc::Object(Vec::new())));
+        }
+    }
+
+    /// What earlier drafts spell otherwise: Anthropic reads draft 2020-12 only.
+    fn newest_draft(&mut self, entries: &mut Vec<(String, Doc)>) {
+        self.tuple(entries);
+        for (exclusive, bound) in [
+            ("exclusiveMinimum", "minimum"),
+            ("exclusiveMaximum", "maximum"),
+        ] {
+            let Some(Doc::Boolean(is_exclusive)) = get(entries, exclusive) else {
+                continue;
+            };
+            let is_exclusive = *is_exclusive;
+            self.change(
+                "old-draft",
+                format!("`{exclusive}` is written as draft 2020-12 has it"),
+            );
+            entries.retain(|(name, _)| name != exclusive);
+            if is_exclusive
+                && let Some((name, _)) = entries.iter_mut().find(|(name, _)| name == bound)
+            {
+                exclusive.clone_into(name);
+            }
+        }
+        if matches!(get(entries, "required"), Some(Doc::Boolean(_) | Doc::Null)) {
+            self.change("old-draft", "`required` without a list is taken out");
+            entries.retain(|(name, _)| name != "required");
+        }
+        if get(entries, "nullable").is_some() && get(entries, "type").is_none() {
+            self.change("old-draft", "`nullable` without a type is taken out");
+            entries.retain(|(name, _)| name != "nullable");
+        }
+    }
+
+    /// A tuple as earlier drafts have it.
+    fn tuple(&mut self, entries: &mut Vec<(String, Doc)>) {
+        let Some(at) = entries
+            .iter()
+            .position(|(name, value)| name == "items" && matches!(value, Doc::Array(_)))
+        else {
+            return;
+        };
+        self.change("old-draft", "a list in `items` is written as `prefixItems`");
+        if let Some((name, _)) = entries.get_mut(at) {
+            "prefixItems".clone_into(name);
+        }
+        if let Some((name, _)) = entries
+            .iter_mut()
+            .find(|(name, _)| name == "additionalItems")
+        {
+            "items".clone_into(name);
+        }
+    }
+}
+
+fn get<'a>(entries: &'a [(String, Doc)], key: &str) -> Option<&'a Doc> {
+    entries
+        .iter()
+        .find(|(name, _)| name == key)
+        .map(|(_, value)| value)
+}
+
+/// The types that a node says it admits.
+fn kinds(entries: &[(String, Doc)]) -> Vec<&str> {
+    match get(entries, "type") {
+        Some(Doc::String(name)) => vec![name],
+        Some(Doc::Array(names)) => names.iter().filter_map(Doc::as_str).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,217 @@
+//! The root of a schema: an object without choices, wherever a provider wants that.
+
+use super::{Adapter, get, kinds};
+use crate::schema::dialect::Dialect;
+use crate::schema::dynamic::doc::Doc;
+use crate::schema::dynamic::words::key_of;
+
+type Entries = Vec<(String, Doc)>;
+
+/// References that are followed one after the other, and choices inside choices.
+const DEEPEST: usize = 16;
+
+impl Adapter {
+    /// Makes the root an object of named properties.
+    pub(super) fn root(&mut self, root: &mut Doc) {
+        let whole = root.clone();
+        let Doc::Object(entries) = root else {
+            self.fault("root-not-object", "a tool's arguments are an object");
+            return;
+        };
+        if self.is(Dialect::JsonSchema) {
+            return;
+        }
+        self.inline(entries, &whole);
+        match get(entries, "type") {
+            Some(Doc::String(name)) if name == "object" => {}
+            Some(_) if !kinds(entries).contains(&"object") => {
+                self.fault(
+                    "root-not-object",
+                    "a tool's arguments are an object, and the root admits none",
+                );
+                return;
+            }
+            _ => {
+                self.change("root-not-object", "the root says that it is an object");
+                entries.retain(|(name, _)| name != "type");
+                entries.insert(0, ("type".to_owned(), Doc::String("object".to_owned())));
+            }
+        }
+        if self.is(Dialect::Mcp) {
+            return;
+        }
+        self.choices(entries, &whole);
+        if self.is(Dialect::Anthropic) {
+            let properties = get(entries, "properties").map_or(&[][..], Doc::entries);
+            let odd = properties.iter().find(|(name, _)| !key_of(name, true));
+            if let Some((name, _)) = odd {
+                let name = name.chars().take(64).collect::<String>();
+                self.fault(
+                    "property-key",
+                    format!(
+                        "the key `{name}` is refused: use 1 to 64 letters, digits, `_`, `.` and `-`"
+                    ),
+                );
+            }
+        }
+    }
+
+    /// Writes what a reference at the root refers to in its place.
+    fn inline(&mut self, entries: &mut Entries, whole: &Doc) {
+        for _ in 0..DEEPEST {
+            let Some(to) = get(entries, "$ref")
+                .and_then(Doc::as_str)
+                .map(str::to_owned)
+            else {
+                return;
+            };
+            let Some(Doc::Object(target)) = target(whole, &to) else {
+                self.fault("ref-target", "the root refers to what is not in the schema");
+                return;
+            };
+            self.change(
+                "ref-inline",
+                "the definition is written in the place of the root's `$ref`",
+            );
+            entries.retain(|(name, _)| name != "$ref");
+            for (name, value) in target {
+                if get(entries, name).is_none() {
+                    entries.push((name.clone(), value.clone()));
+                }
+            }
+        }
+        self.fault("ref-target", "the root refers to itself");
+    }
+
+    /// Takes choices out of the root: what any of the shapes has becomes a property.
+    fn choices(&mut self, entries: &mut Entries, whole: &Doc) {
+        let refused: &[&str] = if self.is(Dialect::Anthropic) {
+            &["allOf", "anyOf", "oneOf"]
+        } else {
+            &["allOf", "anyOf", "oneOf", "enum", "not"]
+        };
+        let found: Vec<&str> = refused
+            .iter()
+            .copied()
+            .filter(|key| get(entries, key).is_some())
+            .collect();
+        if found.is_empty() {
+            return;
+        }
+        let merged = shape(&Doc::Object(entries.clone()), whole, DEEPEST);
+        for key in &found {
+            self.take_out(entries, key, "root-union");
+        }
+        let Some(merged) = merged else {
+            return;
+        };
+        let own = get(entries, "properties").map_or(0, |own| own.entries().len());
+        if merged.properties.len() > own {
+            // It closes the object to what the shapes have.
+            entries.retain(|(name, _)| name != "additionalProperties");
+        }
+        let required: Vec<Doc> = merged.required.into_iter().map(Doc::String).collect();
+        entries.retain(|(name, _)| name != "properties" && name != "required");
+        entries.push(("properties".to_owned(), Doc::Object(merged.properties)));
+        if !required.is_empty() {
+            entries.push(("required".to_owned(), Doc::Array(required)));
+        }
+    }
+}
+
+/// What a reference within the schema refers to.
+fn target<'a>(whole: &'a Doc, to: &str) -> Option<&'a Doc> {
+    whole.at(to.strip_prefix('#')?)
+}
+
+/// The properties that an object may have, and those that it always has.
+#[derive(Clone, Debug, Default)]
+struct Shape {
+    properties: Entries,
+    required: Vec<String>,
+}
+
+/// The shape of a schema for an object, with what its choices add; `None` where it takes no object.
+fn shape(schema: &Doc, whole: &Doc, levels: usize) -> Option<Shape> {
+    if *schema == Doc::Boolean(false) {
+        return None;
+    }
+    let types = schema.types();
+    if !types.is_empty() && !types.contains(&"object") {
+        return None;
+    }
+    let named = schema.get("required").map_or(&[][..], Doc::items);
+    let mut merged = Shape {
+        properties: schema
+            .get("properties")
+            .map_or(&[][..], Doc::entries)
+            .to_vec(),
+        required: named
+            .iter()
+            .filter_map(Doc::as_str)
+            .map(str::to_owned)
+            .collect(),
+    };
+    let Some(levels) = levels.checked_sub(1) else {
+        return Some(merged);
+    };
+    let referred = schema.get("$ref").and_then(Doc::as_str);
+    let referred = referred.and_then(|to| target(whole, to));
+    let all = schema.get("allOf").map_or(&[][..], Doc::items);
+    for part in referred.into_iter().chain(all) {
+        let part = shape(part, whole, levels)?;
+        for (name, value) in part.properties {
+            both(&mut merged.properties, name, value, "allOf");
+        }
+        merged.required.extend(part.required);
+    }
+    for key in ["anyOf", "oneOf"] {
+        let Some(branches) = schema.get(key) else {
+            continue;
+        };
+        let shapes = branches
+            .items()
+            .iter()
+            .filter_map(|branch| shape(branch, whole, levels));
+        let shapes: Vec<Shape> = shapes.collect();
+        let mut choices = Entries::new();
+        for (name, value) in shapes.iter().flat_map(|shape| &shape.properties) {
+            both(&mut choices, name.clone(), value.clone(), "anyOf");
+        }
+        for (name, value) in choices {
+            both(&mut merged.properties, name, value, "allOf");
+        }
+        let mut always = shapes.first()?.required.clone();
+        always.retain(|name| shapes.iter().all(|shape| shape.required.contains(name)));
+        merged.required.extend(always);
+    }
+    let mut seen = Vec::new();
+    merged.required.retain(|name| {
+        let is_new = !seen.contains(name);
+        seen.push(name.clone());
+        is_new
+    });
+    Some(merged)
+}
+
+/// Adds a property; one of the name that is there and differs is joined with it.
+fn both(properties: &mut Entries, name: String, value: Doc, key: &str) {
+    let Some((_, held)) = properties.iter_mut().find(|(held, _)| *held == name) else {
+        properties.push((name, value));
+        return;
+    };
+    if *held == value || value == Doc::Boolean(true) || value == Doc::Object(Vec::new()) {
+        return;
+    }
+    if let Doc::Object(entries) = held
+        && let [(only, Doc::Array(branches))] = &mut entries[..]
+        && only == key
+    {
+        if !branches.contains(&value) {
+            branches.push(value);
+        }
+        return;
+    }
+    let before = std::mem::replace(held, Doc::Null);
+    *held = Doc::Object(vec![(key.to_owned(), Doc::Array(vec![before, value]))]);
+}

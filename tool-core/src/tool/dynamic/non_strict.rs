@@ -1,0 +1,75 @@
+//! Arguments of tools that are made at run time, strict ones and others.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::{DynamicDef, SchemaCheck};
+use crate::args::{self, Admitted, Inexact, Issue, Repair};
+use crate::schema::{Kind, Schema};
+
+/// An object of which nothing else is known.
+pub(super) const OPEN: &Schema = &Schema::new(Kind::Map(&Schema::new(Kind::Any)));
+
+impl DynamicDef {
+    /// Admits the arguments of a call, as [`args::admit`] does for a linked tool. Its handler reads doubles, so a fraction with more digits
+    /// than a double has is written as the nearest one before anything is checked: that is what is approved, and what runs.
+    pub(crate) fn admit<'t>(
+        &self,
+        text: &'t str,
+        repair: Repair,
+    ) -> Result<Admitted<'t>, Vec<Issue>> {
+        let Some(nearest) = args::nearest_doubles(text) else {
+            return self.held(text, repair);
+        };
+        let admitted = self.held(&nearest, repair)?;
+        Ok(Admitted {
+            text: Cow::Owned(admitted.text.into_owned()),
+            repairs: admitted.repairs,
+        })
+    }
+
+    fn held<'t>(&self, text: &'t str, repair: Repair) -> Result<Admitted<'t>, Vec<Issue>> {
+        match &self.check {
+            None => args::admit(self.input, text, repair),
+            Some(check) => self.checked(check, text, repair),
+        }
+    }
+
+    /// Arguments that fit the tool's own schema stay as they are. The tree, which was read from it, may find what was meant by others;
+    /// nothing is admitted that the tool's own schema does not admit.
+    fn checked<'t>(
+        &self,
+        check: &Arc<dyn SchemaCheck>,
+        text: &'t str,
+        repair: Repair,
+    ) -> Result<Admitted<'t>, Vec<Issue>> {
+        // An object whose keys are there once.
+        let written = args::admit(OPEN, text, repair)?;
+        let value = args::value(&written.text).map_err(inexact)?;
+        let issues = check.issues(&value);
+        if issues.is_empty() {
+            return Ok(written);
+        }
+        let read = self.parsed.and_then(|schema| {
+            let admitted = args::admit(schema.schema(), text, repair).ok()?;
+            let mut value = args::value(&admitted.text).ok()?;
+            schema.restore(&mut value);
+            check.issues(&value).is_empty().then(|| Admitted {
+                text: Cow::Owned(value.to_string()),
+                repairs: admitted.repairs,
+            })
+        });
+        read.ok_or(issues)
+    }
+}
+
+fn inexact(error: Inexact) -> Vec<Issue> {
+    vec![match error {
+        Inexact::Number(issue) => issue,
+        Inexact::Json(error) => Issue {
+            pointer: String::new(),
+            expected: "valid JSON".to_owned(),
+            found: error.to_string(),
+        },
+    }]
+}

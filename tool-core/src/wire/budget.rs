@@ -1,0 +1,63 @@
+//! What a provider takes of tools together.
+
+use super::offer::Listed;
+use super::{OfferError, Provider};
+use crate::schema::dialect::{Dialect, Dialects, Spec};
+use crate::schema::rules::{survey, toolset_faults};
+
+/// Whether a provider takes these tools in one request.
+pub(super) enum Fit {
+    /// As they are.
+    Whole,
+    /// If these are not strict as well, which their host allows.
+    Without(Vec<String>),
+    /// In no way.
+    Not(OfferError),
+}
+
+/// Judges the tools of a request. Those that are gone still stand in it.
+pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
+    let claude = provider.dialect() == Dialect::Anthropic;
+    let is_counted = |tool: &&Listed| !claude || (tool.strict && !tool.deferred);
+    let mut counted: Vec<&Listed> = listed.iter().filter(is_counted).collect();
+    let faults = |counted: &[&Listed]| {
+        let specs: Vec<Spec> = counted
+            .iter()
+            .map(|tool| Spec {
+                providers: Dialects::only(provider.dialect()),
+                ..tool.def.spec()
+            })
+            .collect();
+        toolset_faults(&specs.iter().collect::<Vec<_>>())
+    };
+    let mut found = faults(&counted);
+    let mut loosened = Vec::new();
+    while claude && !found.is_empty() {
+        let candidates = counted.iter().enumerate();
+        let weigh = |tool: &Listed| {
+            let survey = survey(tool.def.input());
+            survey.optionals + survey.unions
+        };
+        // Of equal ones the last, so that the choice stays the same when tools are added.
+        let next = candidates
+            .filter(|(_, tool)| tool.def.may_be_non_strict())
+            .max_by_key(|(_, tool)| weigh(tool))
+            .map(|(at, _)| at);
+        let Some(next) = next else {
+            break;
+        };
+        loosened.push(counted.remove(next).name().to_owned());
+        found = faults(&counted);
+    }
+    if !found.is_empty() {
+        return Fit::Not(OfferError::Budget {
+            provider,
+            faults: found,
+        });
+    }
+    if loosened.is_empty() {
+        Fit::Whole
+    } else {
+        Fit::Without(loosened)
+    }
+}
