@@ -8,13 +8,14 @@ use rmcp::model::{
 };
 use serde::Serialize;
 use tokio::sync::Mutex;
-use tool_core::{ErrorKind, ToolContext, ToolError, TraceContext};
+use tool_core::{ErrorKind, ToolContext, ToolError, TraceContext, hidden};
 
 use super::connect::Link;
-use super::content::{self, Told};
+use super::content::{self, Results, Told};
 use super::ears::Ears;
 use super::list;
-use super::lock::{McpDrift, McpLock};
+use super::lock::{McpDrift, McpLock, key};
+use super::text::shown;
 
 /// The connection of a snapshot, and what its server has changed since.
 pub(crate) struct Live {
@@ -22,7 +23,7 @@ pub(crate) struct Live {
     /// What the tools promised when they were read.
     pub(crate) snapshot: McpLock,
     pub(crate) list_timeout: Duration,
-    pub(crate) output_limit: usize,
+    pub(crate) results: Results,
     since: Mutex<Since>,
 }
 
@@ -40,7 +41,7 @@ impl Live {
         snapshot: McpLock,
         seen: u64,
         list_timeout: Duration,
-        output_limit: usize,
+        results: Results,
     ) -> Self {
         let since = Since {
             seen,
@@ -50,7 +51,7 @@ impl Live {
             link,
             snapshot,
             list_timeout,
-            output_limit,
+            results,
             since: Mutex::new(since),
         }
     }
@@ -101,8 +102,10 @@ impl Live {
                 .operator(error.to_string())
             })?;
         }
-        let changed = since.drift.changed.get(remote);
-        let is_gone = since.drift.removed.iter().any(|gone| gone == remote);
+        let name = key(remote);
+        let changed = since.drift.changed.get(&name);
+        let is_gone = since.drift.removed.contains(&name);
+        let remote = shown(remote);
         let operator = match changed {
             Some(facets) => format!(
                 "the MCP server gives `{remote}` another {}: reload its tools and accept them",
@@ -149,17 +152,32 @@ impl Live {
             tokio::select! {
                 // A step is told before the result that follows it.
                 biased;
-                Some(step) = step => cx.progress(&Step::from(step)),
+                Some(step) = step => cx.progress(&self.step(step)),
                 answer = &mut call => break answer,
             }
         };
         // What came before the answer and was not yet read.
         while let Some(step) = ear.as_mut().and_then(|ear| ear.steps.try_recv().ok()) {
-            cx.progress(&Step::from(step));
+            cx.progress(&self.step(step));
         }
-        content::told(answer.map_err(content::unanswered)?, self.output_limit)
+        content::told(answer.map_err(content::unanswered)?, self.results)
+    }
+
+    fn step(&self, step: ProgressNotificationParam) -> Step {
+        let message = step.message.map(|text| match self.results.exact {
+            true => text,
+            false => hidden::show(&text, MOST_MESSAGE).into_owned(),
+        });
+        Step {
+            progress: step.progress,
+            total: step.total,
+            message,
+        }
     }
 }
+
+/// The most of a message that is shown while a call runs.
+const MOST_MESSAGE: usize = 4 << 10;
 
 /// How far a call is.
 #[derive(Serialize)]
@@ -169,14 +187,4 @@ struct Step {
     total: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-}
-
-impl From<ProgressNotificationParam> for Step {
-    fn from(step: ProgressNotificationParam) -> Self {
-        Self {
-            progress: step.progress,
-            total: step.total,
-            message: step.message,
-        }
-    }
 }

@@ -1,22 +1,46 @@
 //! What came of a call, as a host has it: the payload, what the model reads, or the error.
 
+use std::borrow::Cow;
+
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ResourceContents, Role};
 use rmcp::service::ServiceError;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use tool_core::{ErrorKind, ModelOutput, Part, ToModelOutput, ToolError};
+use tool_core::{ErrorKind, ModelOutput, Part, ToModelOutput, ToolError, hidden};
 
 use super::connect::Unanswered;
+use super::text::{escaped, shown};
 
 /// The most of an error that a model reads, in bytes.
 const MOST_ERROR: usize = 8 << 10;
+
+/// How results are taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Results {
+    /// The most bytes that one may have.
+    pub(crate) limit: usize,
+    /// The model reads them as they are, with hidden characters.
+    pub(crate) exact: bool,
+}
+
+impl Results {
+    /// A text as the model reads it.
+    fn text(self, text: &str) -> Cow<'_, str> {
+        if self.exact {
+            Cow::Borrowed(text)
+        } else {
+            hidden::escape(text)
+        }
+    }
+}
 
 /// The output of a call.
 #[derive(Debug)]
 pub(crate) struct Told {
     payload: Value,
     model: Vec<Part>,
+    results: Results,
 }
 
 impl Serialize for Told {
@@ -30,8 +54,9 @@ impl ToModelOutput for Told {
         match &self.model[..] {
             // Nothing but the payload is there to be read.
             [] => match &self.payload {
-                Value::String(text) => ModelOutput::text(text.as_str()),
-                payload => ModelOutput::json(payload),
+                Value::String(text) => ModelOutput::text(self.results.text(text)),
+                payload if self.results.exact => ModelOutput::json(payload),
+                payload => ModelOutput::json(&escaped(payload)),
             },
             [Part::Text { text }] => ModelOutput::text(text.as_str()),
             parts => ModelOutput::parts(parts.iter().cloned()),
@@ -39,18 +64,18 @@ impl ToModelOutput for Told {
     }
 }
 
-/// The output, or the failure that the tool tells of. `limit` is the most bytes that all of it may have.
-pub(crate) fn told(result: CallToolResult, limit: usize) -> Result<Told, ToolError> {
-    let size = size(&result);
+/// The output, or the failure that the tool tells of.
+pub(crate) fn told(result: CallToolResult, results: Results) -> Result<Told, ToolError> {
+    let (size, limit) = (size(&result), results.limit);
     if size > limit {
         return Err(ToolError::new(format!(
             "the output has {size} bytes and at most {limit} are allowed, ask for less"
         )));
     }
     if result.is_error == Some(true) {
-        return Err(failure(&result));
+        return Err(failure(&result, results));
     }
-    let model = parts(&result.content);
+    let model = parts(&result.content, results);
     let payload = match result.structured_content {
         Some(structured) => structured,
         None => match &result.content[..] {
@@ -58,7 +83,11 @@ pub(crate) fn told(result: CallToolResult, limit: usize) -> Result<Told, ToolErr
             content => serde_json::to_value(content)?,
         },
     };
-    Ok(Told { payload, model })
+    Ok(Told {
+        payload,
+        model,
+        results,
+    })
 }
 
 /// How many bytes a result has, about.
@@ -80,11 +109,11 @@ fn size(result: &CallToolResult) -> usize {
 }
 
 /// What the tool says of its failure is meant for the model.
-fn failure(result: &CallToolResult) -> ToolError {
-    let mut text = ModelOutput::parts(parts(&result.content)).to_text();
+fn failure(result: &CallToolResult, results: Results) -> ToolError {
+    let mut text = ModelOutput::parts(parts(&result.content, results)).to_text();
     if text.trim().is_empty() {
         text = match &result.structured_content {
-            Some(structured) => structured.to_string(),
+            Some(structured) => results.text(&structured.to_string()).into_owned(),
             None => "the tool failed and does not say why".to_owned(),
         };
     }
@@ -96,11 +125,11 @@ fn failure(result: &CallToolResult) -> ToolError {
 }
 
 /// What a model reads of the content: what is only for its user is left out.
-fn parts(content: &[ContentBlock]) -> Vec<Part> {
+fn parts(content: &[ContentBlock], results: Results) -> Vec<Part> {
     let all: Vec<Part> = content
         .iter()
         .filter(|block| is_for_model(block))
-        .filter_map(part)
+        .filter_map(|block| part(block, results))
         .collect();
     if all.is_empty() && !content.is_empty() {
         return vec![Part::text(
@@ -125,18 +154,18 @@ fn is_for_model(block: &ContentBlock) -> bool {
     audience.is_none_or(|audience| audience.is_empty() || audience.contains(&Role::Assistant))
 }
 
-fn part(block: &ContentBlock) -> Option<Part> {
+fn part(block: &ContentBlock, results: Results) -> Option<Part> {
     Some(match block {
-        ContentBlock::Text(text) => Part::text(text.text.as_str()),
-        ContentBlock::Image(image) => Part::base64(image.mime_type.as_str(), image.data.as_str()),
-        ContentBlock::Audio(audio) => Part::base64(audio.mime_type.as_str(), audio.data.as_str()),
+        ContentBlock::Text(text) => Part::text(results.text(&text.text)),
+        ContentBlock::Image(image) => Part::base64(shown(&image.mime_type), image.data.as_str()),
+        ContentBlock::Audio(audio) => Part::base64(shown(&audio.mime_type), audio.data.as_str()),
         ContentBlock::Resource(embedded) => match &embedded.resource {
-            ResourceContents::TextResourceContents { text, .. } => Part::text(text.as_str()),
+            ResourceContents::TextResourceContents { text, .. } => Part::text(results.text(text)),
             ResourceContents::BlobResourceContents {
                 mime_type, blob, ..
             } => {
                 let media_type = mime_type.as_deref().unwrap_or("application/octet-stream");
-                Part::base64(media_type, blob.as_str())
+                Part::base64(shown(media_type), blob.as_str())
             }
             _ => return None,
         },
@@ -146,7 +175,8 @@ fn part(block: &ContentBlock) -> Option<Part> {
                 .description
                 .as_deref()
                 .map_or_else(String::new, |about| format!(": {about}"));
-            Part::text(format!("[resource `{}` at {}{about}]", link.name, link.uri))
+            let text = format!("[resource `{}` at {}{about}]", link.name, link.uri);
+            Part::text(results.text(&text))
         }
         _ => return None,
     })
@@ -189,7 +219,8 @@ fn service(error: ServiceError) -> ToolError {
 }
 
 fn protocol(error: &ErrorData) -> ToolError {
-    let said = format!("the MCP server says {}: {}", error.code.0, error.message);
+    let message = hidden::show(&error.message, MOST_ERROR);
+    let said = format!("the MCP server says {}: {message}", error.code.0);
     match error.code {
         ErrorCode::INVALID_PARAMS => ToolError::of(
             ErrorKind::InvalidArguments,
@@ -215,11 +246,66 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
+    fn most(limit: usize) -> Results {
+        Results {
+            limit,
+            exact: false,
+        }
+    }
+
+    // H7: what a model reads of a result is what people see of it; the payload is exact
+    #[test]
+    fn hidden_characters_of_results_are_shown() {
+        let hidden = "a\u{e0041}\u{200b}\u{1b}[31m👩‍⚕️";
+        let shown = r"a\u{e0041}\u{200b}\u{1b}[31m👩‍⚕️";
+        let link = json!({"type": "resource_link", "name": hidden, "uri": "x:\u{202e}y", "description": hidden});
+        let resource = json!({"type": "resource", "resource": {"uri": "x:y", "text": hidden}});
+        for content in [
+            json!([{"type": "text", "text": hidden}]),
+            json!([link]),
+            json!([resource]),
+        ] {
+            for is_error in [false, true] {
+                let value = json!({"content": content, "isError": is_error});
+                let text = |exact| match told(
+                    result(value.clone()),
+                    Results {
+                        exact,
+                        ..most(1000)
+                    },
+                ) {
+                    Ok(told) => told.to_model_output().to_text(),
+                    Err(error) => error.model_text().to_owned(),
+                };
+                assert!(text(false).contains(shown), "{}", text(false));
+                assert!(!hidden::is_found(&text(false)));
+                assert!(text(true).contains(hidden));
+            }
+        }
+        let structured = told(
+            result(json!({"content": [], "structuredContent": {"k": [hidden]}})),
+            most(1000),
+        )
+        .unwrap();
+        assert_eq!(
+            serde_json::to_value(&structured).unwrap(),
+            json!({"k": [hidden]})
+        );
+        let text = structured.to_model_output().to_text();
+        assert!(text.contains(&shown.replace('\\', "\\\\")), "{text}");
+        let error = protocol(&ErrorData::new(ErrorCode::INTERNAL_ERROR, hidden, None));
+        assert!(
+            error.operator_text().contains(shown),
+            "{}",
+            error.operator_text()
+        );
+    }
+
     #[test]
     fn structured_content_is_the_payload_and_content_is_read() {
         let told = told(
             result(json!({"content": [{"type": "text", "text": "2 rows"}], "structuredContent": {"rows": [1, 2]}})),
-            1000,
+            most(1000),
         )
         .unwrap();
         assert_eq!(serde_json::to_string(&told).unwrap(), r#"{"rows":[1,2]}"#);
@@ -232,7 +318,7 @@ mod tests {
             |who: &str| json!({"type": "text", "text": who, "annotations": {"audience": [who]}});
         let both = told(
             result(json!({"content": [audience("user"), audience("assistant")]})),
-            1000,
+            most(1000),
         )
         .unwrap();
         assert_eq!(both.to_model_output().to_text(), "assistant");
@@ -244,7 +330,7 @@ mod tests {
                 .len(),
             2
         );
-        let user = told(result(json!({"content": [audience("user")]})), 1000).unwrap();
+        let user = told(result(json!({"content": [audience("user")]})), most(1000)).unwrap();
         assert_eq!(
             user.to_model_output().to_text(),
             "[the output is for the user and not shown here]"
@@ -278,13 +364,13 @@ mod tests {
         let long = "ö".repeat(MOST_ERROR);
         let failed = told(
             result(json!({"content": [{"type": "text", "text": long}], "isError": true})),
-            usize::MAX,
+            most(usize::MAX),
         )
         .unwrap_err();
         assert!(failed.model_text().len() < MOST_ERROR + 16);
         let huge = told(
             result(json!({"content": [{"type": "text", "text": long}]})),
-            100,
+            most(100),
         )
         .unwrap_err();
         assert!(

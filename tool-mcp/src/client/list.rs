@@ -8,10 +8,13 @@ use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, Serve
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::Value;
 
-use super::lock::Contract;
+use super::lock::{Contract, key};
 
 /// The most tools that are read from one server.
 pub const MOST_TOOLS: usize = 10_000;
+
+/// The most bytes that one server's list may have.
+const MOST_BYTES: usize = 64 << 20;
 
 /// Why a server's tools could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -43,11 +46,12 @@ impl Listed {
         let mut contracts = BTreeMap::<String, Contract>::new();
         for tool in &self.tools {
             let contract = Contract::of(tool);
-            let contract = match contracts.get(&*tool.name) {
+            let name = key(&tool.name);
+            let contract = match contracts.get(&name) {
                 Some(other) => other.doubled(&contract),
                 None => contract,
             };
-            contracts.insert(tool.name.to_string(), contract);
+            contracts.insert(name, contract);
         }
         contracts
     }
@@ -61,6 +65,7 @@ pub(crate) async fn read(
     let mut listed = Listed::default();
     let mut cursors = HashSet::new();
     let mut cursor = None;
+    let mut bytes = 0;
     loop {
         let request = ListToolsRequest {
             params: Some(PaginatedRequestParams::default().with_cursor(cursor)),
@@ -70,6 +75,7 @@ pub(crate) async fn read(
         let handle = peer
             .send_request_with_option(ClientRequest::ListToolsRequest(request), options)
             .await?;
+        let counted = listed.tools.len();
         let next = match handle.await_response().await? {
             ServerResult::ListToolsResult(page) => {
                 listed.tools.extend(page.tools);
@@ -86,6 +92,13 @@ pub(crate) async fn read(
         if listed.tools.len() + listed.broken.len() > MOST_TOOLS {
             return Err(McpToolsError::Endless(format!(
                 "it has more than {MOST_TOOLS}"
+            )));
+        }
+        let new = listed.tools.get(counted..).unwrap_or_default();
+        bytes += serde_json::to_vec(new).map_or(MOST_BYTES, |text| text.len());
+        if bytes > MOST_BYTES {
+            return Err(McpToolsError::Endless(format!(
+                "it has more than {MOST_BYTES} bytes"
             )));
         }
         let Some(next) = next else {

@@ -7,18 +7,20 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use rmcp::model::Tool;
 use serde_json::Value;
-use tool_core::schema::dynamic::{self, Fault};
+use tool_core::schema::dynamic;
 use tool_core::{Dialect, Dialects};
 
 use super::call::Live;
 use super::connect::{Connected, Link};
+use super::content::Results;
 use super::ears::Ears;
-use super::list::{self, Listed};
-use super::lock::{McpDrift, McpLock};
+use super::entry::Entry;
+use super::list;
+use super::lock::{McpDrift, McpLock, key};
 use super::names::{self, Named};
 use super::report::{McpReport, Refusal, ToolReport};
+use super::text::{shown, shown_fault};
 use super::{McpTools, McpToolsError};
 
 /// How long a call may take where the host says nothing: as long as the protocol's own TypeScript client waits.
@@ -67,6 +69,10 @@ pub(crate) struct Options {
     hold_outputs: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) output_limit: usize,
+    non_strict: bool,
+    non_strict_tools: BTreeSet<String>,
+    remove_hidden_text: bool,
+    pub(crate) exact_results: bool,
 }
 
 impl Default for Options {
@@ -79,7 +85,18 @@ impl Default for Options {
             hold_outputs: false,
             timeout: Some(DEFAULT_TIMEOUT),
             output_limit: DEFAULT_OUTPUT_LIMIT,
+            non_strict: false,
+            non_strict_tools: BTreeSet::new(),
+            remove_hidden_text: false,
+            exact_results: false,
         }
+    }
+}
+
+impl Options {
+    /// Whether the host offers the tool as not strict where it has to.
+    pub(crate) fn is_non_strict(&self, remote: &str) -> bool {
+        self.non_strict || self.non_strict_tools.contains(remote)
     }
 }
 
@@ -111,6 +128,56 @@ impl LoadTools {
     /// The host knows that this tool only reads, whatever the server says; by the server's name for it.
     pub fn read_only(mut self, remote: impl Into<String>) -> Self {
         self.options.read_only.insert(remote.into());
+        self
+    }
+
+    /// Offers tools whose schema a provider's strict mode does not take to that provider as not strict, instead of leaving them out.
+    ///
+    /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. It is changed only where the provider would
+    /// refuse the request even so, such as `anyOf` at the root, and [`McpTools::report`] names each change. A model is not held to the
+    /// schema, so arguments are checked against it here, before the gate is asked and before anything is sent. A schema that cannot be
+    /// checked (it refers to another file or address, is too deep, or too large) keeps the tool out. Tools that a provider takes as strict
+    /// are offered as strict, as before.
+    ///
+    /// The report and the audit row of each call name the providers to which the tool is not strict.
+    ///
+    /// ```
+    /// # use tool_mcp::client::{McpClient, McpToolsError, mcp_tools};
+    /// # async fn read(client: &McpClient) -> Result<(), McpToolsError> {
+    /// let tools = mcp_tools(client).namespace("mongo").allow_non_strict().await?;
+    /// for tool in tools.report().offered().filter(|tool| !tool.non_strict.is_empty()) {
+    ///     print!("{tool}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn allow_non_strict(mut self) -> Self {
+        self.options.non_strict = true;
+        self
+    }
+
+    /// The same for one tool, by the server's name for it.
+    pub fn allow_non_strict_tool(mut self, remote: impl Into<String>) -> Self {
+        self.options.non_strict_tools.insert(remote.into());
+        self
+    }
+
+    /// Takes tools with hidden text and with texts that are too long: characters that are [not shown](tool_core::hidden) are removed from
+    /// titles, descriptions, defaults and examples, and what is longer than [`MOST_TEXT`](super::MOST_TEXT) is cut. Otherwise
+    /// such tools are refused. [`McpTools::report`] tells what was removed, and the lock shows it as `\u{…}`.
+    ///
+    /// Names of tools and parameters, and values that a model has to repeat, are not changed: a tool that has hidden characters there is
+    /// refused in any case.
+    pub fn remove_hidden_text(mut self) -> Self {
+        self.options.remove_hidden_text = true;
+        self
+    }
+
+    /// Gives the model results as the server wrote them. Otherwise it reads hidden characters of results, errors and progress as `\u{…}`, so
+    /// that people who look at the conversation see what the model sees. For servers that give files which a model edits by their exact
+    /// text. The payload, which the host gets, is exact in any case.
+    pub fn exact_results(mut self) -> Self {
+        self.options.exact_results = true;
         self
     }
 
@@ -160,12 +227,18 @@ impl LoadTools {
             tools: listed.contracts(),
         };
         let lock = lock.unwrap_or_else(|| snapshot.clone());
-        let output_limit = options.output_limit;
+        let entries = listed.tools.iter();
+        let entries = entries.map(|tool| Entry::new(tool, options.remove_hidden_text));
+        let results = Results {
+            limit: options.output_limit,
+            exact: options.exact_results,
+        };
         let mut tools = McpTools {
-            live: Arc::new(Live::new(link, snapshot, seen, list_timeout, output_limit)),
+            live: Arc::new(Live::new(link, snapshot, seen, list_timeout, results)),
+            entries: entries.collect(),
+            broken: listed.broken,
             options,
-            listed,
-            server: server.unwrap_or_else(|| "unnamed".to_owned()),
+            server: server.map_or_else(|| "unnamed".to_owned(), |name| shown(&name)),
             lock,
             drift: McpDrift::default(),
             report: McpReport::default(),
@@ -175,7 +248,7 @@ impl LoadTools {
             let (server, why) = (&tools.server, &refused.refusals);
             tracing::warn!(
                 server,
-                tool = refused.remote,
+                tool = shown(&refused.remote),
                 ?why,
                 "a tool of an MCP server is refused"
             );
@@ -194,32 +267,37 @@ impl IntoFuture for LoadTools {
 }
 
 /// Judges each tool; the report begins with the tools in their order, and ends with what is none.
-pub(crate) fn judge(listed: &Listed, options: &Options, drift: &McpDrift) -> McpReport {
+pub(crate) fn judge(
+    entries: &[Entry],
+    broken: &[(String, String)],
+    options: &Options,
+    drift: &McpDrift,
+) -> McpReport {
     let space = options.namespace.as_deref();
-    let named = |tool: &Tool| {
+    let named = |entry: &Entry| {
         if options.map_names {
-            names::mapped(space, &tool.name)
+            names::mapped(space, &entry.tool.name)
         } else {
-            names::plain(space, &tool.name)
+            names::plain(space, &entry.tool.name)
         }
     };
-    let named: Vec<Option<Named>> = listed.tools.iter().map(named).collect();
+    let named: Vec<Option<Named>> = entries.iter().map(named).collect();
     let mut wires = BTreeMap::<&str, Vec<usize>>::new();
     for (at, named) in named.iter().enumerate() {
         if let Some(named) = named {
             wires.entry(&named.wire).or_default().push(at);
         }
     }
-    let tools = listed.tools.iter().zip(&named).enumerate();
+    let tools = entries.iter().zip(&named).enumerate();
     let mut report: Vec<ToolReport> = tools
-        .map(|(at, (tool, named))| {
-            let mut report = one(tool, options, drift);
+        .map(|(at, (entry, named))| {
+            let mut report = one(entry, options, drift);
             match named {
                 None => report.refusals.insert(0, Refusal::Name),
                 Some(named) => {
                     let others = wires.get(&*named.wire).into_iter().flatten();
                     for other in others.filter(|other| **other != at) {
-                        let other = listed.tools[*other].name.to_string();
+                        let other = entries[*other].tool.name.to_string();
                         report.refusals.push(Refusal::Collision(other));
                     }
                     report.name = Some(named.name.clone());
@@ -228,9 +306,9 @@ pub(crate) fn judge(listed: &Listed, options: &Options, drift: &McpDrift) -> Mcp
             report
         })
         .collect();
-    let broken = listed.broken.iter().map(|(name, why)| {
+    let broken = broken.iter().map(|(name, why)| {
         let mut report = empty(name);
-        report.refusals.push(Refusal::Broken(why.clone()));
+        report.refusals.push(Refusal::Broken(shown(why)));
         report
     });
     report.extend(broken);
@@ -246,16 +324,22 @@ fn empty(remote: &str) -> ToolReport {
         left_out: Vec::new(),
         notes: Vec::new(),
         unheld: Vec::new(),
+        non_strict: Vec::new(),
+        changes: Vec::new(),
+        cleaned: Vec::new(),
     }
 }
 
 /// Judges a tool by all but its name.
-fn one(tool: &Tool, options: &Options, drift: &McpDrift) -> ToolReport {
+fn one(entry: &Entry, options: &Options, drift: &McpDrift) -> ToolReport {
+    let tool = &entry.tool;
     let mut report = empty(&tool.name);
-    if let Some(facets) = drift.changed.get(&*tool.name) {
+    report.cleaned.clone_from(&entry.cleaned);
+    let name = key(&tool.name);
+    if let Some(facets) = drift.changed.get(&name) {
         report.refusals.push(Refusal::Changed(facets.clone()));
     }
-    if drift.added.iter().any(|added| *added == tool.name) {
+    if drift.added.contains(&name) {
         report.refusals.push(Refusal::New);
     }
     if tool
@@ -265,35 +349,84 @@ fn one(tool: &Tool, options: &Options, drift: &McpDrift) -> ToolReport {
     {
         report.refusals.push(Refusal::Description);
     }
-    match dynamic::read(&Value::Object((*tool.input_schema).clone())) {
-        Err(faults) => report.refusals.push(Refusal::Schema(faults)),
-        Ok(schema) => {
-            for dialect in Dialect::ALL {
-                let faults = schema.faults(dialect);
-                if faults.is_empty() {
-                    report.providers = report.providers.with(dialect);
-                } else {
-                    report.left_out.push((dialect, faults));
-                }
-            }
-            if report.providers.is_empty() {
-                report.refusals.push(Refusal::NoProvider);
-            }
-            report.notes = schema.notes().to_vec();
-        }
+    if !entry.found.hidden.is_empty() {
+        report
+            .refusals
+            .push(Refusal::HiddenText(entry.found.hidden.clone()));
     }
-    if let Some(faults) = unheld(tool) {
+    if !entry.found.long.is_empty() {
+        // Nothing else is read of it: that takes time by its length.
+        report
+            .refusals
+            .push(Refusal::TooLong(entry.found.long.clone()));
+        return report;
+    }
+    input(entry, options, &mut report);
+    if let Some(Err(fault)) = entry.output() {
         if options.hold_outputs {
-            report.refusals.push(Refusal::Output(faults));
+            report.refusals.push(Refusal::Output(vec![fault.clone()]));
         } else {
-            report.unheld = faults;
+            report.unheld.push(fault.clone());
         }
     }
     report
 }
 
-/// Why outputs cannot be held to the schema that the server states for them.
-fn unheld(tool: &Tool) -> Option<Vec<Fault>> {
-    let schema = tool.output_schema.as_deref()?;
-    dynamic::read_output(&Value::Object(schema.clone())).err()
+/// Judges what arguments a tool takes.
+fn input(entry: &Entry, options: &Options, report: &mut ToolReport) {
+    let schema = Value::Object((*entry.tool.input_schema).clone());
+    let read = dynamic::read(&schema);
+    let allowed = options.is_non_strict(&entry.tool.name);
+    if let Ok(schema) = &read {
+        report.notes = schema.notes().iter().cloned().map(shown_fault).collect();
+    }
+    for dialect in Dialect::ALL {
+        let strict = match &read {
+            Ok(schema) => schema.faults(dialect),
+            Err(faults) => faults.clone(),
+        };
+        let mut strict: Vec<_> = strict.into_iter().map(shown_fault).collect();
+        if strict.is_empty() {
+            report.providers = report.providers.with(dialect);
+            continue;
+        }
+        if !allowed {
+            report.left_out.push((dialect, strict));
+            continue;
+        }
+        if let Err(fault) = entry.input() {
+            strict.push(fault.clone());
+            report.left_out.push((dialect, strict));
+            continue;
+        }
+        match dynamic::non_strict(&schema, dialect) {
+            Ok(sent) => {
+                report.providers = report.providers.with(dialect);
+                report.non_strict.push((dialect, strict));
+                if !sent.changes.is_empty() {
+                    let changes = sent.changes.into_iter().map(shown_fault);
+                    report.changes.push((dialect, changes.collect()));
+                }
+            }
+            Err(faults) => {
+                let faults = faults.into_iter().map(shown_fault);
+                report.left_out.push((dialect, faults.collect()));
+            }
+        }
+    }
+    if !report.providers.is_empty() {
+        return;
+    }
+    match (read, allowed.then(|| entry.input())) {
+        (_, Some(Err(fault))) => {
+            report.left_out.clear();
+            report.refusals.push(Refusal::Schema(vec![fault.clone()]));
+        }
+        (Err(faults), None) => {
+            report.left_out.clear();
+            let faults = faults.into_iter().map(shown_fault);
+            report.refusals.push(Refusal::Schema(faults.collect()));
+        }
+        _ => report.refusals.push(Refusal::NoProvider),
+    }
 }

@@ -1,5 +1,6 @@
 //! What a server's tools promised when somebody accepted them, and what has become of that.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -7,10 +8,14 @@ use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use tool_core::hidden;
 
+use super::text::MOST_TEXT;
 use crate::hex::hex;
 
 /// The contracts of a server's tools that a host has accepted, by the server's names.
+///
+/// Hidden characters stand in it as `\u{…}`, and a text that is too long is cut: then a fingerprint of the whole stands beside it.
 ///
 /// It is kept between runs, as a file or a row, and given to [`LoadTools::lock`](super::LoadTools::lock). What a model reads stands in
 /// it as text, so that whoever reviews a change sees it; schemas and annotations stand as SHA-256.
@@ -37,7 +42,7 @@ impl McpLock {
 
     /// The contract of a tool.
     pub fn get(&self, name: &str) -> Option<&Contract> {
-        self.tools.get(name)
+        self.tools.get(&key(name))
     }
 
     /// How the tools of a server differ from those that were accepted.
@@ -76,15 +81,57 @@ pub struct Contract {
     /// The fingerprint of its annotations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<String>,
+    /// The fingerprint of name, title and description as the server wrote them, where they are shown otherwise here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
 }
+
+/// A tool's name as a lock has it: as people can read it. Another name than the server's only where that has hidden characters, or is longer
+/// than any provider takes.
+pub(crate) fn key(name: &str) -> String {
+    match hidden::show(name, MOST_KEY) {
+        Cow::Borrowed(name) => name.to_owned(),
+        // Two names that begin with the same bytes stay two.
+        Cow::Owned(shown) if shown.ends_with(" […]") => {
+            format!("{shown} {}", fingerprint(&Value::from(name)))
+        }
+        Cow::Owned(shown) => shown,
+    }
+}
+
+/// The longest name that is kept whole.
+const MOST_KEY: usize = 256;
 
 impl Contract {
     pub(crate) fn of(tool: &Tool) -> Self {
         let annotations = tool.annotations.as_ref();
         let annotations = annotations.and_then(|hints| serde_json::to_value(hints).ok());
+        let title = tool
+            .title
+            .as_deref()
+            .map(|title| hidden::show(title, MOST_TEXT));
+        let description = tool.description.as_deref();
+        let description = description.map(|text| hidden::show(text, MOST_TEXT));
+        let texts = [
+            (
+                Some(&*tool.name),
+                Some(key(&tool.name)).as_deref() == Some(&*tool.name),
+            ),
+            (
+                tool.title.as_deref(),
+                title.as_deref() == tool.title.as_deref(),
+            ),
+            (
+                tool.description.as_deref(),
+                description.as_deref() == tool.description.as_deref(),
+            ),
+        ];
+        let is_plain = texts.iter().all(|(_, same)| *same);
+        let written = texts.map(|(text, _)| text);
         Self {
-            title: tool.title.clone(),
-            description: tool.description.as_deref().map(str::to_owned),
+            written: (!is_plain).then(|| fingerprint(&serde_json::json!(written))),
+            title: title.map(Cow::into_owned),
+            description: description.map(Cow::into_owned),
             input: fingerprint(&Value::Object((*tool.input_schema).clone())),
             output: tool
                 .output_schema
@@ -103,6 +150,7 @@ impl Contract {
             input: fingerprint(&both),
             output: None,
             annotations: None,
+            written: None,
         }
     }
 
@@ -115,7 +163,10 @@ impl Contract {
     fn differs(&self, other: &Self) -> Vec<Facet> {
         [
             (Facet::Title, self.title != other.title),
-            (Facet::Description, self.description != other.description),
+            (
+                Facet::Description,
+                self.description != other.description || self.written != other.written,
+            ),
             (Facet::InputSchema, self.input != other.input),
             (Facet::OutputSchema, self.output != other.output),
             (Facet::Annotations, self.annotations != other.annotations),

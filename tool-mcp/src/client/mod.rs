@@ -53,33 +53,47 @@
 //!   the next load, it keeps out every tool whose description, schemas or annotations differ, and every new one, until
 //!   [`McpTools::accept`]. While a snapshot lives, a server that tells of a changed list is read again before the next call, and a
 //!   tool that changed is refused.
+//! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`] bytes, is refused, unless the
+//!   host has them [removed](LoadTools::remove_hidden_text). Whatever is shown to people (report, lock, log, operator's errors) shows such
+//!   characters as `\u{…}`, and so do results to the model ([`LoadTools::exact_results`]). The server's instructions are shown to
+//!   nobody; a host that gives them to a model reads them from [`McpClient::peer`], and has [`tool_core::hidden`] to look at them.
 //! * **Results.** They have a [bound](LoadTools::output_limit), a [time](LoadTools::timeout) and the form that the output schema
 //!   promises. Errors of the protocol reach the operator; the model reads what the tool itself says of its failure.
 //!
+//! # Tools that no strict mode takes
+//!
+//! Many servers have tools with maps, values of any type or choices without a tag. A strict mode takes none of them, so by default such a
+//! tool is left out where a provider has one. [`LoadTools::allow_non_strict`] offers it there as not strict, with the server's own
+//! schema. Formats (`"format": "uri"`) are not checked here; whether a text is one is the server's decision.
+//!
 //! # What the protocol's types cost
 //!
-//! rmcp keeps arguments and results as [`serde_json::Value`]. So the keys of schemas and results are sorted; a `number` is passed as a
-//! double, and whole numbers of a result beyond 64 bits are rounded to one. An `integer` argument beyond 64 bits is not rounded but
-//! refused before the call.
+//! rmcp keeps arguments and results as [`serde_json::Value`]. So the keys of schemas and results are sorted; a `number` is passed as the
+//! nearest double, in both directions, and whole numbers of a result beyond 64 bits are rounded to one. An `integer` argument beyond 64 bits
+//! is not rounded but refused before the call.
 //!
 //! A server of the older era may only give objects. Where a tool gives something else, most wrap it as `{"result": …}` and say so in
 //! the output schema; the payload is what the server gave.
 
 mod call;
+mod check;
 mod connect;
 mod content;
 mod ears;
+mod entry;
 mod list;
 mod load;
 mod lock;
 mod names;
 mod report;
+mod text;
 
 pub use connect::{Connected, McpClient};
 pub use list::{MOST_TOOLS, McpToolsError};
 pub use load::{DEFAULT_OUTPUT_LIMIT, DEFAULT_TIMEOUT, LoadTools, mcp_tools};
 pub use lock::{Contract, Facet, McpDrift, McpLock};
 pub use report::{McpReport, Refusal, ToolReport};
+pub use text::MOST_TEXT;
 
 use std::sync::Arc;
 
@@ -87,6 +101,7 @@ use rmcp::model::{JsonObject, Tool};
 use tool_core::{DynamicTool, Effect, RegistryBuilder, ToolContext};
 
 use call::Live;
+use entry::Entry;
 use load::Options;
 
 /// A server's tools as they were when they were read.
@@ -96,7 +111,9 @@ use load::Options;
 pub struct McpTools {
     live: Arc<Live>,
     options: Options,
-    listed: list::Listed,
+    entries: Vec<Entry>,
+    /// Entries of the list that are no tools, and why.
+    broken: Vec<(String, String)>,
     server: String,
     lock: McpLock,
     drift: McpDrift,
@@ -134,10 +151,10 @@ impl McpTools {
     /// # }
     /// ```
     pub fn tools(&self) -> impl Iterator<Item = DynamicTool> {
-        let entries = self.listed.tools.iter().zip(&self.report.0);
-        entries.filter_map(|(tool, report)| {
+        let entries = self.entries.iter().zip(&self.report.0);
+        entries.filter_map(|(entry, report)| {
             let name = report.name.as_deref().filter(|_| report.is_offered())?;
-            Some(self.made(tool, name, report))
+            Some(self.made(entry, name))
         })
     }
 
@@ -159,13 +176,14 @@ impl McpTools {
     /// Accepts what the server now says of a tool, or that it is gone, by the server's name for it. Tells whether there was something to
     /// accept. Registries that were built before are not touched.
     pub fn accept(&mut self, remote: &str) -> bool {
-        let now = self.live.snapshot.tools.get(remote);
-        if self.lock.tools.get(remote) == now {
+        let name = lock::key(remote);
+        let now = self.live.snapshot.tools.get(&name);
+        if self.lock.tools.get(&name) == now {
             return false;
         }
         match now {
-            Some(contract) => self.lock.tools.insert(remote.to_owned(), contract.clone()),
-            None => self.lock.tools.remove(remote),
+            Some(contract) => self.lock.tools.insert(name, contract.clone()),
+            None => self.lock.tools.remove(&name),
         };
         self.judge();
         true
@@ -201,10 +219,11 @@ impl McpTools {
     /// Makes the report anew.
     fn judge(&mut self) {
         self.drift = self.lock.drift(&self.live.snapshot.tools);
-        self.report = load::judge(&self.listed, &self.options, &self.drift);
+        self.report = load::judge(&self.entries, &self.broken, &self.options, &self.drift);
     }
 
-    fn made(&self, tool: &Tool, name: &str, report: &ToolReport) -> DynamicTool {
+    fn made(&self, entry: &Entry, name: &str) -> DynamicTool {
+        let tool = &entry.tool;
         let remote: Arc<str> = Arc::from(&*tool.name);
         let schema = serde_json::Value::Object((*tool.input_schema).clone());
         let (live, callee) = (Arc::clone(&self.live), Arc::clone(&remote));
@@ -219,7 +238,11 @@ impl McpTools {
         );
         let mut made = made
             .where_accepted()
-            .origin(format!("`{remote}` of the MCP server `{}`", self.server))
+            .origin(format!(
+                "`{}` of the MCP server `{}`",
+                text::shown(&remote),
+                self.server
+            ))
             .output_limit(self.options.output_limit);
         if let Some(timeout) = self.options.timeout {
             made = made.timeout(timeout);
@@ -229,12 +252,15 @@ impl McpTools {
         if let Some(title) = title {
             made = made.title(title);
         }
-        if let Some(schema) = tool
-            .output_schema
-            .as_deref()
-            .filter(|_| report.unheld.is_empty())
+        if let (Some(schema), Some(Ok(check))) = (&tool.output_schema, entry.output()) {
+            let schema = serde_json::Value::Object((**schema).clone());
+            made = made.output_check(&schema, Arc::clone(check));
+        }
+        // Also where every provider takes it as strict: a request may have too many of those.
+        if self.options.is_non_strict(&tool.name)
+            && let Ok(check) = entry.input()
         {
-            made = made.output_schema(&serde_json::Value::Object(schema.clone()));
+            made = made.non_strict(Arc::clone(check));
         }
         self.effects(made, tool)
     }

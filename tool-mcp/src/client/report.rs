@@ -6,6 +6,7 @@ use tool_core::schema::dynamic::Fault;
 use tool_core::{Dialect, Dialects};
 
 use super::lock::{Facet, list};
+use super::text::shown;
 
 /// What was made of each tool of a server.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +59,13 @@ pub struct ToolReport {
     pub notes: Vec<Fault>,
     /// Why outputs are not held to the schema that the server states for them; empty where they are, or where it states none.
     pub unheld: Vec<Fault>,
+    /// Providers to which it is offered as not strict, because the host [allows](super::LoadTools::allow_non_strict) it, and why their
+    /// strict mode does not take it.
+    pub non_strict: Vec<(Dialect, Vec<Fault>)>,
+    /// What had to be changed in its own schema for a provider that takes it as not strict; nothing where it is sent as it is.
+    pub changes: Vec<(Dialect, Vec<Fault>)>,
+    /// What was taken out of its texts, because the host [wants](super::LoadTools::remove_hidden_text) that.
+    pub cleaned: Vec<Fault>,
 }
 
 impl ToolReport {
@@ -69,12 +77,19 @@ impl ToolReport {
 
 impl fmt::Display for ToolReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.name.as_deref().unwrap_or(&self.remote);
+        let remote = shown(&self.remote);
+        let name = self.name.as_deref().unwrap_or(&remote);
         if self.refusals.is_empty() {
             let offered = Dialect::ALL
                 .into_iter()
                 .filter(|dialect| self.providers.contains(*dialect));
-            let offered: Vec<_> = offered.map(Dialect::name).collect();
+            let offered: Vec<_> = offered
+                .map(|dialect| {
+                    let is_strict = self.non_strict.iter().all(|(loose, _)| *loose != dialect);
+                    let word = if is_strict { "" } else { " (not strict)" };
+                    format!("{}{word}", dialect.name())
+                })
+                .collect();
             writeln!(f, "`{name}`: offered to {}", offered.join(", "))?;
         } else {
             writeln!(f, "`{name}`: refused")?;
@@ -82,10 +97,19 @@ impl fmt::Display for ToolReport {
         for refusal in &self.refusals {
             writeln!(f, "  {refusal}")?;
         }
-        for (dialect, faults) in &self.left_out {
-            for fault in faults {
-                writeln!(f, "  not for {}: {fault}", dialect.name())?;
+        for (dialect, fault) in each(&self.left_out) {
+            writeln!(f, "  not for {}: {fault}", dialect.name())?;
+        }
+        for (what, faults) in [
+            ("not strict for", &self.non_strict),
+            ("changed for", &self.changes),
+        ] {
+            for (dialect, fault) in each(faults) {
+                writeln!(f, "  {what} {}: {fault}", dialect.name())?;
             }
+        }
+        for fault in &self.cleaned {
+            writeln!(f, "  taken out: {fault}")?;
         }
         for note in &self.notes {
             writeln!(f, "  only said: {note}")?;
@@ -95,6 +119,12 @@ impl fmt::Display for ToolReport {
         }
         Ok(())
     }
+}
+
+fn each(faults: &[(Dialect, Vec<Fault>)]) -> impl Iterator<Item = (Dialect, &Fault)> {
+    faults
+        .iter()
+        .flat_map(|(dialect, faults)| faults.iter().map(|fault| (*dialect, fault)))
 }
 
 /// Why a tool is offered to nobody.
@@ -113,6 +143,10 @@ pub enum Refusal {
     Schema(Vec<Fault>),
     /// Its schema suits no provider.
     NoProvider,
+    /// A text of it has characters that are [not shown](tool_core::hidden).
+    HiddenText(Vec<Fault>),
+    /// A text of it, or a schema, is too long.
+    TooLong(Vec<Fault>),
     /// Its outputs cannot be held to their schema, and the host wants them held.
     Output(Vec<Fault>),
     /// It is no longer what was accepted.
@@ -133,11 +167,19 @@ impl fmt::Display for Refusal {
                 "no provider takes its name: use 1 to 64 letters, digits, `_` and `-`, namespace included, or `map_names`",
             ),
             Self::Collision(other) => {
-                write!(f, "the server's tool `{other}` has the same name here")
+                write!(f, "the server's tool `{}` has the same name here", shown(other))
             }
             Self::Description => f.write_str("the server does not say what it does"),
             Self::Schema(found) => faults(f, "its schema cannot be read", found),
             Self::NoProvider => f.write_str("its schema suits no provider"),
+            Self::HiddenText(found) => {
+                faults(f, "its texts hide something", found)?;
+                f.write_str(": look at it, and use `remove_hidden_text` or leave it out")
+            }
+            Self::TooLong(found) => {
+                faults(f, "it is too long", found)?;
+                f.write_str(": use `remove_hidden_text`, which cuts descriptions, or leave it out")
+            }
             Self::Output(found) => faults(f, "outputs cannot be held to their schema", found),
             Self::Changed(facets) => write!(
                 f,

@@ -7,6 +7,9 @@
 )]
 
 mod changes;
+mod hidden;
 mod hostile;
+mod non_strict;
+mod numbers;
 mod own;
 mod support;

@@ -70,6 +70,26 @@ impl Hostile {
     }
 }
 
+/// A server whose tools and answers are given to it.
+pub(crate) struct Listed {
+    pub(crate) client: McpClient,
+    _folder: TempDir,
+}
+
+impl Listed {
+    pub(crate) async fn start(served: &Value) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("served.json");
+        std::fs::write(&file, served.to_string()).unwrap();
+        let mut command = Command::new("python3");
+        command.arg(script("listed.py")).arg(file);
+        Self {
+            client: start(command).await,
+            _folder: folder,
+        }
+    }
+}
+
 /// The tools for a turn whose policy lets everything run that is offered.
 pub(crate) fn open(tools: &McpTools) -> Toolset {
     let registry = tools.add_to(Registry::builder()).build().unwrap();

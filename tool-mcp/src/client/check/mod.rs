@@ -1,0 +1,177 @@
+//! Values held to a server's own JSON Schema.
+//!
+//! A schema and the values are both strangers' work, so three things are bounded: what a schema may refer to (itself only), how deep and
+//! long it is, and how many steps a value takes ([`graph`]).
+
+mod graph;
+mod words;
+
+use std::fmt;
+
+use jsonschema::{PatternOptions, Retrieve, Uri, Validator};
+use serde_json::Value;
+use tool_core::schema::dynamic::{Fault, Targets};
+use tool_core::{Issue, SchemaCheck};
+
+use graph::Graph;
+
+/// The longest schema that is compiled, in bytes of its JSON.
+pub(crate) const MOST_BYTES: usize = 256 << 10;
+
+/// How deep schemas may be inside each other.
+const DEEPEST: usize = 64;
+
+/// The most issues that are told of one value.
+const MOST_ISSUES: usize = 32;
+
+/// The most steps that one value may take.
+const MOST_STEPS: u64 = 4_000_000;
+
+/// The stack of a thread that goes down a schema: pages that are not used are not taken.
+const STACK: usize = 64 << 20;
+
+/// How many schemas deep a value is checked on the stack of whoever asks.
+const SHALLOW: usize = 200;
+
+/// How much memory the automaton of a pattern may take.
+const PATTERN_BYTES: usize = 1 << 20;
+
+/// A compiled schema.
+pub(crate) struct Checked {
+    validator: Validator,
+    graph: Graph,
+}
+
+impl fmt::Debug for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checked").finish_non_exhaustive()
+    }
+}
+
+/// Nothing is read from anywhere.
+struct Nothing;
+
+impl Retrieve for Nothing {
+    fn retrieve(
+        &self,
+        uri: &Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err(format!("`{uri}` is not in the schema, and nothing is fetched").into())
+    }
+}
+
+fn refused(rule: &'static str, pointer: String, text: impl Into<String>) -> Fault {
+    Fault {
+        rule,
+        pointer,
+        text: text.into(),
+        targets: Targets::ALL,
+    }
+}
+
+impl Checked {
+    /// Compiles a schema, or says why values cannot be held to it.
+    pub(crate) fn compile(schema: &Value) -> Result<Self, Fault> {
+        let bytes = schema.to_string().len();
+        if bytes > MOST_BYTES {
+            return Err(refused(
+                "limit-size",
+                String::new(),
+                format!("the schema has {bytes} bytes and at most {MOST_BYTES} are compiled"),
+            ));
+        }
+        let graph = Graph::of(schema)?;
+        let options = jsonschema::options()
+            .with_retriever(Nothing)
+            // The server knows which formats it means; an independent opinion would refuse what it takes.
+            .should_validate_formats(false)
+            .with_pattern_options(
+                PatternOptions::regex()
+                    .size_limit(PATTERN_BYTES)
+                    .dfa_size_limit(PATTERN_BYTES),
+            );
+        let built = deeply(|| {
+            options.build(schema).map_err(|error| {
+                let pointer = error.instance_path().to_string();
+                let why = words::cut(&error.to_string(), 300);
+                refused(
+                    "schema",
+                    pointer,
+                    format!("values cannot be held to the schema: {why}"),
+                )
+            })
+        });
+        let validator = built.unwrap_or_else(|| {
+            Err(refused(
+                "schema",
+                String::new(),
+                "values cannot be held to the schema: it could not be compiled",
+            ))
+        })?;
+        Ok(Self { validator, graph })
+    }
+}
+
+/// Runs what goes down a schema on a stack that is large enough for every schema that [`Graph`] admits. `None` where no thread can be
+/// started, or it panics.
+fn deeply<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("schema".to_owned())
+            .stack_size(STACK);
+        thread.spawn_scoped(scope, work).ok()?.join().ok()
+    })
+}
+
+fn depth(value: &Value) -> usize {
+    let below = match value {
+        Value::Object(entries) => entries.values().map(depth).max(),
+        Value::Array(items) => items.iter().map(depth).max(),
+        _ => None,
+    };
+    1 + below.unwrap_or(0)
+}
+
+impl Checked {
+    fn errors(&self, value: &Value) -> Vec<Issue> {
+        if self.validator.is_valid(value) {
+            return Vec::new();
+        }
+        let mut issues = Vec::new();
+        for error in self.validator.iter_errors(value) {
+            words::tell(&error, &mut issues, 0);
+            if issues.len() >= MOST_ISSUES {
+                issues.truncate(MOST_ISSUES);
+                break;
+            }
+        }
+        issues
+    }
+}
+
+impl SchemaCheck for Checked {
+    fn issues(&self, value: &Value) -> Vec<Issue> {
+        if !self.graph.ends(value, MOST_STEPS) {
+            return vec![Issue {
+                pointer: String::new(),
+                expected:
+                    "a value that is smaller or less deep: the schema nests choices in choices"
+                        .to_owned(),
+                found: "one that takes too long to check".to_owned(),
+            }];
+        }
+        if depth(value) * self.graph.depth() <= SHALLOW {
+            return self.errors(value);
+        }
+        deeply(|| self.errors(value)).unwrap_or_else(|| {
+            vec![Issue {
+                pointer: String::new(),
+                expected: "a value that is less deep".to_owned(),
+                found: "one that cannot be checked".to_owned(),
+            }]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

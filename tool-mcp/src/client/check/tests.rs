@@ -1,0 +1,195 @@
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::*;
+
+fn compiled(schema: &Value) -> Checked {
+    Checked::compile(schema).unwrap_or_else(|fault| panic!("{fault}: {schema}"))
+}
+
+fn why(schema: &Value) -> String {
+    Checked::compile(schema).unwrap_err().to_string()
+}
+
+// H1: nothing is fetched, be it a file or an address
+#[test]
+fn references_out_of_the_schema_are_refused() {
+    for to in [
+        "https://example.com/schema.json",
+        "http://127.0.0.1:1/x",
+        "file:///etc/passwd",
+        "other.json",
+        "/etc/passwd",
+        "urn:x:y",
+        "other.json#/a",
+    ] {
+        for schema in [
+            json!({"$ref": to}),
+            json!({"type": "object", "properties": {"a": {"items": {"$ref": to}}}}),
+            json!({"$defs": {"unused": {"$ref": to}}, "type": "object"}),
+        ] {
+            let why = why(&schema);
+            assert!(why.contains("fetched"), "{to}: {why}");
+        }
+    }
+    for schema in [
+        json!({"$ref": "#/$defs/none"}),
+        json!({"$ref": "#none"}),
+        json!({"properties": {"a": {"$dynamicRef": "#x"}}}),
+        json!({"properties": {"a": {"$id": "https://example.com/a", "$ref": "#/b"}}}),
+    ] {
+        assert!(why(&schema).contains("[ref-target]"), "{schema}");
+    }
+    assert!(why(&json!({"$schema": "https://example.com/own"})).contains("[schema]"));
+}
+
+// H1: a schema that is too deep, too large or does not end is refused with its reason
+#[test]
+fn schemas_beyond_the_bounds_are_refused() {
+    let nested = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({"items": inner}));
+    compiled(&nested(60));
+    assert!(why(&nested(70)).contains("[limit-depth]"));
+    let long = json!({"description": "x".repeat(MOST_BYTES)});
+    assert!(why(&long).contains("[limit-size]"));
+    for circle in [
+        json!({"$ref": "#"}),
+        json!({"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"anyOf": [{"$ref": "#/$defs/c"}]}, "c": {"not": {"$ref": "#/$defs/b"}}}}),
+        json!({"allOf": [{"if": {"$ref": "#"}}]}),
+    ] {
+        assert!(why(&circle).contains("refers to itself"), "{circle}");
+    }
+    // Each definition holds the value to the next one twice.
+    let mut bomb = json!({"$ref": "#/$defs/d0", "$defs": {"d40": {}}});
+    for at in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        bomb["$defs"][format!("d{at}")] = json!({"allOf": [next, next]});
+    }
+    assert!(why(&bomb).contains("too often"), "{}", why(&bomb));
+    // A chain of references, as long as the bytes allow.
+    for link in [json!({}), json!({"type": "object"})] {
+        let mut chain =
+            json!({"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {"d6000": link}});
+        for at in 0..6000 {
+            let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+            let next = if link == json!({}) {
+                next
+            } else {
+                json!({"properties": {"a": next}})
+            };
+            chain["$defs"][format!("d{at}")] = next;
+        }
+        assert!(why(&chain).contains("limit-"), "{}", why(&chain));
+    }
+    assert!(why(&json!({"pattern": "(a{1000}){1000}"})).contains("[schema]"));
+    assert!(why(&json!({"pattern": "(?=a)b"})).contains("[schema]"));
+    assert!(why(&json!({"type": "no such type"})).contains("[schema]"));
+}
+
+#[test]
+fn a_long_chain_within_the_bounds_is_compiled_and_used() {
+    let mut chain = json!({"$ref": "#/$defs/d0", "$defs": {"d900": {"type": "integer"}}});
+    for at in 0..900 {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        chain["$defs"][format!("d{at}")] = json!({"properties": {"a": next}});
+    }
+    let checked = compiled(&chain);
+    let value = |inner: Value| (0..100).fold(inner, |inner, _| json!({"a": inner}));
+    assert_eq!(checked.issues(&value(json!({}))), []);
+}
+
+// A value cannot make a check take exponential time.
+#[test]
+fn values_that_take_too_long_are_refused() {
+    let twice = json!({"anyOf": [
+        {"properties": {"a": {"$ref": "#"}}, "required": ["z"]},
+        {"properties": {"a": {"$ref": "#"}}, "required": ["y"]},
+        {"type": "integer"},
+    ]});
+    let checked = compiled(&twice);
+    let deep = (0..100).fold(json!(1), |inner, _| json!({"a": inner}));
+    let start = Instant::now();
+    let issues = checked.issues(&deep);
+    assert!(issues[0].found.contains("too long"), "{issues:?}");
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    assert_eq!(checked.issues(&json!(3)), []);
+    // The usual recursion takes one step for each level.
+    let tree = json!({"$ref": "#/$defs/filter", "$defs": {"filter": {"anyOf": [
+        {"type": "object", "properties": {"and": {"type": "array", "items": {"$ref": "#/$defs/filter"}}}, "required": ["and"], "additionalProperties": false},
+        {"type": "object", "properties": {"or": {"type": "array", "items": {"$ref": "#/$defs/filter"}}}, "required": ["or"], "additionalProperties": false},
+        {"type": "object", "properties": {"is": {"type": "string"}}, "required": ["is"], "additionalProperties": false},
+    ]}}});
+    let checked = compiled(&tree);
+    let deep = (0..40).fold(json!({"is": "x"}), |inner, at| {
+        if at % 2 == 0 {
+            json!({"and": [inner]})
+        } else {
+            json!({"or": [inner, {"is": "y"}]})
+        }
+    });
+    assert_eq!(checked.issues(&deep), []);
+    let wide = json!({"and": vec![json!({"is": "x"}); 20_000]});
+    assert_eq!(checked.issues(&wide), []);
+}
+
+#[test]
+fn issues_say_where_and_what() {
+    let schema = json!({
+        "type": "object",
+        "required": ["collection", "a/b"],
+        "additionalProperties": false,
+        "properties": {
+            "collection": {"type": "string", "minLength": 1},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 10},
+            "a/b": {"enum": ["x", 1]},
+            "parent": {"anyOf": [
+                {"type": "object", "required": ["page_id"], "properties": {"type": {"const": "page"}, "page_id": {"type": "string"}}},
+                {"type": "string"},
+            ]},
+            "filter": {"type": "object", "propertyNames": {"pattern": "^[a-z]+$"}},
+        },
+    });
+    let checked = compiled(&schema);
+    let told = |value: Value| {
+        let issues = checked.issues(&value);
+        let lines = issues
+            .iter()
+            .map(|issue| format!("{}: {} / {}", issue.pointer, issue.expected, issue.found));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(
+        told(json!({"collection": "a", "a/b": 1, "filter": {"a": []}, "parent": "x"})),
+        ""
+    );
+    assert_eq!(
+        told(json!({"collection": "a"})),
+        "/a~1b: a value, which is required / nothing: the key is missing"
+    );
+    assert_eq!(
+        told(json!({"collection": 7, "a/b": "x"})),
+        "/collection: text / 7"
+    );
+    assert_eq!(
+        told(json!({"collection": "a", "a/b": "y", "limit": 11})),
+        "/a~1b: one of [\"x\",1] / \"y\"\n/limit: a number of at most 10 / 11"
+    );
+    assert_eq!(
+        told(json!({"collection": "a", "a/b": "x", "parent": {"type": "page"}})),
+        "/parent/page_id: a value, which is required / nothing: the key is missing"
+    );
+    assert_eq!(
+        told(json!({"collection": "a", "a/b": "x", "parent": 7})),
+        "/parent: one of 2 shapes that the schema names / 7"
+    );
+    assert_eq!(
+        told(json!({"collection": "a", "a/b": "x", "more": {"k": 1}})),
+        "/more: no key `more`, which is not known here / {\"k\":1}"
+    );
+    assert!(
+        told(json!({"collection": "a", "a/b": "x", "filter": {"A1": 1}}))
+            .contains("/filter: keys of which each is fit")
+    );
+    let many: serde_json::Map<String, Value> =
+        (0..100).map(|at| (format!("k{at}"), json!(1))).collect();
+    assert!(checked.issues(&Value::Object(many)).len() <= MOST_ISSUES);
+}

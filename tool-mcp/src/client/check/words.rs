@@ -1,0 +1,168 @@
+//! What keeps a value from fitting, in the words that a model reads.
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use serde_json::Value;
+use tool_core::Issue;
+
+/// How deep choices inside choices are looked into.
+const LEVELS: u8 = 4;
+/// Longest part of a value or a key that is shown, in characters.
+const EXCERPT: usize = 60;
+/// Longest list of what is allowed.
+const LISTED: usize = 300;
+
+/// Adds the issues of one error.
+pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: u8) {
+    let place = error.instance_path().to_string();
+    let found = excerpt(error.instance());
+    let mut push = |pointer: String, expected: String, found: String| {
+        let issue = Issue {
+            pointer,
+            expected,
+            found,
+        };
+        if !issues.contains(&issue) {
+            issues.push(issue);
+        }
+    };
+    let expected = match error.kind() {
+        Kind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            let missing = "nothing: the key is missing".to_owned();
+            return push(
+                below(&place, name),
+                "a value, which is required".to_owned(),
+                missing,
+            );
+        }
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            for name in unexpected {
+                let value = error.instance().get(name).map_or_else(String::new, excerpt);
+                let shown = cut(name, EXCERPT);
+                push(
+                    below(&place, name),
+                    format!("no key `{shown}`, which is not known here"),
+                    value,
+                );
+            }
+            return;
+        }
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            if let Some(closest) = closest(context).filter(|_| level < LEVELS) {
+                for error in closest {
+                    tell(error, issues, level + 1);
+                }
+                return;
+            }
+            format!("one of {} shapes that the schema names", context.len())
+        }
+        Kind::OneOfMultipleValid { .. } => {
+            "exactly one of the shapes that the schema names".to_owned()
+        }
+        Kind::PropertyNames { error } => {
+            format!(
+                "keys of which each is fit: {}",
+                cut(&error.to_string(), LISTED)
+            )
+        }
+        Kind::Type { kind } => match kind {
+            TypeKind::Single(kind) => of_type(&kind.to_string()),
+            TypeKind::Multiple(kinds) => {
+                let kinds: Vec<String> = kinds
+                    .iter()
+                    .map(|kind| of_type(&kind.to_string()))
+                    .collect();
+                kinds.join(" or ")
+            }
+        },
+        Kind::Enum { options } => format!("one of {}", cut(&options.to_string(), LISTED)),
+        Kind::Constant { expected_value } => cut(&expected_value.to_string(), LISTED),
+        Kind::Minimum { limit } => format!("a number of at least {limit}"),
+        Kind::Maximum { limit } => format!("a number of at most {limit}"),
+        Kind::ExclusiveMinimum { limit } => format!("a number above {limit}"),
+        Kind::ExclusiveMaximum { limit } => format!("a number below {limit}"),
+        Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
+        Kind::MinLength { limit } => format!("text of at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("text of at most {limit} characters"),
+        Kind::MinItems { limit } => format!("a list of at least {limit} items"),
+        Kind::MaxItems { limit } => format!("a list of at most {limit} items"),
+        Kind::AdditionalItems { limit } => format!("a list of at most {limit} items"),
+        Kind::UnevaluatedItems { .. } => {
+            "a list without the items that the schema does not name".to_owned()
+        }
+        Kind::MinProperties { limit } => format!("an object of at least {limit} keys"),
+        Kind::MaxProperties { limit } => format!("an object of at most {limit} keys"),
+        Kind::Pattern { pattern } => format!("text that matches `{}`", cut(pattern, 120)),
+        Kind::UniqueItems => "a list whose items differ".to_owned(),
+        Kind::Contains => "a list with an item that the schema asks for".to_owned(),
+        Kind::FalseSchema => "nothing: no value fits here".to_owned(),
+        Kind::Not { schema } => format!(
+            "a value that does not fit {}",
+            cut(&schema.to_string(), LISTED)
+        ),
+        _ => format!(
+            "what the schema asks for: {}",
+            cut(&error.to_string(), LISTED)
+        ),
+    };
+    push(place, expected, found);
+}
+
+/// The errors of the shape that comes closest: one whose own type is right, and of those the one with the fewest errors.
+fn closest<'a>(
+    shapes: &'a [Vec<ValidationError<'static>>],
+) -> Option<&'a [ValidationError<'static>]> {
+    let strange = |errors: &&'a Vec<ValidationError<'static>>| {
+        let least = errors
+            .iter()
+            .map(|error| error.instance_path().as_str().len())
+            .min();
+        let other = errors.iter().any(|error| {
+            let here = Some(error.instance_path().as_str().len()) == least;
+            here && matches!(
+                error.kind(),
+                Kind::Type { .. } | Kind::Constant { .. } | Kind::Enum { .. }
+            )
+        });
+        (other, errors.len())
+    };
+    let best = shapes
+        .iter()
+        .filter(|errors| !errors.is_empty())
+        .min_by_key(strange)?;
+    // Where no shape is of the value's type, none is meant.
+    let all_strange = shapes.len() > 1 && shapes.iter().all(|errors| strange(&errors).0);
+    (!all_strange).then_some(best)
+}
+
+fn of_type(name: &str) -> String {
+    match name {
+        "string" => "text",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "boolean" => "`true` or `false`",
+        "array" => "a list",
+        "object" => "an object",
+        "null" => "null",
+        other => other,
+    }
+    .to_owned()
+}
+
+fn below(place: &str, key: &str) -> String {
+    let key = cut(key, 80).replace('~', "~0").replace('/', "~1");
+    format!("{place}/{key}")
+}
+
+fn excerpt(value: &Value) -> String {
+    cut(&value.to_string(), EXCERPT)
+}
+
+/// Text of at most so many characters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
