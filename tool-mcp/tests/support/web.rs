@@ -204,12 +204,11 @@ impl Events {
     /// The id of the next event, and what it says.
     pub async fn next(&mut self) -> (String, String) {
         loop {
-            if let Some((event, rest)) = self.text.split_once("\n\n") {
+            if let Some(end) = self.text.find("\n\n") {
+                let event: String = self.text.drain(..end + 2).collect();
                 let line = |name| event.lines().find_map(|line| line.strip_prefix(name));
                 let text = |name| line(name).map_or("", str::trim).to_owned();
-                let found = (text("id:"), text("data:"));
-                self.text = rest.to_owned();
-                return found;
+                return (text("id:"), text("data:"));
             }
             let frame = super::soon(self.body.frame()).await;
             let bytes = frame.unwrap().unwrap().into_data().unwrap();
