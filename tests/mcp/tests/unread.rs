@@ -48,11 +48,7 @@ fn twenty_thousand_unread_answers_take_little_memory() {
         )
         .unwrap();
     }
-    let read = answers
-        .by_ref()
-        .take(MESSAGES)
-        .filter(Result::is_ok)
-        .count();
+    let read = answers.by_ref().take(MESSAGES).flatten().count();
     let grown = peak(child.id()) - before;
     drop(input);
     assert_eq!(read, MESSAGES);
