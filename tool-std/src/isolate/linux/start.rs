@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::thread::Builder;
 
 use rustix::process::Pid;
@@ -42,12 +43,14 @@ pub(super) fn start(
     held.network_namespace = namespaces.net;
     held.proc_mount = namespaces.proc_mount;
     held.limits = limit(&spec.limits);
-    cgroups.join().map_err(helper("cgroup"))?;
+    let (tell, joined) = mpsc::channel();
+    let of_thread = &mut held;
     let child = std::thread::scope(|threads| {
-        let thread = Builder::new().spawn_scoped(threads, || {
+        let thread = Builder::new().spawn_scoped(threads, move || {
             cgroups.join_thread().map_err(helper("cgroup"))?;
             let is_there = program(spec).is_some();
-            let mounts = restrict(spec, &mut held)?;
+            let mounts = restrict(spec, of_thread)?;
+            joined.recv().map_err(helper("cgroup"))?;
             match program(spec) {
                 Some(program) => Ok((job(spec, &program, files)?, mounts)),
                 None if is_there => Err(Failure::Refused(String::from(
@@ -56,10 +59,17 @@ pub(super) fn start(
                 None => Err(Failure::NotFound),
             }
         });
-        thread
-            .map_err(helper("a thread cannot be started"))?
+        let thread = thread.map_err(helper("a thread cannot be started"))?;
+        // The kernel may wait for all processors here, for some milliseconds; the thread does its part meanwhile.
+        let this = cgroups.join().map_err(helper("cgroup"));
+        match &this {
+            Ok(()) => drop(tell.send(())),
+            Err(_) => drop(tell),
+        }
+        let started = thread
             .join()
-            .unwrap_or_else(|_| Err(Failure::Helper(String::from("it panicked"))))
+            .unwrap_or_else(|_| Err(Failure::Helper(String::from("it panicked"))));
+        this.and(started)
     });
     let left = cgroups.leave().map_err(helper("cgroup"));
     let (child, mounts) = child?;
