@@ -171,6 +171,46 @@ async fn book_table(cx: &ToolContext) -> Result<String, ToolError> {
     })
 }
 
+/// How a line looks.
+#[derive(Clone, Copy, Debug, Deserialize, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// Without gaps.
+    Solid,
+    /// With gaps.
+    Dashed,
+}
+
+/// What is drawn.
+#[derive(Debug, Deserialize, StrictSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Figure {
+    /// A circle.
+    Circle {
+        /// Its radius.
+        radius: f64,
+        /// Its line.
+        line: Option<Line>,
+    },
+    /// A point.
+    Point,
+}
+
+/// Draws figures.
+#[tool(category = "drawing", read_only)]
+fn draw_figures(
+    /// The figures, from back to front.
+    figures: Vec<Figure>,
+    /// Numbers of the layers.
+    #[arg(default = [1])]
+    layers: Vec<u32>,
+    /// The line of what has none.
+    #[arg(default = "solid")]
+    line: Line,
+) -> String {
+    format!("{figures:?} {layers:?} {line:?}")
+}
+
 /// Always fails.
 #[tool(category = "mail")]
 fn burn_post() -> Result<String, ToolError> {

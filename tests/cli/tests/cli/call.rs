@@ -86,9 +86,42 @@ fn the_arguments_of_a_tool_have_a_help() {
     for part in [
         "--place.shelf <TEXT>",
         "[default: 1, 1 to 9]",
-        "high, low",
+        "- high: Today.",
         "What it is called. [required]",
         "second paragraph",
+    ] {
+        assert!(help.contains(part), "`{part}` is not in {help}");
+    }
+}
+
+// G10: an empty list cannot be given by flags
+#[test]
+fn empty_list_is_a_flag_of_its_own() {
+    assert_eq!(
+        output(&["call", "draw_figures", "--no-figures"]),
+        "[] [1] Solid"
+    );
+    let both = ["call", "draw_figures", "--no-figures", "--no-layers"];
+    assert_eq!(output(&both), "[] [] Solid");
+    let point = ["call", "draw_figures", "--figures", r#"{"kind":"point"}"#];
+    assert_eq!(output(&point), "[Point] [1] Solid");
+    desk(&["call", "draw_figures", "--no-figures", "--figures", "{}"])
+        .fails(2, &["--no-figures", "cannot be used with", "--figures"]);
+    // Only lists have it.
+    desk(&["call", "draw_figures", "--no-line", "--no-figures"]).fails(2, &["--no-line"]);
+}
+
+// G10: `call NAME --help` hides the variants of nested enums
+#[test]
+fn help_shows_the_variants_of_nested_enums() {
+    let help = desk(&["call", "draw_figures", "--help"]).succeeds().out;
+    // Lines are wrapped.
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let help = words.join(" ");
+    for part in [
+        r#"{"kind": "circle", "radius": NUMBER, "line"?: "solid" or "dashed"} or {"kind": "point"}"#,
+        "- solid: Without gaps. - dashed: With gaps.",
+        "[one flag per item; `--no-figures` for an empty list]",
     ] {
         assert!(help.contains(part), "`{part}` is not in {help}");
     }

@@ -11,7 +11,7 @@ fn every_provider_has_a_verdict_on_every_tool() {
     let json = ran.json();
     assert_eq!(json["ok"], true);
     let tools = json["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 11);
+    assert_eq!(tools.len(), 12);
     for tool in tools {
         let verdicts = tool["verdicts"].as_array().unwrap();
         assert_eq!(verdicts.len(), 5);

@@ -182,7 +182,7 @@ fn a_definition_is_spelled_as_the_provider_has_it() {
     let all = desk(&["schema", "-d", "openai", "--format", "json"])
         .succeeds()
         .json();
-    assert_eq!(all.as_array().unwrap().len(), 11);
+    assert_eq!(all.as_array().unwrap().len(), 12);
     let output = desk(&["schema", "file_note", "--output"]).succeeds().out;
     assert!(output.contains("\"place\""));
 }

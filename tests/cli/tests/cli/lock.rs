@@ -20,7 +20,7 @@ fn each_release_is_classed_against_the_lock() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let ran = release("1", at, &["lock"]).succeeds();
-    assert_eq!(ran.out, "11 tools locked in tools.lock\n");
+    assert_eq!(ran.out, "12 tools locked in tools.lock\n");
     assert_eq!(
         release("1", at, &["diff"]).succeeds().out,
         "nothing changed\n"

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use tool_core::ToolDef;
 use tool_core::schema::{Constraints, Field, Kind, Schema};
 
+use super::sketch::sketch;
 use crate::args::Later;
 use crate::json::Json;
 use crate::outcome::Failure;
@@ -19,6 +20,9 @@ const DEEPEST: usize = 4;
 /// Before the names of the tool's own flags, so that they are nobody else's.
 const OWN: &str = "argument ";
 
+/// Before the names of the flags for empty lists.
+const EMPTY: &str = "empty ";
+
 /// One argument.
 struct Flag {
     /// Keys from the root.
@@ -26,6 +30,8 @@ struct Flag {
     long: String,
     shape: Shape,
     help: String,
+    /// The JSON form, of an argument that is written as JSON.
+    form: Option<String>,
     /// A record whose entries have flags of their own.
     is_record: bool,
 }
@@ -37,8 +43,8 @@ enum Shape {
     Whole,
     Number,
     Switch,
-    Choice(Vec<String>),
-    WholeChoice(Vec<String>),
+    Choice(Vec<PossibleValue>),
+    WholeChoice(Vec<PossibleValue>),
     /// The flag may be repeated.
     List(Box<Shape>),
     Json,
@@ -96,9 +102,22 @@ fn command(def: &ToolDef, flags: &[Flag]) -> Command {
         .max_term_width(100)
         .bin_name(format!("call {}", def.wire_name()))
         .next_help_heading("Arguments of the tool");
-    let longs: BTreeSet<&str> = flags.iter().map(|flag| &*flag.long).collect();
+    let empty: Vec<(&Flag, String)> = flags
+        .iter()
+        .filter_map(|flag| Some((flag, flag.empty(flags)?)))
+        .collect();
+    let mut longs: BTreeSet<&str> = flags.iter().map(|flag| &*flag.long).collect();
+    longs.extend(empty.iter().map(|(_, long)| &**long));
     for flag in flags {
-        command = command.arg(flag.arg(&longs));
+        command = command.arg(flag.arg(&longs, flags));
+    }
+    for (flag, long) in &empty {
+        let arg = Arg::new(flag.id(EMPTY)).long(long.clone()).hide(true);
+        command = command.arg(
+            arg.action(ArgAction::SetTrue)
+                .conflicts_with(flag.id(OWN))
+                .help(format!("An empty list for `--{}`", flag.long)),
+        );
     }
     if longs.contains("help") {
         command = command.disable_help_flag(true);
@@ -122,12 +141,32 @@ fn command(def: &ToolDef, flags: &[Flag]) -> Command {
 }
 
 impl Flag {
-    fn arg(&self, longs: &BTreeSet<&str>) -> Arg {
-        let id = format!("{OWN}{}", self.path.join("."));
-        let mut arg = Arg::new(id)
+    /// The name of the flag among others of its kind.
+    fn id(&self, kind: &str) -> String {
+        format!("{kind}{}", self.path.join("."))
+    }
+
+    /// The flag for an empty list, unless an argument has its name.
+    fn empty(&self, flags: &[Self]) -> Option<String> {
+        let long = format!("no-{}", self.long);
+        let taken = flags
+            .iter()
+            .any(|flag| flag.long == long || flag.path.join(".") == long);
+        (matches!(self.shape, Shape::List(_)) && !taken).then_some(long)
+    }
+
+    fn arg(&self, longs: &BTreeSet<&str>, flags: &[Self]) -> Arg {
+        let mut help = self.help.clone();
+        if let Some(empty) = self.empty(flags) {
+            let _ = write!(help, " [one flag per item; `--{empty}` for an empty list]");
+        }
+        let mut arg = Arg::new(self.id(OWN))
             .long(self.long.clone())
-            .help(self.help.clone())
+            .help(help.clone())
             .allow_hyphen_values(true);
+        if let Some(form) = &self.form {
+            arg = arg.long_help(format!("{help}\n\n{form}"));
+        }
         let exact = self.path.join(".");
         if exact != self.long && !longs.contains(&*exact) {
             arg = arg.alias(exact);
@@ -201,10 +240,20 @@ fn gather(schema: &Schema, above: &[String], flags: &mut Vec<Flag>) {
         path.push(field.name.to_owned());
         let (inner, bounds) = bare(field.schema);
         let is_record = matches!(inner.kind, Kind::Object(_)) && path.len() < DEEPEST;
+        let shape = shape(inner);
+        let form = match (&shape, inner.kind) {
+            (Shape::Json, _) if !is_record => Some(sketch(inner)),
+            // Of each item.
+            (Shape::List(item), Kind::Array { items, .. }) if matches!(**item, Shape::Json) => {
+                Some(sketch(items))
+            }
+            _ => None,
+        };
         flags.push(Flag {
             long: path.join(".").replace('_', "-"),
-            shape: shape(inner),
+            shape,
             help: help(field, bounds),
+            form,
             is_record,
             path: path.clone(),
         });
@@ -235,12 +284,24 @@ fn shape(schema: &Schema) -> Shape {
         Kind::Integer(_) => Shape::Whole,
         Kind::Number { .. } => Shape::Number,
         Kind::Boolean => Shape::Switch,
-        Kind::Enum(values) => {
-            Shape::Choice(values.iter().map(|value| value.value.to_owned()).collect())
-        }
-        Kind::IntegerEnum(values) => {
-            Shape::WholeChoice(values.iter().map(|value| value.value.to_string()).collect())
-        }
+        Kind::Enum(values) => Shape::Choice(
+            values
+                .iter()
+                .map(|value| choice(value.value.to_owned(), value.description.unescape()))
+                .collect(),
+        ),
+        Kind::IntegerEnum(values) => Shape::WholeChoice(
+            values
+                .iter()
+                .map(|value| {
+                    let name = Some(value.description.unescape()).filter(|text| !text.is_empty());
+                    choice(
+                        value.value.to_string(),
+                        name.unwrap_or_else(|| value.name.to_owned()),
+                    )
+                })
+                .collect(),
+        ),
         Kind::Array { items, .. } => match shape(items) {
             // A list in a list is JSON.
             Shape::List(_) => Shape::List(Box::new(Shape::Json)),
@@ -248,6 +309,15 @@ fn shape(schema: &Schema) -> Shape {
         },
         _ => Shape::Json,
     }
+}
+
+/// A value of an enum with its documentation.
+fn choice(value: String, description: String) -> PossibleValue {
+    let choice = PossibleValue::new(value);
+    if description.is_empty() {
+        return choice;
+    }
+    choice.help(description)
 }
 
 fn help(field: &Field, bounds: Option<&Constraints>) -> String {
@@ -286,10 +356,11 @@ fn arguments(flags: &[Flag], matches: &ArgMatches) -> Result<Option<String>, Fai
     let mut any = false;
     let mut whole: Vec<&Flag> = Vec::new();
     for flag in flags {
-        let id = format!("{OWN}{}", flag.path.join("."));
-        let Some(values) = matches.get_many::<String>(&id) else {
+        let is_empty = flag.empty(flags).is_some() && matches.get_flag(&flag.id(EMPTY));
+        let values = matches.get_many::<String>(&flag.id(OWN));
+        if values.is_none() && !is_empty {
             continue;
-        };
+        }
         if let Some(above) = whole
             .iter()
             .find(|above| flag.path.starts_with(&above.path))
@@ -303,6 +374,7 @@ fn arguments(flags: &[Flag], matches: &ArgMatches) -> Result<Option<String>, Fai
             whole.push(flag);
         }
         any = true;
+        let values = values.into_iter().flatten();
         let mut values: Vec<Json> = values.map(|value| flag.value(value)).collect();
         let value = match flag.shape {
             Shape::List(_) => Json::List(values),

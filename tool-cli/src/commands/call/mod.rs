@@ -26,6 +26,7 @@ mod flags;
 mod form;
 mod progress;
 mod show;
+mod sketch;
 
 pub(super) use flags::completed;
 use form::Terminal;
