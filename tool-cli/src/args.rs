@@ -361,7 +361,8 @@ pub(crate) struct New {
 ///
 /// The shell asks the program, so commands, names of tools, their flags and the values of enums are offered as they are now. Bash and zsh:
 /// `source <(PROGRAM completions bash)`; fish: `PROGRAM completions fish | source`. After another version of the program is installed, source
-/// it again. For `cargo tool`, what is completed is `cargo-tool`, the same program.
+/// it again. The script of `cargo tool` completes `cargo tool …` and `cargo-tool …` with the tools of the program that it built last; zsh needs
+/// the completion of cargo itself for that, elvish and PowerShell complete `cargo-tool …` only.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
     /// The shell.

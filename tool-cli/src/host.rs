@@ -149,8 +149,17 @@ impl Cli {
         }
     }
 
+    /// Whether the program is `cargo tool`.
+    pub(crate) fn is_of_workspace(&self) -> bool {
+        self.workspace
+    }
+
     /// Every word, under the program's name.
     pub(crate) fn words(&self) -> clap::Command {
+        #[cfg(feature = "cargo")]
+        if self.workspace {
+            return crate::cargo::words();
+        }
         let command = Words::command();
         match &self.name {
             Some(name) => command.name(name.clone()).bin_name(name.clone()),

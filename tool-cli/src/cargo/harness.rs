@@ -13,11 +13,26 @@ use super::workspace::Workspace;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
+/// The file with the path of what was built last.
+const BUILT: &str = "program";
+
 /// Its name: another one for each workspace and choice of libraries, because several may be built into one folder.
 fn name(workspace: &Workspace) -> String {
     let mut hasher = DefaultHasher::new();
     (&workspace.root, &workspace.libraries).hash(&mut hasher);
     format!("cargo-tool-{:016x}", hasher.finish())
+}
+
+/// The folder that it is written into.
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("cargo-tool").join(name(workspace))
+}
+
+/// The program, where it was built before.
+pub(super) fn built(workspace: &Workspace) -> Option<PathBuf> {
+    let program = fs::read_to_string(folder(workspace).join(BUILT)).ok()?;
+    let program = PathBuf::from(program);
+    program.is_file().then_some(program)
 }
 
 /// Writes and builds it; gives its path.
@@ -27,7 +42,7 @@ pub(super) fn build(
     screen: Screen,
 ) -> Result<PathBuf, Failure> {
     let name = name(workspace);
-    let folder = workspace.target.join("cargo-tool").join(&name);
+    let folder = folder(workspace);
     let manifest = folder.join("Cargo.toml");
     write(&folder.join("src/main.rs"), &program(workspace))?;
     write(&manifest, &self::manifest(workspace, &name)?)?;
@@ -79,7 +94,10 @@ pub(super) fn build(
         .hint("what cargo says above comes first; `-p NAME` takes one package only")
     };
     match program {
-        Some(program) if status.success() => Ok(program.into_std_path_buf()),
+        Some(program) if status.success() => {
+            write(&folder.join(BUILT), program.as_str())?;
+            Ok(program.into_std_path_buf())
+        }
         _ => Err(failed()),
     }
 }

@@ -60,8 +60,14 @@ struct CargoArgs {
 
 /// The program `cargo-tool`.
 pub fn main() -> ExitCode {
-    commands::completions::answer(&Cli::new().of_workspace());
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if commands::completions::is_asked() {
+        // The program that was built last knows the tools. Where it cannot be started, only their names are missing.
+        if let Some(program) = built(&arguments) {
+            let _ = start(std::process::Command::new(program).args(&arguments[1..]));
+        }
+        commands::completions::answer(&Cli::new().of_workspace());
+    }
     // Cargo passes the name of the command on.
     if arguments.get(1).is_some_and(|word| word == "tool") {
         arguments.remove(1);
@@ -71,7 +77,7 @@ pub fn main() -> ExitCode {
         Err(error) => return misused(&error),
     };
     if needs_no_tools(&words.words.command) {
-        return Cli::new().name("cargo tool").run_words(words.words);
+        return Cli::new().of_workspace().run_words(words.words);
     }
     let screen = Screen::new(words.words.look.format, words.words.look.color);
     match run(&words.cargo, &arguments, screen) {
@@ -81,6 +87,23 @@ pub fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Every word of `cargo tool`.
+pub(crate) fn words() -> clap::Command {
+    CargoWords::command()
+}
+
+/// The program that was built for the workspace of a line that a shell completes; such a line is often not a whole one.
+fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
+    let line = arguments.iter().skip_while(|word| *word != "--").skip(1);
+    let matches = CargoWords::command()
+        .ignore_errors(true)
+        .try_get_matches_from(line)
+        .ok()?;
+    let mut cargo = CargoArgs::from_arg_matches(&matches).ok()?;
+    cargo.offline = true;
+    harness::built(&workspace::read(&cargo).ok()?)
 }
 
 /// Whether a command is about no tool that is there.
@@ -96,6 +119,7 @@ fn needs_no_tools(command: &Command) -> bool {
 /// What the harness calls. Its tools are those that it links.
 #[doc(hidden)]
 pub fn linked() -> ExitCode {
+    commands::completions::answer(&Cli::new().of_workspace());
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match read(&arguments) {
         Ok(words) => Cli::new().of_workspace().run_words(words.words),

@@ -17,6 +17,14 @@ use crate::outcome::{Exit, Failure};
 /// The variable by which a shell asks: the shell's name.
 const VARIABLE: &str = "TOOL_CLI_COMPLETE";
 
+/// Commands with an argument that names tools.
+const NAMED: &[(&str, &str)] = &[
+    ("schema", "name"),
+    ("check", "names"),
+    #[cfg(feature = "tokens")]
+    ("budget", "names"),
+];
+
 /// Prints the script that makes a shell ask.
 pub(super) fn run(cli: &Cli, words: &Completions) -> Result<Exit, Failure> {
     let shell: &dyn EnvCompleter = match words.shell {
@@ -47,10 +55,35 @@ pub(super) fn run(cli: &Cli, words: &Completions) -> Result<Exit, Failure> {
         &program.to_string_lossy(),
         &mut script,
     );
+    if cli.is_of_workspace() {
+        script.extend_from_slice(behind_cargo(words.shell, &script).as_bytes());
+    }
     written
         .and_then(|()| io::stdout().lock().write_all(&script))
         .map_err(|error| Failure::usage(format!("the script cannot be written: {error}")))?;
     Ok(Exit::Ok)
+}
+
+/// Lets `cargo tool …` be completed as `cargo-tool …` is, by this script. What else cargo has stays with the completions of cargo.
+fn behind_cargo(shell: Shell, script: &[u8]) -> String {
+    match shell {
+        Shell::Bash => include_str!("../../template/cargo.bash").to_owned(),
+        Shell::Zsh => include_str!("../../template/cargo.zsh").to_owned(),
+        Shell::Fish => String::from_utf8_lossy(script)
+            .replace(
+                "--command cargo-tool",
+                "--command cargo --condition 'contains -- tool (commandline -opc)[2]'",
+            )
+            .replace("--cut-at-cursor)", "--cut-at-cursor)[3..-1]")
+            .replace(" -- (commandline", " -- cargo-tool (commandline"),
+        _ => String::new(),
+    }
+}
+
+/// Whether this process was started by a shell that asks.
+#[cfg(feature = "cargo")]
+pub(crate) fn is_asked() -> bool {
+    std::env::var_os(VARIABLE).is_some_and(|shell| !shell.is_empty())
 }
 
 /// Answers a shell that asks, and ends the program then.
@@ -76,9 +109,13 @@ fn words(cli: &Cli) -> clap::Command {
     let candidates = ArgValueCandidates::new(move || -> Vec<CompletionCandidate> {
         names.iter().map(CompletionCandidate::new).collect()
     });
-    with_calls(cli, &registry, words).mut_subcommand("schema", |command| {
-        command.mut_arg("name", |arg| arg.add(candidates))
-    })
+    let mut words = with_calls(cli, &registry, words);
+    for (command, argument) in NAMED {
+        words = words.mut_subcommand(command, |command| {
+            command.mut_arg(argument, |arg| arg.add(candidates.clone()))
+        });
+    }
+    words
 }
 
 fn with_calls(cli: &Cli, registry: &Registry, words: clap::Command) -> clap::Command {

@@ -106,6 +106,14 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     );
     let called = cargo_tool(&pack, &["call", "greet", "--name", "Ada"]).succeeds();
     assert_eq!(called.out, "Hi Ada!\n");
+    // G2: a shell is offered the tools of the program that was built.
+    let mut asked = without_network(
+        command(CARGO_TOOL, &["--", "cargo-tool", "call", "gr"]),
+        &pack,
+    );
+    asked.env("TOOL_CLI_COMPLETE", "fish");
+    let offered = run(asked, "").succeeds().out;
+    assert!(offered.starts_with("greet\t"), "{offered}");
     cargo_tool(&pack, &["call", "greet", "--name", " "]).fails(1, &["say whom to greet"]);
     cargo_tool(&pack, &["call", "great"]).fails(2, &["did you mean `greet`?"]);
     cargo_tool(&pack, &["check", "--strict"]).succeeds();

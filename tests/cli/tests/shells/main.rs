@@ -63,6 +63,45 @@ fn bash_completes_commands_tools_flags_and_values() -> Ran {
     Ok(())
 }
 
+// G2: behind `cargo tool`, and with the values of enums
+fn bash_completes_behind_cargo_and_leaves_the_rest_to_it() -> Ran {
+    assert_eq!(
+        of_bash(
+            DESK,
+            "desk",
+            &["desk", "call", "file_note", "--urgency", "h"]
+        )?,
+        ["high"]
+    );
+    assert_eq!(
+        of_bash(DESK, "desk", &["desk", "check", "count_p"])?,
+        ["count_pages"]
+    );
+    let asked = |before: &str, line: &str, last: usize| {
+        let script = format!(
+            "_cargo() {{ COMPREPLY=(of-cargo); }}; {before}; \
+             source <({CARGO_TOOL} completions bash); source <({CARGO_TOOL} completions bash); \
+             COMP_WORDS=({line}); COMP_CWORD={last}; function=$(complete -p cargo | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); \
+             $function cargo \"${{COMP_WORDS[COMP_CWORD]}}\" ''; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        Ok::<Vec<String>, Missing>(said(shell("bash")?, &script))
+    };
+    let behind = |line: &str, last: usize| asked("complete -F _cargo cargo", line, last);
+    assert_eq!(behind("cargo tool che", 2)?, ["check"]);
+    assert_eq!(behind("cargo +stable tool list --form", 4)?, ["--format"]);
+    assert_eq!(behind("cargo tool --manif", 2)?, ["--manifest-path"]);
+    assert_eq!(behind("cargo bui", 1)?, ["of-cargo"]);
+    assert_eq!(behind("cargo tool", 1)?, ["of-cargo"]);
+    // As bash-completion has it: the completion of cargo is read when it is asked for the first time.
+    for loader in ["_completion_loader", "_comp_load"] {
+        let lazy = format!("{loader}() {{ complete -F _cargo cargo; }}");
+        assert_eq!(asked(&lazy, "cargo bui", 1)?, ["of-cargo"]);
+        assert_eq!(asked(&lazy, "cargo tool che", 2)?, ["check"]);
+    }
+    assert_eq!(asked("true", "cargo bui", 1)?, [""]);
+    Ok(())
+}
+
 // G2: fish finds errors of syntax in the script
 fn fish_completes_commands_tools_and_flags() -> Ran {
     let offered = |program: &str, line: &str| {
@@ -75,6 +114,10 @@ fn fish_completes_commands_tools_and_flags() -> Ran {
     assert_eq!(offered(DESK, "desk call count_p")?, ["count_pages"]);
     assert_eq!(offered(DESK, "desk call count_pages --pag")?, ["--pages"]);
     assert_eq!(offered(CARGO_TOOL, "cargo-tool che")?, ["check"]);
+    assert_eq!(offered(CARGO_TOOL, "cargo tool che")?, ["check"]);
+    assert_eq!(offered(CARGO_TOOL, "cargo tool list --form")?, ["--format"]);
+    assert!(offered(CARGO_TOOL, "cargo tool ")?.contains(&"check".to_owned()));
+    assert!(!offered(CARGO_TOOL, "cargo che")?.contains(&"completions".to_owned()));
     Ok(())
 }
 
@@ -90,6 +133,18 @@ fn zsh_registers_the_program_and_no_other() -> Ran {
             lines.len() == 1 && lines[0].ends_with(": function"),
             "{lines:?}"
         );
+        if program == CARGO_TOOL {
+            // The completion of cargo calls this function, with the words behind `cargo`.
+            let script = format!(
+                "autoload -Uz compinit; compinit -u -D; source <({program} completions zsh); \
+                 _describe() {{ print -l ${{(P)@[-1]}} }}; words=(tool che); CURRENT=2; _cargo-tool"
+            );
+            let lines = said(shell("zsh")?, &script);
+            assert!(
+                lines.len() == 1 && lines[0].starts_with("check"),
+                "{lines:?}"
+            );
+        }
         // What its function asks the program.
         let mut asked = Command::new(program);
         asked
@@ -107,6 +162,7 @@ fn zsh_registers_the_program_and_no_other() -> Ran {
 fn main() -> ExitCode {
     suite![
         bash_completes_commands_tools_flags_and_values,
+        bash_completes_behind_cargo_and_leaves_the_rest_to_it,
         fish_completes_commands_tools_and_flags,
         zsh_registers_the_program_and_no_other,
     ]
