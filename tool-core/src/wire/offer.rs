@@ -42,6 +42,7 @@ pub struct Offer {
 
 /// A tool that the provider knows of.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Listed {
     pub(super) def: ToolDef,
     text: String,

@@ -164,9 +164,12 @@ impl Live {
     }
 
     fn step(&self, step: ProgressNotificationParam) -> Step {
-        let message = step.message.map(|text| match self.results.exact {
-            true => text,
-            false => hidden::show(&text, MOST_MESSAGE).into_owned(),
+        let message = step.message.map(|text| {
+            if self.results.exact {
+                text
+            } else {
+                hidden::show(&text, MOST_MESSAGE).into_owned()
+            }
         });
         Step {
             progress: step.progress,

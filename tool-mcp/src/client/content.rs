@@ -275,7 +275,7 @@ mod tests {
                     },
                 ) {
                     Ok(told) => told.to_model_output().to_text(),
-                    Err(error) => error.model_text().to_owned(),
+                    Err(error) => error.model_text(),
                 };
                 assert!(text(false).contains(shown), "{}", text(false));
                 assert!(!hidden::is_found(&text(false)));

@@ -62,6 +62,6 @@ impl Entry {
 fn compile(schema: &JsonObject) -> Compiled {
     match Checked::compile(&Value::Object(schema.clone())) {
         Ok(checked) => Ok(Arc::new(checked)),
-        Err(fault) => Err(text::shown_fault(fault)),
+        Err(fault) => Err(text::shown_fault(&fault)),
     }
 }

@@ -61,6 +61,7 @@ pub struct LoadTools {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct Options {
     namespace: Option<String>,
     map_names: bool,
@@ -378,14 +379,14 @@ fn input(entry: &Entry, options: &Options, report: &mut ToolReport) {
     let read = dynamic::read(&schema);
     let allowed = options.is_non_strict(&entry.tool.name);
     if let Ok(schema) = &read {
-        report.notes = schema.notes().iter().cloned().map(shown_fault).collect();
+        report.notes = schema.notes().iter().map(shown_fault).collect();
     }
     for dialect in Dialect::ALL {
         let strict = match &read {
             Ok(schema) => schema.faults(dialect),
             Err(faults) => faults.clone(),
         };
-        let mut strict: Vec<_> = strict.into_iter().map(shown_fault).collect();
+        let mut strict: Vec<_> = strict.iter().map(shown_fault).collect();
         if strict.is_empty() {
             report.providers = report.providers.with(dialect);
             continue;
@@ -404,12 +405,12 @@ fn input(entry: &Entry, options: &Options, report: &mut ToolReport) {
                 report.providers = report.providers.with(dialect);
                 report.non_strict.push((dialect, strict));
                 if !sent.changes.is_empty() {
-                    let changes = sent.changes.into_iter().map(shown_fault);
+                    let changes = sent.changes.iter().map(shown_fault);
                     report.changes.push((dialect, changes.collect()));
                 }
             }
             Err(faults) => {
-                let faults = faults.into_iter().map(shown_fault);
+                let faults = faults.iter().map(shown_fault);
                 report.left_out.push((dialect, faults.collect()));
             }
         }
@@ -424,7 +425,7 @@ fn input(entry: &Entry, options: &Options, report: &mut ToolReport) {
         }
         (Err(faults), None) => {
             report.left_out.clear();
-            let faults = faults.into_iter().map(shown_fault);
+            let faults = faults.iter().map(shown_fault);
             report.refusals.push(Refusal::Schema(faults.collect()));
         }
         _ => report.refusals.push(Refusal::NoProvider),

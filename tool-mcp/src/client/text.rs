@@ -37,11 +37,12 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// A fault whose texts may be a server's, for people.
-pub(crate) fn shown_fault(fault: Fault) -> Fault {
+pub(crate) fn shown_fault(fault: &Fault) -> Fault {
     Fault {
         pointer: shown(&fault.pointer),
         text: hidden::show(&fault.text, 1000).into_owned(),
-        ..fault
+        rule: fault.rule,
+        targets: fault.targets,
     }
 }
 

@@ -44,10 +44,11 @@ async fn doubles_keep_their_last_bit_both_ways() {
             written.push(format!("{double:?}"));
         }
         // Coordinates and the like: 15 to 17 digits behind a small number.
-        let fraction = random(&mut state) as f64 / u64::MAX as f64;
+        // Of all doubles from 1 to 2.
+        let fraction = f64::from_bits((0x3ff << 52) | (random(&mut state) >> 12)) - 1.0;
         written.push(format!("{:?}", fraction * 360.0 - 180.0));
         written.push(format!("{:.15}", fraction * 360.0));
-        written.push(format!("{:.17}", fraction));
+        written.push(format!("{fraction:.17}"));
     }
     for name in ["strict", "loose"] {
         let arguments = format!(r#"{{"values":[{}]}}"#, written.join(","));

@@ -4,6 +4,7 @@
 //! long it is, and how many steps a value takes ([`graph`]).
 
 mod graph;
+mod read;
 mod words;
 
 use std::fmt;

@@ -210,15 +210,13 @@ impl Adapter {
         } else {
             sentence.push_str(&text);
         }
-        match entries.iter_mut().find(|(name, _)| name == "description") {
-            Some((_, Doc::String(description))) => {
-                description.push_str(if description.is_empty() { "" } else { "\n" });
-                description.push_str(&sentence);
-            }
-            _ => {
-                entries.retain(|(name, _)| name != "description");
-                entries.push(("description".to_owned(), Doc::String(sentence)));
-            }
+        let description = entries.iter_mut().find(|(name, _)| name == "description");
+        if let Some((_, Doc::String(description))) = description {
+            description.push_str(if description.is_empty() { "" } else { "\n" });
+            description.push_str(&sentence);
+        } else {
+            entries.retain(|(name, _)| name != "description");
+            entries.push(("description".to_owned(), Doc::String(sentence)));
         }
     }
 
@@ -269,7 +267,7 @@ impl Adapter {
     }
 
     /// A tuple as earlier drafts have it.
-    fn tuple(&mut self, entries: &mut Vec<(String, Doc)>) {
+    fn tuple(&mut self, entries: &mut [(String, Doc)]) {
         let Some(at) = entries
             .iter()
             .position(|(name, value)| name == "items" && matches!(value, Doc::Array(_)))

@@ -1,0 +1,312 @@
+//! The schemas of a text, and which of them hold the same value or a part of it.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+use tool_core::schema::dynamic::Fault;
+
+use super::graph::Node;
+use super::{DEEPEST, refused};
+
+/// The most schemas in one.
+pub(super) const MOST_NODES: usize = 10_000;
+/// Keywords that hold the same value to one schema.
+const HERE: [&str; 4] = ["not", "if", "then", "else"];
+/// The same for a list of schemas.
+const HERE_MANY: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+/// The same where a key of the value says so.
+const HERE_NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
+
+/// What was read.
+pub(super) struct Schemas {
+    pub(super) nodes: Vec<Node>,
+    /// What references lead to.
+    pub(super) targets: HashSet<usize>,
+}
+
+struct Builder<'a> {
+    whole: &'a Value,
+    known: HashMap<*const Value, usize>,
+    nodes: Vec<Node>,
+    /// What references lead to.
+    targets: HashSet<usize>,
+    /// Schemas that a reference leads to and that are not read yet.
+    waiting: Vec<(&'a Value, usize, String)>,
+    /// Schemas by `$anchor`.
+    anchors: HashMap<&'a str, &'a Value>,
+}
+
+/// Reads every schema that the whole leads to; the whole is the first of them.
+pub(super) fn schemas(whole: &Value) -> Result<Schemas, Fault> {
+    let mut builder = Builder {
+        whole,
+        known: HashMap::new(),
+        nodes: Vec::new(),
+        targets: HashSet::new(),
+        waiting: Vec::new(),
+        anchors: HashMap::new(),
+    };
+    builder.names(whole, &mut String::new(), 0)?;
+    builder.node(whole, &mut String::new(), 0)?;
+    while let Some((schema, at, mut pointer)) = builder.waiting.pop() {
+        builder.fill(schema, at, &mut pointer, 0)?;
+    }
+    let Builder { nodes, targets, .. } = builder;
+    Ok(Schemas { nodes, targets })
+}
+
+impl<'a> Builder<'a> {
+    /// Finds what `#name` may refer to, and references out of the schema, also where nothing leads to them.
+    fn names(&mut self, value: &'a Value, pointer: &mut String, depth: usize) -> Result<(), Fault> {
+        if depth > 2 * DEEPEST {
+            return Err(too_deep(pointer.clone()));
+        }
+        let entries = match value {
+            Value::Object(entries) => entries,
+            Value::Array(items) => {
+                return items
+                    .iter()
+                    .try_for_each(|value| self.names(value, pointer, depth + 1));
+            }
+            _ => return Ok(()),
+        };
+        let text = |key| entries.get(key).and_then(Value::as_str);
+        if let Some(name) = text("$anchor") {
+            self.anchors.insert(name, value);
+        }
+        if let Some(id) = text("$id").filter(|_| depth > 0) {
+            let Some(name) = id.strip_prefix('#') else {
+                return Err(refused(
+                    "ref-target",
+                    pointer.clone(),
+                    "a schema within the schema has an `$id` of its own, which is not supported",
+                ));
+            };
+            self.anchors.insert(name, value);
+        }
+        if text("$ref").is_some_and(|to| !to.starts_with('#')) {
+            return Err(leads_out(pointer.clone()));
+        }
+        for (key, value) in entries {
+            // What stands there is data.
+            if !matches!(key.as_str(), "const" | "default" | "enum" | "examples") {
+                let length = pointer.len();
+                step(pointer, key);
+                self.names(value, pointer, depth + 1)?;
+                pointer.truncate(length);
+            }
+        }
+        Ok(())
+    }
+
+    /// The node of a schema, made where it is new.
+    fn node(
+        &mut self,
+        schema: &'a Value,
+        pointer: &mut String,
+        depth: usize,
+    ) -> Result<usize, Fault> {
+        let (at, is_new) = self.reserve(schema)?;
+        if is_new {
+            self.fill(schema, at, pointer, depth)?;
+        }
+        Ok(at)
+    }
+
+    /// The place of a schema among the nodes, and whether it was not known before.
+    fn reserve(&mut self, schema: &'a Value) -> Result<(usize, bool), Fault> {
+        if let Some(known) = self.known.get(&std::ptr::from_ref(schema)) {
+            return Ok((*known, false));
+        }
+        let at = self.nodes.len();
+        if at >= MOST_NODES {
+            return Err(refused(
+                "limit-size",
+                String::new(),
+                format!("the schema holds more than {MOST_NODES} others"),
+            ));
+        }
+        self.nodes.push(Node::default());
+        self.known.insert(std::ptr::from_ref(schema), at);
+        Ok((at, true))
+    }
+
+    fn fill(
+        &mut self,
+        schema: &'a Value,
+        at: usize,
+        pointer: &mut String,
+        depth: usize,
+    ) -> Result<(), Fault> {
+        if depth > DEEPEST {
+            return Err(too_deep(pointer.clone()));
+        }
+        if let Value::Object(entries) = schema {
+            let node = self.keywords(entries, pointer, depth)?;
+            self.nodes[at] = node;
+        }
+        Ok(())
+    }
+
+    fn below(
+        &mut self,
+        schema: &'a Value,
+        steps: &[&str],
+        pointer: &mut String,
+        depth: usize,
+    ) -> Result<usize, Fault> {
+        let length = pointer.len();
+        for name in steps {
+            step(pointer, name);
+        }
+        let node = self.node(schema, pointer, depth + 1);
+        pointer.truncate(length);
+        node
+    }
+
+    fn keywords(
+        &mut self,
+        entries: &'a Map<String, Value>,
+        pointer: &mut String,
+        depth: usize,
+    ) -> Result<Node, Fault> {
+        let mut node = Node::default();
+        let mut referred = None;
+        for (key, value) in entries {
+            let key = key.as_str();
+            match (key, value) {
+                ("$ref", Value::String(to)) => {
+                    let target = self.target(to, pointer)?;
+                    let (next, is_new) = self.reserve(target)?;
+                    if is_new {
+                        self.waiting
+                            .push((target, next, to.trim_start_matches('#').to_owned()));
+                    }
+                    self.targets.insert(next);
+                    referred = Some(next);
+                    node.here.push(next);
+                }
+                ("$dynamicRef" | "$recursiveRef", _) => {
+                    return Err(refused(
+                        "ref-target",
+                        pointer.clone(),
+                        format!("`{key}` is not supported, use `$ref`"),
+                    ));
+                }
+                (key, value) if HERE.contains(&key) => {
+                    node.here.push(self.below(value, &[key], pointer, depth)?);
+                }
+                (key, Value::Array(branches)) if HERE_MANY.contains(&key) => {
+                    for (at, branch) in branches.iter().enumerate() {
+                        let step = at.to_string();
+                        node.here
+                            .push(self.below(branch, &[key, &step], pointer, depth)?);
+                    }
+                }
+                (key, Value::Object(named)) if HERE_NAMED.contains(&key) => {
+                    for (name, value) in named.iter().filter(|(_, value)| !value.is_array()) {
+                        node.here
+                            .push(self.below(value, &[key, name], pointer, depth)?);
+                    }
+                }
+                ("properties", Value::Object(named)) => {
+                    for (name, value) in named {
+                        let next = self.below(value, &[key, name], pointer, depth)?;
+                        node.properties.insert(name.clone(), next);
+                    }
+                }
+                ("patternProperties", Value::Object(named)) => {
+                    for (name, value) in named {
+                        node.patterns
+                            .push(self.below(value, &[key, name], pointer, depth)?);
+                    }
+                }
+                ("additionalProperties" | "unevaluatedProperties", value) => {
+                    node.other_keys
+                        .push(self.below(value, &[key], pointer, depth)?);
+                    node.looks_back |= key == "unevaluatedProperties";
+                }
+                // A key is a value of its own, without children.
+                ("propertyNames", value) => {
+                    node.patterns
+                        .push(self.below(value, &[key], pointer, depth)?);
+                }
+                ("prefixItems" | "items", Value::Array(items)) => {
+                    for (at, item) in items.iter().enumerate() {
+                        let step = at.to_string();
+                        node.prefix
+                            .push(self.below(item, &[key, &step], pointer, depth)?);
+                    }
+                }
+                ("items" | "additionalItems", value) => {
+                    node.items.push(self.below(value, &[key], pointer, depth)?);
+                }
+                ("contains" | "unevaluatedItems", value) => {
+                    node.every_item
+                        .push(self.below(value, &[key], pointer, depth)?);
+                    node.looks_back |= key == "unevaluatedItems";
+                }
+                _ => {}
+            }
+        }
+        // What a reference leads to stands elsewhere in the text.
+        let inner = node.below().chain(node.here.iter().copied());
+        node.inner = inner.filter(|next| Some(*next) != referred).collect();
+        Ok(node)
+    }
+
+    /// What a reference refers to, which has to be in the same text.
+    fn target(&self, to: &str, pointer: &str) -> Result<&'a Value, Fault> {
+        let found = match to.strip_prefix('#') {
+            None => return Err(leads_out(pointer.to_owned())),
+            Some("") => Some(self.whole),
+            Some(path) if path.starts_with('/') => self.whole.pointer(&percent_decoded(path)),
+            Some(anchor) => self.anchors.get(anchor).copied(),
+        };
+        found.ok_or_else(|| {
+            refused(
+                "ref-target",
+                pointer.to_owned(),
+                "a reference leads to what is not in the schema",
+            )
+        })
+    }
+}
+
+fn step(pointer: &mut String, name: &str) {
+    pointer.push('/');
+    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+}
+
+fn leads_out(pointer: String) -> Fault {
+    refused(
+        "ref-target",
+        pointer,
+        "a reference leads out of the schema, and nothing is fetched: write the definition under `$defs`",
+    )
+}
+
+fn too_deep(pointer: String) -> Fault {
+    refused(
+        "limit-depth",
+        pointer,
+        format!("more than {DEEPEST} schemas are inside each other"),
+    )
+}
+
+fn percent_decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = (*first == b'%').then(|| after.get(..2)).flatten();
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
