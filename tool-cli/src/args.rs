@@ -304,6 +304,9 @@ pub(crate) struct Serve {
     /// program from answering. Without it, and for clients that cannot ask, such calls are refused.
     #[arg(long)]
     pub(crate) approve_by_client: bool,
+    /// Takes arguments exactly as the schema has them, without repair.
+    #[arg(long)]
+    pub(crate) no_repair: bool,
     #[command(flatten)]
     pub(crate) supply: Supply,
 }

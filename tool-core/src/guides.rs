@@ -6,6 +6,7 @@
 // replace the ones at its end, and the links lead to the pages here.
 macro_rules! guide {
     ($name:ident: $file:literal) => {
+        #[doc = "[arguments.md]: crate::guides::arguments"]
         #[doc = "[cli.md]: crate::guides::command_line"]
         #[doc = "[rules.md]: crate::guides::rules"]
         #[doc = "[telemetry.md]: crate::guides::telemetry"]
@@ -20,6 +21,7 @@ macro_rules! guide {
 guide!(authors: "tool-author.md");
 guide!(hosts: "host.md");
 guide!(operators: "operator.md");
+guide!(arguments: "arguments.md");
 guide!(command_line: "cli.md");
 guide!(rules: "rules.md");
 guide!(telemetry: "telemetry.md");

@@ -148,6 +148,50 @@ async fn both_wires_list_and_call_one_definition() {
     }
 }
 
+/// Adds a list.
+#[tool(read_only)]
+fn total(
+    /// What to add.
+    values: Vec<u32>,
+) -> u32 {
+    values.iter().sum()
+}
+
+// H9: a server takes arguments exactly as they are where its host says so
+#[tokio::test]
+async fn repairs_are_switched_off_at_the_server() {
+    let server = |mode: Option<Repair>| {
+        let tools = Registry::builder().tool::<total>().build().unwrap();
+        let server = McpServer::builder(tools);
+        match mode {
+            Some(mode) => server.repair(mode).build(),
+            None => server.build(),
+        }
+    };
+    // What the toolset says counts where the server says nothing.
+    let off = Registry::builder().tool::<total>().build().unwrap();
+    let off = || off.open().repair(Repair::Off);
+    for (server, repairs) in [
+        (server(None), true),
+        (server(Some(Repair::Safe)), true),
+        (server(Some(Repair::Off)), false),
+        (McpServer::builder(off()).build(), false),
+        (McpServer::builder(off()).repair(Repair::Safe).build(), true),
+    ] {
+        for (values, sum) in [(json!(7), "7"), (json!(["7", 1]), "8")] {
+            let mut client = Client::modern(&server);
+            let called = client.call("total", json!({ "values": values })).await;
+            let result = &called["result"];
+            assert_eq!(result["isError"] == false, repairs, "{result}");
+            let text = result["content"][0]["text"].as_str().unwrap();
+            assert_eq!(text == sum, repairs, "{text}");
+        }
+        let mut client = Client::modern(&server);
+        let called = client.call("total", json!({"values": [7]})).await;
+        assert_eq!(called["result"]["content"][0]["text"], "7");
+    }
+}
+
 #[tokio::test]
 async fn keys_keep_their_order_and_numbers_their_digits() {
     let mut client = Client::legacy(&server()).await;

@@ -7,11 +7,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Serialize;
+use tool_core::hidden;
 
 use crate::args::Import;
 use crate::import::names::{self, Names};
 use crate::import::shape::{Fault, Property, Shape};
 use crate::import::{Definition, Typed, definitions, source, typed};
+use crate::json::Json;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BAD, BOLD, Screen, WARN, paint};
 
@@ -131,11 +133,16 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
     let mut tools = Vec::new();
     for definition in found {
         let mut told = Told {
-            name: definition.name.clone(),
+            name: hidden::show(&definition.name, 200).into_owned(),
             tool: None,
             faults: Vec::new(),
             lost: Vec::new(),
         };
+        if let Some(fault) = hidden_in(definition) {
+            told.faults.push(fault);
+            tools.push(told);
+            continue;
+        }
         match typed(&definition.parameters) {
             Ok(of) => {
                 let name = names.unique(&names::tool(&definition.name), "_");
@@ -143,7 +150,12 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
                 told.tool = Some(name);
                 told.lost = of.lost;
             }
-            Err(faults) => told.faults = faults.iter().map(Fault::to_string).collect(),
+            Err(faults) => {
+                let faults = faults.iter().map(Fault::to_string);
+                told.faults = faults
+                    .map(|fault| hidden::show(&fault, 1000).into_owned())
+                    .collect();
+            }
         }
         tools.push(told);
     }
@@ -155,6 +167,28 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
     text.push_str("use tool_core::prelude::*;\n");
     text.push_str(&body);
     (text, tools)
+}
+
+/// Why a definition may not become source: some text of it has characters that nobody who reads the source sees.
+fn hidden_in(definition: &Definition) -> Option<String> {
+    let texts = [&definition.name, &definition.description];
+    let found = texts.into_iter().find_map(|text| hidden::find(text).next());
+    let (_, c) = found.or_else(|| hidden_in_json(&definition.parameters))?;
+    Some(format!(
+        "it has a character that is not shown, U+{:04X}: look at where it comes from, and remove it there",
+        u32::from(c)
+    ))
+}
+
+fn hidden_in_json(json: &Json) -> Option<(usize, char)> {
+    match json {
+        Json::Text(text) => hidden::find(text).next(),
+        Json::List(items) => items.iter().find_map(hidden_in_json),
+        Json::Record(entries) => entries
+            .iter()
+            .find_map(|(key, value)| hidden::find(key).next().or_else(|| hidden_in_json(value))),
+        _ => None,
+    }
 }
 
 fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {

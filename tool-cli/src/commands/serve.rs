@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tool_core::ToolContextBuilder;
+use tool_core::{Repair, ToolContextBuilder};
 use tool_mcp::{Caller, HttpOptions, McpServer, Tools, shutdown_signal};
 
 use super::supply::Supplied;
@@ -29,6 +29,9 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         .context(move |one| caller.context(*one).build());
     if words.approve_by_client {
         server = server.approve_by_client();
+    }
+    if words.no_repair {
+        server = server.repair(Repair::Off);
     }
     let server = server.build();
     let Some(address) = &words.http else {

@@ -7,7 +7,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::model::Implementation;
 use tokio_util::task::TaskTracker;
-use tool_core::{Gate, ToolContext, ToolError};
+use tool_core::{Gate, Repair, ToolContext, ToolError};
 
 use super::ask::{Parking, StateKey, Waiting};
 use super::{Caller, Composed, Core, MakeContext, McpServer, NoHandler, Tools, changes, list};
@@ -24,6 +24,7 @@ pub struct McpServerBuilder {
     waiting: Waiting,
     key: Option<StateKey>,
     approves: bool,
+    repair: Option<Repair>,
 }
 
 impl McpServerBuilder {
@@ -38,6 +39,7 @@ impl McpServerBuilder {
             waiting: Waiting::default(),
             key: None,
             approves: false,
+            repair: None,
         }
     }
 
@@ -117,6 +119,24 @@ impl McpServerBuilder {
         self
     }
 
+    /// How arguments that do not fit are treated; as the toolset has it where nothing is said, which is [`Repair::Safe`] unless
+    /// [`Toolset::repair`](tool_core::Toolset::repair) has said otherwise. `docs/arguments.md` lists every repair.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// use tool_mcp::McpServer;
+    ///
+    /// # fn main() -> Result<(), tool_core::RegistryError> {
+    /// // `{"values": 7}` for a list is an error that the client reads, and not `[7]`.
+    /// let server = McpServer::builder(Registry::builder().build()?).repair(Repair::Off).build();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn repair(mut self, mode: Repair) -> Self {
+        self.repair = Some(mode);
+        self
+    }
+
     /// How long and how many runs wait for answers of their users; 1000 for ten minutes where nothing is said.
     pub fn waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
@@ -145,6 +165,7 @@ impl McpServerBuilder {
             anonymous: ToolContext::anonymous(),
             calls: TaskTracker::new(),
             approves: self.approves,
+            repair: self.repair,
             parking: Parking::new(self.waiting, self.key.unwrap_or_default()),
         };
         Composed {

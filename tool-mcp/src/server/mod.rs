@@ -11,7 +11,7 @@ use rmcp::ErrorData;
 use rmcp::model::{Implementation, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::task::TaskTracker;
-use tool_core::{Gate, Registry, Rules, ToolContext, ToolError, Toolset};
+use tool_core::{Gate, Registry, Repair, Rules, ToolContext, ToolError, Toolset};
 
 mod ask;
 mod builder;
@@ -167,6 +167,8 @@ pub(crate) struct Core {
     calls: TaskTracker,
     /// The client's user may approve calls.
     approves: bool,
+    /// How arguments are treated, where the host says so for this server.
+    repair: Option<Repair>,
     /// Runs that wait for an answer.
     parking: ask::Parking,
 }
@@ -220,7 +222,10 @@ impl Core {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let toolset = tools.toolset(cx);
+        let mut toolset = tools.toolset(cx);
+        if let Some(mode) = self.repair {
+            toolset = toolset.repair(mode);
+        }
         match &self.gate {
             Some(gate) => toolset.through(gate),
             None => toolset,

@@ -76,6 +76,31 @@ fn what_cannot_be_typed_is_left_out_by_its_rule_and_the_rest_is_written() {
     assert_eq!(json["tools"][0]["tool"], json!(null));
 }
 
+// H7: a definition with characters that nobody sees does not become source, and is told visibly
+#[test]
+fn definitions_with_hidden_characters_are_left_out() {
+    let tag = "\u{e0041}";
+    for hidden in [
+        json!([{"name": "find", "description": format!("Finds.{tag}"), "parameters": {"type": "object", "properties": {}}}]),
+        json!([{"name": format!("find{tag}"), "description": "Finds.", "parameters": {"type": "object", "properties": {}}}]),
+        json!([{"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {"q": {"type": "string", "description": tag}}}}]),
+        json!([{"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {"q": {"type": "string", "enum": [tag]}}}}]),
+        json!([{"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {tag: {"type": "string"}}}}]),
+    ] {
+        let ran = import(&hidden.to_string(), &[]);
+        ran.fails(
+            1,
+            &["left out: `find", "a character that is not shown, U+E0041"],
+        );
+        assert!(
+            !ran.out.contains(tag) && !ran.err.contains(tag),
+            "{}{}",
+            ran.out,
+            ran.err
+        );
+    }
+}
+
 #[test]
 fn what_no_type_says_is_told_and_stands_in_the_body() {
     let text = r#"{"type":"object","properties":{"sizes":{"type":"array","items":{"type":"integer","minimum":3}}},"required":["sizes"]}"#;

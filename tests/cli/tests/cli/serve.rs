@@ -87,6 +87,28 @@ fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
     assert!(child.wait().unwrap().success());
 }
 
+// H9: repairs can be switched off at the command line's server
+#[test]
+fn arguments_are_taken_as_they_are_without_repair() {
+    for (words, refused) in [(&["serve"][..], false), (&["serve", "--no-repair"], true)] {
+        let (mut child, mut to, mut from) = started(command(DESK, words));
+        asked(&mut to, &mut from, BEGIN);
+        writeln!(
+            to,
+            r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#
+        )
+        .unwrap();
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "file_note", "arguments": {
+            "title": "a", "place": {"shelf": "s"}, "tags": "one",
+        }}});
+        let answer = asked(&mut to, &mut from, &call.to_string());
+        let result = &answer["result"];
+        assert_eq!(result["isError"] == true, refused, "{result}");
+        drop(to);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
 // S2-12, S2-13, S2-17
 #[test]
 fn the_clients_user_is_asked_where_the_host_says_so() {
