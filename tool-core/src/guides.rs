@@ -8,6 +8,7 @@ macro_rules! guide {
     ($name:ident: $file:literal) => {
         #[doc = "[arguments.md]: crate::guides::arguments"]
         #[doc = "[cli.md]: crate::guides::command_line"]
+        #[doc = "[mcp.md]: crate::guides::mcp"]
         #[doc = "[rules.md]: crate::guides::rules"]
         #[doc = "[telemetry.md]: crate::guides::telemetry"]
         #[doc = "[threat-model.md]: crate::guides::threat_model"]
@@ -22,6 +23,7 @@ guide!(authors: "tool-author.md");
 guide!(hosts: "host.md");
 guide!(operators: "operator.md");
 guide!(arguments: "arguments.md");
+guide!(mcp: "mcp.md");
 guide!(command_line: "cli.md");
 guide!(rules: "rules.md");
 guide!(telemetry: "telemetry.md");
