@@ -11,7 +11,7 @@ use crate::gate::Gate;
 use crate::gate::policy::{Decision, Request};
 use crate::gate::{self, Layer, Rules, Standing, View};
 use crate::registry::{Shelf, join};
-use crate::schema::dialect::{Dialect, Spec};
+use crate::schema::dialect::{Dialect, Dialects, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
 use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
@@ -286,6 +286,24 @@ impl Toolset {
     /// 16 unions. Nothing if they fit. [`toolset!`](crate::toolset) asks the same at compile time.
     pub fn faults(&self) -> Vec<Fault> {
         let specs: Vec<Spec> = self.offered().map(ToolDef::spec).collect();
+        toolset_faults(&specs.iter().collect::<Vec<_>>())
+    }
+
+    /// Why this provider would refuse the tools that it is offered, in one request. Nothing for MCP and plain JSON Schema, whose lists are no
+    /// requests.
+    pub fn faults_in(&self, dialect: Dialect) -> Vec<Fault> {
+        if matches!(dialect, Dialect::Mcp | Dialect::JsonSchema) {
+            return Vec::new();
+        }
+        let offered = self
+            .offered()
+            .filter(|def| !def.definition(dialect).is_empty());
+        let specs: Vec<Spec> = offered
+            .map(|def| Spec {
+                providers: Dialects::only(dialect),
+                ..def.spec()
+            })
+            .collect();
         toolset_faults(&specs.iter().collect::<Vec<_>>())
     }
 

@@ -13,6 +13,20 @@ pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exi
     let registry = cli.tools()?;
     let Some(name) = &words.name else {
         let tools = registry.open();
+        let faults = tools.faults_in(words.dialect);
+        if !faults.is_empty() {
+            let told: Vec<String> = faults
+                .iter()
+                .map(|fault| format!("[{}] {}", fault.rule, fault.text))
+                .collect();
+            let text = format!(
+                "{} refuses these tools in one request: {}",
+                words.dialect.name(),
+                told.join("; ")
+            );
+            return Err(Failure::usage(text)
+                .hint("name one tool; in a program, select those of a turn with `Rules`"));
+        }
         let left: Vec<_> = tools.left_out(words.dialect).collect();
         if !left.is_empty() {
             screen.note(format_args!(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{DESK, command, desk, run};
+use crate::support::{CROWD, DESK, command, desk, run};
 
 // S0-02, S1-05, S1-49
 #[test]
@@ -185,6 +185,25 @@ fn a_definition_is_spelled_as_the_provider_has_it() {
     assert_eq!(all.as_array().unwrap().len(), 12);
     let output = desk(&["schema", "file_note", "--output"]).succeeds().out;
     assert!(output.contains("\"place\""));
+}
+
+// E5: `schema -d anthropic` printed what Anthropic refuses
+#[test]
+fn a_list_that_the_provider_refuses_is_not_printed() {
+    let crowd = |words: &[&str]| run(command(CROWD, words), "");
+    let refused = crowd(&["schema", "-d", "anthropic"]);
+    let words = [
+        "anthropic refuses these tools in one request",
+        "[limit-strict-tools] the set has 21 tools",
+        "name one tool",
+    ];
+    refused.fails(2, &words);
+    assert!(refused.out.is_empty(), "{refused:?}");
+    for dialect in ["openai", "gemini", "mcp", "json_schema"] {
+        let all = crowd(&["schema", "-d", dialect, "--format", "json"]);
+        assert_eq!(all.succeeds().json().as_array().unwrap().len(), 21);
+    }
+    crowd(&["schema", "tool_7", "-d", "anthropic"]).succeeds();
 }
 
 #[test]

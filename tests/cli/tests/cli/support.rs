@@ -42,6 +42,9 @@ impl Ran {
 /// The program of one's own.
 pub(crate) const DESK: &str = env!("CARGO_BIN_EXE_desk");
 
+/// A program with more tools than Anthropic takes in one request.
+pub(crate) const CROWD: &str = env!("CARGO_BIN_EXE_crowd");
+
 /// `cargo-tool`, which cargo calls `cargo tool`.
 pub(crate) const CARGO_TOOL: &str = env!("CARGO_BIN_EXE_cargo-tool-under-test");
 
