@@ -1,6 +1,7 @@
 //! Answers: refusals that a JSON-RPC client can read, and texts put in their places.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -74,12 +75,17 @@ where
         header.is_some_and(|value| value.as_bytes().starts_with(kind.as_bytes()))
     };
     if is("text/event-stream") {
-        return response.map(|body| {
-            Body::new(Rendering {
-                body,
-                _running: running,
-            })
-        });
+        let (parts, mut body) = response.into_parts();
+        let (first, ended) = gathered(&mut body).await;
+        if ended {
+            return Response::from_parts(parts, Body::from(first));
+        }
+        let rest = Rendering {
+            first: (!first.is_empty()).then(|| first.into()),
+            body,
+            _running: running,
+        };
+        return Response::from_parts(parts, Body::new(rest));
     }
     let is_json = is("application/json");
     let (mut parts, body) = response.into_parts();
@@ -103,6 +109,42 @@ where
     Response::from_parts(parts, refusal.into_body())
 }
 
+/// How often other tasks get their turn before the first events of a stream leave.
+const TURNS: usize = 8;
+/// Most bytes of events that leave together.
+const GATHERED: usize = 64 * 1024;
+
+/// The events that come at once, and whether the stream has ended with them. The stream of a call begins with an event without a message, and
+/// most calls have ended a few turns later: their answer is then one write instead of two or three.
+async fn gathered<B>(body: &mut B) -> (Vec<u8>, bool)
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let mut events = Vec::new();
+    let mut turns = 0;
+    let all = poll_fn(|cx| {
+        while events.len() < GATHERED {
+            match Pin::new(&mut *body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    if let Ok(data) = frame.into_data() {
+                        events.extend_from_slice(&rendered(data));
+                    }
+                }
+                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(true),
+                Poll::Pending if turns < TURNS => {
+                    turns += 1;
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Poll::Pending => break,
+            }
+        }
+        Poll::Ready(false)
+    });
+    let ended = all.await;
+    (events, ended)
+}
+
 fn rendered(bytes: Bytes) -> Bytes {
     match verbatim::render(&bytes) {
         Cow::Borrowed(_) => bytes,
@@ -110,8 +152,10 @@ fn rendered(bytes: Bytes) -> Bytes {
     }
 }
 
-/// A stream of events; each is one frame.
+/// A stream of events; each is one frame of the body.
 struct Rendering<B> {
+    /// Events that came before the response left.
+    first: Option<Bytes>,
     body: B,
     _running: Option<TaskTrackerToken>,
 }
@@ -124,12 +168,15 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Rendering<B> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
         let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(cx));
         Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(rendered))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.first.is_none() && self.body.is_end_stream()
     }
 
     /// The length is another one when texts are in their places.

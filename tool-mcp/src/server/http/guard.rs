@@ -64,13 +64,13 @@ impl Guard {
     }
 
     fn lets_in(&self, host: &Authority) -> bool {
-        let name = host.host().to_ascii_lowercase();
-        let whole = host.as_str().to_ascii_lowercase();
-        LOOPBACK.contains(&name.as_str())
-            || self
-                .hosts
-                .iter()
-                .any(|known| *known == name || *known == whole)
+        let is = |known: &str| {
+            known.eq_ignore_ascii_case(host.host()) || known.eq_ignore_ascii_case(host.as_str())
+        };
+        LOOPBACK
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(host.host()))
+            || self.hosts.iter().any(|known| is(known))
     }
 
     pub(super) fn trusts(&self, origin: &str) -> bool {

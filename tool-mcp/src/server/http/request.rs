@@ -186,17 +186,21 @@ fn accept(headers: &mut HeaderMap) -> Result<(), Refusal> {
         };
         for range in value.split(',') {
             let mut parts = range.split(';').map(str::trim);
-            let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let kind = parts.next().unwrap_or_default();
             if parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000")) {
                 continue;
             }
-            match kind.as_str() {
-                "*/*" => (json, events, wide) = (true, true, true),
-                "application/*" => (json, wide) = (true, true),
-                "text/*" => (events, wide) = (true, true),
-                "application/json" => json = true,
-                "text/event-stream" => events = true,
-                _ => {}
+            let is = |name: &str| kind.eq_ignore_ascii_case(name);
+            if is("application/json") {
+                json = true;
+            } else if is("text/event-stream") {
+                events = true;
+            } else if is("*/*") {
+                (json, events, wide) = (true, true, true);
+            } else if is("application/*") {
+                (json, wide) = (true, true);
+            } else if is("text/*") {
+                (events, wide) = (true, true);
             }
         }
     }
