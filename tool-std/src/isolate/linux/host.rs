@@ -175,7 +175,7 @@ async fn in_thread(
             None => helper(&path, &cgroups, &asked, socket),
         };
         // Where nobody waits any more, the socket's other end is closed and the supervisor ends.
-        tell.send(child)
+        let _ = tell.send(child);
     })?;
     started.await.map_err(io::Error::other)?
 }
