@@ -81,6 +81,7 @@ pub fn edit_file(
     too_long(&path, bytes, limits)?;
     let changed = text.replace(&old_text, &new_text);
     // What was read has to be what is replaced.
+    let _lock = home.lock(&path, || cx.is_cancelled())?;
     if home.present(&path, &slot)?.as_ref() != Some(&before) {
         return Err(ToolError::new(format!(
             "`{path}` was changed by somebody else meanwhile, read it again"

@@ -7,7 +7,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOpt
 use cap_std::fs::{Dir, OpenOptions};
 use tool_core::ToolError;
 
-use crate::workspace::{Facts, Kind, Place, Refused, Workspace, WorkspacePath};
+use crate::workspace::{Facts, Kind, Place, Refused, Workspace, WorkspacePath, WriteLock};
 
 /// A workspace whose folder is open.
 pub(super) struct Home<'a> {
@@ -120,6 +120,17 @@ impl<'a> Home<'a> {
         Ok(Slot { dir, name })
     }
 
+    /// Keeps other calls from replacing files of the workspace.
+    pub(super) fn lock(
+        &self,
+        path: &WorkspacePath,
+        cancelled: impl Fn() -> bool,
+    ) -> Result<WriteLock, ToolError> {
+        self.workspace
+            .lock(cancelled)
+            .map_err(|error| told(path, &error))
+    }
+
     /// What has a slot's name already: a regular file that may be replaced, or nothing.
     pub(super) fn present(
         &self,
@@ -207,6 +218,9 @@ pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
         }
         Kind::InvalidFilename => "has a name that is too long",
         Kind::StorageFull | Kind::QuotaExceeded => "cannot be written: no space is left",
+        Kind::ResourceBusy => {
+            "cannot be written: other calls are writing in the workspace, try again"
+        }
         Kind::ReadOnlyFilesystem => "cannot be written: the file system is read-only",
         _ => "cannot be opened or written, the operator knows why",
     };

@@ -262,7 +262,8 @@ fn read_part(
         let got = start + newlines_within(&window);
         (window, got)
     };
-    let whole = text.start_of(last + 1).map_err(told)? - from == window.len() as u64;
+    // Where a program writes in the file meanwhile, the line behind may begin before.
+    let whole = text.start_of(last + 1).map_err(told)? == from + window.len() as u64;
     cx.cite(Citation::new(
         "workspace",
         format!("{path}#L{start}-L{end}"),

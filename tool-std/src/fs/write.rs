@@ -49,6 +49,7 @@ pub fn write_file(
         size_bytes,
         created,
     };
+    let _lock = home.lock(&path, || false)?;
     if let Some(facts) = home.present(&path, &slot)? {
         if overwrite {
             put(&path, &slot, &content, Some(&facts))?;
@@ -57,10 +58,10 @@ pub fn write_file(
     } else {
         match replace(&slot.dir, slot.name, content.as_bytes(), Replace::Never) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && overwrite => {
-                // Somebody else made it meanwhile, and it may be anything.
+                // A program made it meanwhile, and it may be anything.
                 let facts = home.present(&path, &slot)?;
                 put(&path, &slot, &content, facts.as_ref())?;
-                return Ok(written(false));
+                return Ok(written(facts.is_none()));
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             done => {

@@ -49,6 +49,8 @@ mod claim;
 #[cfg(feature = "fs")]
 mod facts;
 mod handle;
+#[cfg(feature = "fs")]
+mod lock;
 mod name;
 mod own;
 mod path;
@@ -58,6 +60,8 @@ mod replace;
 #[cfg(feature = "fs")]
 pub(crate) use facts::{Facts, Kind, Place, Refused};
 pub use handle::{Reader, Writer};
+#[cfg(feature = "fs")]
+pub(crate) use lock::WriteLock;
 pub use path::{PathError, WorkspacePath};
 #[cfg(any(feature = "git", feature = "process"))]
 pub(crate) use remove::remove;

@@ -314,3 +314,38 @@ async fn a_text_that_is_not_there_is_told_with_a_guess() {
             .contains("is a binary file")
     );
 }
+
+// Two calls at once: an edit that was reported is not lost to another one, whoever came first
+#[test]
+fn edits_at_once_lose_no_change() {
+    const EDITS: usize = 400;
+    let place = Place::new();
+    // Long enough that reading and writing take a while.
+    let rest = "the rest\n".repeat(2_000);
+    place.put("x", format!("a 0\nb 0\n{rest}"));
+    let edit = |who: &str| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let mut done = 0;
+        while done < EDITS {
+            let arguments = json!({
+                "path": "x",
+                "old_text": format!("{who} {done}\n"),
+                "new_text": format!("{who} {}\n", done + 1),
+            });
+            match runtime.block_on(place.call("edit_file", arguments)).error() {
+                None => done += 1,
+                Some(error) => {
+                    let told = error.model_text();
+                    assert!(told.contains("somebody else"), "after {who} {done}: {told}");
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| edit("a"));
+        scope.spawn(|| edit("b"));
+    });
+    assert_eq!(place.holds("x"), format!("a {EDITS}\nb {EDITS}\n{rest}"));
+}

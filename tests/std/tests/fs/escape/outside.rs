@@ -11,7 +11,6 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
 use super::trial::{CANARY, UNNAMED};
-use crate::place::Place;
 
 /// Folders beside the workspace, from its parent on, and one beside the root.
 const BESIDE: [&str; 4] = ["conv2", "conv1x", "conv", "../../../outside"];
@@ -26,9 +25,9 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// Makes what is outside, and begins to watch it.
-    pub(crate) fn around(place: &Place) -> Self {
-        let base = place.path.parent().unwrap();
+    /// Makes what is outside of a workspace, and begins to watch it.
+    pub(crate) fn around(workspace: &Path) -> Self {
+        let base = workspace.parent().unwrap();
         let mut folders = Vec::new();
         for name in BESIDE {
             let folder = base.join(name);

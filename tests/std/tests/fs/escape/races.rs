@@ -189,3 +189,61 @@ fn a_folder_that_becomes_a_link_to_git_is_not_written_through() {
     );
     assert!(swaps > 0);
 }
+
+// A program that writes in a file while it is read: the call ends with a text or an error, and does not panic
+#[test]
+fn file_that_changes_in_place_is_read_or_refused() {
+    use std::os::unix::fs::FileExt as _;
+
+    let trial = Trial::new();
+    // Longer than what is kept of a file; once with all its lines at the beginning, once with all at the end, once short.
+    let (ends, letters) = ("\n".repeat(300_000), "x".repeat(300_000));
+    let texts = [
+        format!("{ends}{letters}"),
+        format!("{letters}{ends}"),
+        "short\n".repeat(100_000),
+    ];
+    trial.place.put("x", &texts[0]);
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .open(trial.place.path.join("x"))
+        .unwrap();
+    let runtime = runtime();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for text in &texts {
+                    file.write_all_at(text.as_bytes(), 0).unwrap();
+                    file.set_len(text.len().try_into().unwrap()).unwrap();
+                }
+            }
+        });
+        let _stop = Stop(&stop);
+        for round in 0_u32..10 {
+            let line = 1 + round * 29_999 % 300_000;
+            for (tool, arguments) in [
+                ("read_file", json!({"path": "x", "tail": 400})),
+                ("read_file", json!({"path": "x", "offset": 500_000})),
+                (
+                    "read_file_parts",
+                    json!({"parts": [{"path": "x", "start_line": line, "end_line": line + 300}]}),
+                ),
+                ("search_files", json!({"path": "x", "pattern": "x$"})),
+                (
+                    "edit_file",
+                    json!({"path": "x", "old_text": "none of it", "new_text": ""}),
+                ),
+            ] {
+                let result = runtime.block_on(trial.place.call(tool, arguments));
+                let kind = result.error().map(tool_core::ToolError::kind);
+                assert!(
+                    matches!(kind, None | Some(tool_core::ErrorKind::Failed)),
+                    "{tool}: {}",
+                    result.error().unwrap().operator_text()
+                );
+            }
+        }
+    });
+    trial.is_untouched();
+}

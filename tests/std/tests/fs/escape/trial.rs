@@ -27,7 +27,7 @@ impl Trial {
         let place = Place::with(Limits::default(), allow);
         place.put("a/b/inside.txt", "inside\n");
         place.put("file", "inside\n");
-        let outside = Outside::around(&place);
+        let outside = Outside::around(&place.path);
         Self { place, outside }
     }
 

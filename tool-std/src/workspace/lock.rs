@@ -1,0 +1,85 @@
+//! The lock of those that replace files of a workspace.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::time::{Duration, Instant};
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::OpenOptions;
+
+use super::{IDS, Workspace, open_root};
+
+/// How long a writer waits for others, which hold the lock for the time of one rename.
+const WAIT: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Held from the look at a file until another one has its name, so that no change of another call in between is lost.
+#[derive(Debug)]
+pub(crate) struct WriteLock {
+    #[expect(dead_code, reason = "held: dropping it releases the lock")]
+    file: Option<File>,
+}
+
+impl Workspace {
+    /// Waits for the other writers of this workspace, in this process and in others.
+    ///
+    /// What is locked is the file that holds the id of the conversation, which no program of the workspace can open. There is none once the
+    /// instance was deleted; nobody else writes then.
+    pub(crate) fn lock(&self, cancelled: impl Fn() -> bool) -> io::Result<WriteLock> {
+        let file = match self.id_file() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(WriteLock { file: None });
+            }
+            opened => opened?,
+        };
+        let began = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(WriteLock { file: Some(file) }),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if cancelled() || began.elapsed() > WAIT => {
+                    return Err(io::ErrorKind::ResourceBusy.into());
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    fn id_file(&self) -> io::Result<File> {
+        let inner = &*self.0;
+        let ids = open_root(&inner.root)?
+            .open_dir_nofollow(&inner.instance)?
+            .open_dir_nofollow(IDS)?;
+        let mut options = OpenOptions::new();
+        // NFS locks only what is open for writing.
+        options.write(true).follow(FollowSymlinks::No);
+        Ok(ids.open_with(&inner.folder, &options)?.into_std())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::io;
+
+    use crate::workspace::Workspaces;
+
+    #[test]
+    fn lock_is_released_when_it_is_dropped_and_waited_for_until_the_call_is_cancelled() {
+        let root = tempfile::tempdir().unwrap();
+        let open = || Workspaces::new(root.path()).open("acme", "c1").unwrap();
+        let lock = open().lock(|| false).unwrap();
+        let refused = open().lock(|| true).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
+        // That of another conversation is another one.
+        let other = Workspaces::new(root.path()).open("acme", "c2").unwrap();
+        other.lock(|| true).unwrap();
+        drop(lock);
+        open().lock(|| true).unwrap();
+        Workspaces::new(root.path())
+            .delete_instance("acme")
+            .unwrap();
+        other.lock(|| true).unwrap();
+    }
+}
