@@ -15,12 +15,15 @@ pub(super) struct Command<'a> {
     /// The word that a message names it by.
     pub(super) word: &'static str,
     args: Vec<OsString>,
-    repository: Option<&'a Repository>,
+    pub(super) repository: Option<&'a Repository>,
     /// The folder that it works in where that is not the repository's.
     folder: Option<&'a PrivateFolder>,
     writes: bool,
     reads: Vec<&'a Path>,
     pub(super) remote: Option<Remote<'a>>,
+    /// Only the beginning of its output is wanted.
+    pub(super) only_first: bool,
+    settings: Vec<(&'static str, &'static str)>,
     env: Vec<(String, OsString)>,
     pub(super) stdin: Option<Vec<u8>>,
 }
@@ -125,6 +128,8 @@ impl<'a> Command<'a> {
             writes: false,
             reads: Vec::new(),
             remote: None,
+            only_first: false,
+            settings: Vec::new(),
             env: Vec::new(),
             stdin: None,
         }
@@ -143,6 +148,18 @@ impl<'a> Command<'a> {
     /// Works on a repository; without one git finds none.
     pub(super) fn on(mut self, repository: &'a Repository) -> Self {
         self.repository = Some(repository);
+        self
+    }
+
+    /// Keeps the beginning of the output and drops the rest. The command is not ended for what it prints after its work is done.
+    pub(super) fn first_output(mut self) -> Self {
+        self.only_first = true;
+        self
+    }
+
+    /// Adds a setting of this run alone.
+    pub(super) fn setting(mut self, key: &'static str, value: &'static str) -> Self {
+        self.settings.push((key, value));
         self
     }
 
@@ -219,6 +236,7 @@ impl<'a> Command<'a> {
         };
         let mut config: Vec<(String, OsString)> = SETTINGS
             .iter()
+            .chain(&self.settings)
             .map(|(key, value)| ((*key).to_owned(), (*value).into()))
             .collect();
         job = match &self.remote {

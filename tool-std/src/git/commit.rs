@@ -84,22 +84,21 @@ pub async fn git_commit(
         .arg("--")
         .args(only)
         .stdin(message.into_bytes());
-    session.succeed(commit).await?;
+    let said = session.succeed(commit).await?;
+    // `HEAD` may be the commit of another call by now.
+    let (branch, commit) = made(&said).ok_or_else(|| {
+        ToolError::new("a commit was made, but git did not name it: see `git_log`")
+            .operator(said.lines().next().unwrap_or_default())
+    })?;
     let changed = Command::new("diff-tree")
-        .args([
-            "--no-commit-id",
-            "--name-only",
-            "--root",
-            "-r",
-            "-z",
-            "HEAD",
-        ])
+        .args(["--no-commit-id", "--name-only", "--root", "-r", "-z"])
+        .arg(commit)
         .on(&repository);
     let changed = session.succeed(changed).await?;
-    let commit = short(&session, &repository, "HEAD").await?;
+    let short = short(&session, &repository, commit).await?;
     Ok(Committed {
-        commit: commit.unwrap_or_default(),
-        branch: before.branch,
+        commit: short.unwrap_or_else(|| commit.to_owned()),
+        branch: branch.map(Excerpt::of),
         files: changed.split_terminator('\0').count() as u64,
         left_out: left_out
             .into_iter()
@@ -109,18 +108,54 @@ pub async fn git_commit(
     })
 }
 
+/// The branch, unless `HEAD` is detached, and the hash of a commit, from the line that git prints about it: `[main 1c0ffee…] The subject`,
+/// `[main (root-commit) 1c0ffee…] …` or `[detached HEAD 1c0ffee…] …`.
+fn made(said: &str) -> Option<(Option<&str>, &str)> {
+    let line = said.lines().find_map(|line| line.strip_prefix('['))?;
+    let mut words = line.split(' ');
+    let first = words.next()?;
+    let hash = words.find_map(|word| word.strip_suffix(']'))?;
+    let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    // No name of a branch holds a space.
+    let is_detached = line.starts_with("detached HEAD ");
+    is_hash.then_some(((!is_detached).then_some(first), hash))
+}
+
 /// Without its message, which comes over standard input, and without its paths.
 pub(super) fn command<'a>(
     repository: &'a Repository,
     (author, email): (&str, &str),
 ) -> Command<'a> {
     Command::new("commit")
-        .args(["--quiet", "--no-verify", "--no-gpg-sign"])
+        .args(["--no-verify", "--no-gpg-sign"])
         .args(["--cleanup=whitespace", "--file=-"])
         .env("GIT_AUTHOR_NAME", author)
         .env("GIT_AUTHOR_EMAIL", email)
         .env("GIT_COMMITTER_NAME", author)
         .env("GIT_COMMITTER_EMAIL", email)
+        .first_output()
+        .setting("core.abbrev", "no")
         .on(repository)
         .writes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made;
+
+    #[test]
+    fn commit_is_read_from_the_line_that_git_prints() {
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        for (line, branch) in [
+            (format!("[main {hash}] [x] a] b"), Some("main")),
+            (format!("[a]b (root-commit) {hash}] x"), Some("a]b")),
+            (format!("[detached HEAD {hash}] x"), None),
+        ] {
+            let said = format!("warning: x\n{line}\n 1 file changed\n");
+            assert_eq!(made(&said), Some((branch, hash)), "{line}");
+        }
+        for line in ["", "[main 0123] x", "[main]", "main 0123"] {
+            assert_eq!(made(line), None, "{line}");
+        }
+    }
 }

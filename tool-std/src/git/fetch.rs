@@ -47,10 +47,10 @@ pub async fn git_fetch(
     let remote = recorded(&repository, &session.settings().address, helper.as_deref())?;
     let tracking = format!("refs/remotes/origin/{branch}");
     let before = short(&session, &repository, &tracking).await?;
-    fetch(&session, &repository, remote, &branch).await?;
-    let commit = short(&session, &repository, &tracking)
+    let commit = fetch(&session, &repository, remote, &branch).await?;
+    let commit = short(&session, &repository, &commit)
         .await?
-        .unwrap_or_default();
+        .unwrap_or(commit);
     Ok(Fetched {
         branch: format!("origin/{branch}"),
         updated: before.as_ref() != Some(&commit),
@@ -59,13 +59,14 @@ pub async fn git_fetch(
     })
 }
 
-/// Fetches a branch into a private repository, and from there into the repository of the workspace without a network.
+/// Fetches a branch into a private repository, and from there into the repository of the workspace without a network. Returns the hash of
+/// its last commit, which is what the server had: the branch in the workspace may be another call's by now.
 pub(super) async fn fetch(
     session: &Session,
     repository: &Repository,
     remote: Remote<'_>,
     branch: &str,
-) -> Result<(), ToolError> {
+) -> Result<String, ToolError> {
     let folder = private::copied(session, repository, None).await?;
     let own = folder.repository();
     let there = command(remote.url, &format!("refs/heads/{branch}"), FETCHED)
@@ -77,12 +78,16 @@ pub(super) async fn fetch(
         .on(repository)
         .writes()
         .fetches_from(&folder);
-    let mut fetched = session.succeed(there).await;
-    if fetched.is_ok() {
-        fetched = session.succeed(here).await;
-    }
+    let fetched = async {
+        session.succeed(there).await?;
+        let commit = Command::new("rev-parse").args(["--verify", FETCHED]);
+        let commit = session.succeed(commit.on(&own)).await?;
+        session.succeed(here).await?;
+        Ok(commit.trim().to_owned())
+    };
+    let fetched = fetched.await;
     session.blocking(|_| folder.remove()).await?;
-    fetched.map(drop)
+    fetched
 }
 
 fn command<'a>(from: impl Into<OsString>, source: &str, target: &str) -> Command<'a> {

@@ -185,7 +185,12 @@ pub(super) async fn copied(
             .on(&repository)
             .writes()
             .borrows(from);
-        session.succeed(pack).await?;
+        let packed = session.succeed(pack).await;
+        if let Err(error) = packed {
+            // It is gone before the answer comes.
+            session.blocking(|_| folder.remove()).await?;
+            return Err(error);
+        }
     }
     Ok(folder)
 }

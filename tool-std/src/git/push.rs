@@ -55,12 +55,17 @@ pub async fn git_push(
         ..recorded(&repository, &session.settings().address, helper.as_deref())?
     };
     let local = format!("refs/heads/{branch}");
-    let commit = short(&session, &repository, &local).await?.ok_or_else(|| {
+    // The branch may move on while this runs: what is pushed, told and noted is this commit.
+    let commit = Command::new("rev-parse")
+        .args(["--verify", "--quiet"])
+        .arg(format!("{local}^{{commit}}"))
+        .on(&repository);
+    let commit = session.line(commit).await?.ok_or_else(|| {
         ToolError::new(format!(
             "there is no branch `{branch}` here, see `git_branch`"
         ))
     })?;
-    let output = push(&session, &repository, remote, &branch).await?;
+    let output = push(&session, &repository, remote, (&branch, &commit)).await?;
     // `<flag>\t<from>:<to>\t<summary>`
     let told = String::from_utf8_lossy(&output.stdout);
     let flag = told
@@ -83,31 +88,27 @@ pub async fn git_push(
         return Err(failed("push", &output));
     };
     let tracking = Command::new("update-ref")
-        .args([&format!("refs/remotes/origin/{branch}"), &local])
+        .args([&format!("refs/remotes/origin/{branch}"), &commit])
         .on(&repository)
         .writes();
     session.succeed(tracking).await?;
+    let short = short(&session, &repository, &commit).await?;
     Ok(Pushed {
         branch,
-        commit,
+        commit: short.unwrap_or(commit),
         status,
     })
 }
 
-/// Pushes a branch from a private repository that has its commits.
+/// Pushes a commit as a branch from a private repository that has the commits of all branches.
 pub(super) async fn push(
     session: &Session,
     repository: &Repository,
     remote: Remote<'_>,
-    branch: &str,
+    (branch, commit): (&str, &str),
 ) -> Result<Output, ToolError> {
     let local = format!("refs/heads/{branch}");
-    let commit = Command::new("rev-parse")
-        .args(["--verify", "--quiet"])
-        .arg(format!("{local}^{{commit}}"))
-        .on(repository);
-    let commit = session.line(commit).await?.unwrap_or_default();
-    let folder = private::copied(session, repository, Some((branch, &commit))).await?;
+    let folder = private::copied(session, repository, Some((branch, commit))).await?;
     let own = folder.repository();
     let command = Command::new("push")
         .args([

@@ -172,7 +172,10 @@ impl Session {
             .checked_sub(self.began.elapsed())
             .ok_or_else(late)?;
         let job = command.job(settings).deadline(left);
-        let keep = Keep::all(settings.output);
+        let mut keep = Keep::all(settings.output);
+        if command.only_first {
+            keep.limit = u64::MAX;
+        }
         let folder = command
             .remote
             .as_ref()
@@ -188,7 +191,7 @@ impl Session {
             None => self.parts.isolation.run(job, keep).await,
             Some(input) => self.feed(job, keep, input).await,
         };
-        let ran = ran.map_err(|error| not_run(&error))?;
+        let ran = ran.map_err(|error| not_run(&error, command.repository))?;
         if ran.too_much {
             return Err(ToolError::new(format!(
                 "`git {}` wrote more than {} bytes and was ended: ask for less, such as one path or fewer commits",
@@ -321,7 +324,15 @@ fn timed_out(word: &str, settings: &Settings) -> ToolError {
     )
 }
 
-fn not_run(error: &IsolateError) -> ToolError {
+fn not_run(error: &IsolateError, repository: Option<&Repository>) -> ToolError {
+    // Git has run before, on no repository, to read the configuration.
+    if let (IsolateError::Refused { .. }, Some(repository)) = (error, repository) {
+        return ToolError::new(format!(
+            "git could not enter `{}`, whose folder was replaced or removed at the same time: try again, or clone it again",
+            repository.shown
+        ))
+        .operator(error.to_string());
+    }
     ToolError::of(
         ErrorKind::Unavailable,
         "git cannot be run here, the operator knows why",

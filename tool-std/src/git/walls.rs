@@ -112,7 +112,9 @@ impl Site {
         super::fetch::fetch(session, repository, remote, "main")
             .await
             .unwrap();
-        let pushed = super::push::push(session, repository, remote, "main")
+        let commit = Command::new("rev-parse").arg("main").on(repository);
+        let commit = session.succeed(commit).await.unwrap();
+        let pushed = super::push::push(session, repository, remote, ("main", commit.trim()))
             .await
             .unwrap();
         assert_eq!(pushed.code, 0, "{}", pushed.stderr);

@@ -196,9 +196,10 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, u32> {
     found
 }
 
-/// Files below a folder that hold a text.
+/// Files below a folder that hold a text; no link is followed.
 pub(crate) fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
-    let files = tree(folder).into_keys().filter(|path| path.is_file());
+    let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    let files = tree(folder).into_keys().filter(is_file);
     files
         .filter(|path| {
             let bytes = fs::read(path).unwrap();
