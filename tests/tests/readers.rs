@@ -1,7 +1,11 @@
 //! Readers of the user's own: `deserialize_with`, `with`, `as`, `try_from`. What a schema lets a model leave out reaches them as null, and what
 //! they refuse is told where it stands.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use tool_core::prelude::*;
 
@@ -188,7 +192,10 @@ async fn answer(name: &str, arguments: &str) -> String {
         .expect("registry");
     let tools = registry.open().repair(Repair::Off);
     let call = ToolCall::new("1", name, arguments);
-    tools.call(call, &ToolContext::anonymous()).await.model_text()
+    tools
+        .call(call, &ToolContext::anonymous())
+        .await
+        .model_text()
 }
 
 // E3: four dialects said that the key may be absent, and serde refused `{}` without a pointer
@@ -197,7 +204,8 @@ async fn an_absent_key_reaches_a_reader_of_its_own_as_null() {
     assert_eq!(answer("paint_all", "{}").await, NONE);
     let nulls = r#"{"first":null,"second":null,"third":null,"fourth":null,"fifth":null,"note":null,"short":null}"#;
     assert_eq!(answer("paint_all", nulls).await, NONE);
-    let values = r#"{"short":"b","second":"b","first":"a","third":"c","fourth":"d","fifth":"e","note":"a"}"#;
+    let values =
+        r#"{"short":"b","second":"b","first":"a","third":"c","fourth":"d","fifth":"e","note":"a"}"#;
     assert_eq!(
         answer("paint_all", values).await,
         r#"Some(10) Some(11) 12 Some(13) Some(14) Some("a") Some("b")"#
@@ -208,7 +216,11 @@ async fn an_absent_key_reaches_a_reader_of_its_own_as_null() {
     );
     assert_eq!(answer("paint_arguments", "{}").await, "7 255 None");
     assert_eq!(
-        answer("paint_arguments", r#"{"colour":"a","other":null,"note":"x"}"#).await,
+        answer(
+            "paint_arguments",
+            r#"{"colour":"a","other":null,"note":"x"}"#
+        )
+        .await,
         r#"10 255 Some("x")"#
     );
 }
@@ -274,7 +286,11 @@ fn baskets(
         None => 0,
     };
     let counts = |basket: &Basket| basket.counts.iter().map(|count| count.0).sum::<u32>();
-    one.0 + all.iter().map(|basket| tint(basket) + counts(basket)).sum::<u32>()
+    one.0
+        + all
+            .iter()
+            .map(|basket| tint(basket) + counts(basket))
+            .sum::<u32>()
 }
 
 // E5: serde's own text reached the model without a word about where
@@ -283,9 +299,21 @@ async fn what_a_reader_refuses_is_told_with_its_pointer() {
     let tools = toolset![baskets];
     for (arguments, pointer, found) in [
         (r#"{"all":[],"one":3}"#, "/one", "3"),
-        (r#"{"one":2,"all":[{"of_each":[2]},{"of_each":[2,4,5]}]}"#, "/all/1/of_each/2", "5"),
-        (r#"{"one":2,"all":[{"of_each":[],"tint":{"Mixed":{"part":7}}}]}"#, "/all/0/tint/Mixed/part", "7"),
-        (r#"{"one":2,"all":[{"of_each":[],"tint":{"Pure":9}}]}"#, "/all/0/tint/Pure", "9"),
+        (
+            r#"{"one":2,"all":[{"of_each":[2]},{"of_each":[2,4,5]}]}"#,
+            "/all/1/of_each/2",
+            "5",
+        ),
+        (
+            r#"{"one":2,"all":[{"of_each":[],"tint":{"Mixed":{"part":7}}}]}"#,
+            "/all/0/tint/Mixed/part",
+            "7",
+        ),
+        (
+            r#"{"one":2,"all":[{"of_each":[],"tint":{"Pure":9}}]}"#,
+            "/all/0/tint/Pure",
+            "9",
+        ),
     ] {
         let call = ToolCall::new("1", "baskets", arguments);
         let result = tools.call(call, &ToolContext::anonymous()).await;
@@ -299,7 +327,11 @@ async fn what_a_reader_refuses_is_told_with_its_pointer() {
             format!("a value that the tool accepts ({found} is odd)")
         );
         assert_eq!(issue.found, format!("the number {found}"));
-        assert!(result.model_text().contains(&format!("`{pointer}`: expected")));
+        assert!(
+            result
+                .model_text()
+                .contains(&format!("`{pointer}`: expected"))
+        );
     }
 }
 

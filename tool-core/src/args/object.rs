@@ -358,13 +358,14 @@ impl<S: Sink> Walk<'_, S> {
 /// field may lie around it.
 const fn is_newtype(schema: &Schema) -> bool {
     let mut schema = schema;
-    while let Kind::Constrained(inner, _) = &schema.kind {
-        if !schema.name.is_empty() {
-            return true;
+    loop {
+        match &schema.kind {
+            Kind::Optional(_) => return !schema.name.is_empty(),
+            Kind::Constrained(inner, _) if schema.name.is_empty() => schema = inner,
+            Kind::Constrained(..) => return true,
+            _ => return false,
         }
-        schema = inner;
     }
-    false
 }
 
 /// A field's default as serde reads it: a duration in it, or a default inside it, is spelled otherwise there.

@@ -30,7 +30,7 @@ rules! {
     PROPERTY_KEY = "property-key", "the key `{0}` does not match `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`, rename it with `#[serde(rename = \"…\")]`", "Anthropic, Bedrock (top level), Gemini, Claude Code";
     DUPLICATE_KEY = "duplicate-key", "two fields have the key `{0}`, rename one", "silent loss of one of them";
     MAP_TYPE = "map-type", "maps are open records, take a `Vec` of a struct with a key and a value, or narrow `providers(…)` to gemini, mcp, json_schema", "OpenAI, Anthropic, Bedrock: `'additionalProperties' must be explicitly set to false`";
-    MAP_KEY = "map-key", "JSON has text as keys, and these keys are not written as text, so every such call fails: return a `Vec` of a struct with a key and a value", "serde_json: `key must be a string`";
+    MAP_KEY = "map-key", "a key is text in JSON, and these keys are not written as text, so every such call fails: return a `Vec` of a struct with a key and a value", "serde_json: `key must be a string`";
     UNTYPED_VALUE = "untyped-value", "any JSON has no schema, take a concrete type", "OpenAI: `schema must have a 'type' key`; MCP clients drop the whole list of tools";
     OPTIONAL_NOT_NULLABLE = "optional-not-nullable", "the field may be absent and cannot be null, make it an `Option` or state the default with `#[schema(default = …)]`", "OpenAI: `'required' is required to be supplied`";
     DEFAULT_VALUE = "default-value", "the default does not fit: expected {0}, found {1}", "a default is written for null and for absence, so it must be valid itself";
