@@ -273,6 +273,7 @@ pub struct IntegerValue {
 
 /// A field of a closed record.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Field {
     /// Key on the wire when a model sends it.
     pub name: &'static str,

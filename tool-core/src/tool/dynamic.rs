@@ -272,7 +272,7 @@ impl DynamicTool {
     {
         let create = Arc::new(create);
         let erased = move |arguments: Value, cx: ToolContext| {
-            let arguments: A = read(arguments)?;
+            let arguments: A = read(&arguments)?;
             let create = Arc::clone(&create);
             let own = cx.clone();
             let body = async move {

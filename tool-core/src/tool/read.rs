@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::run::DecodeError;
 
 /// Reads the arguments.
-pub(super) fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, DecodeError> {
+pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
     // A type that holds a `Value` keeps every digit this way, so it is the first, also where numbers are lost in buffers. The text says where
     // serde refuses.
-    A::deserialize(&arguments).or_else(|_| read_text(&arguments))
+    A::deserialize(arguments).or_else(|_| read_text(arguments))
 }
 
 /// By their text, with this crate's own reader: slower, and no number is lost.
@@ -60,7 +60,7 @@ mod tests {
             };
             let by_text = read_text::<Order>(&arguments).ok();
             assert_eq!(by_text.as_ref(), Some(&expected));
-            assert_eq!(read::<Order>(arguments).ok(), Some(expected));
+            assert_eq!(read::<Order>(&arguments).ok(), Some(expected));
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Stated {
 #[derive(Clone)]
 pub(crate) enum Own {
     /// A type: `#[serde(try_from = "u8")]`, the field of a newtype.
-    Type(Type),
+    Type(Box<Type>),
     /// serde's derive, for a record.
     Record,
     /// serde's derive, for an enum whose variants are names.
@@ -116,6 +116,7 @@ pub(crate) enum Payload<'a> {
 }
 
 /// A key of a record.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Entry<'a> {
     pub(crate) original: &'a syn::Field,
     /// Key in what a model sends.

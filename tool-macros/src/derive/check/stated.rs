@@ -36,8 +36,16 @@ impl Check<'_> {
         }
         let serde = &attributes.serde;
         let derived = derived_form(serde, body);
-        let read = form_by(serde.reader(), self.has_derive("Deserialize"), &derived);
-        let written = form_by(serde.writer(), self.has_derive("Serialize"), &derived);
+        let read = form_by(
+            serde.reader(),
+            self.has_derive("Deserialize"),
+            derived.as_ref(),
+        );
+        let written = form_by(
+            serde.writer(),
+            self.has_derive("Serialize"),
+            derived.as_ref(),
+        );
         // The same contradiction is told once.
         let written = written.filter(|_| serde.writer().is_some() || read.is_none());
         for (own, reads) in [(read, true), (written, false)] {
@@ -61,7 +69,7 @@ impl Check<'_> {
         for (other, reads) in [(serde.reader(), true), (serde.writer(), false)] {
             if let Some(ty) = other.and_then(OtherType::ty) {
                 self.stated.push(Stated {
-                    own: Own::Type(ty),
+                    own: Own::Type(Box::new(ty)),
                     reads,
                     schema: quote!(Self),
                     place: word.to_token_stream(),
@@ -72,10 +80,10 @@ impl Check<'_> {
 }
 
 /// What reads or writes the type: the type that serde's attribute names, else serde's derive, else nobody knows.
-fn form_by(other: Option<&OtherType>, has_derive: bool, derived: &Option<Own>) -> Option<Own> {
+fn form_by(other: Option<&OtherType>, has_derive: bool, derived: Option<&Own>) -> Option<Own> {
     match other {
-        Some(other) => other.ty().map(Own::Type),
-        None if has_derive => derived.clone(),
+        Some(other) => other.ty().map(Box::new).map(Own::Type),
+        None if has_derive => derived.cloned(),
         None => None,
     }
 }
@@ -111,7 +119,7 @@ fn structure(serde: &Serde, fields: &Fields<'_>) -> Option<Own> {
         .filter(|field| !field.attributes.serde.is_skipped());
     match (sent.next(), sent.next()) {
         (Some(field), None) if field.attributes.serde.other_type.is_empty() => {
-            Some(Own::Type(field.original.ty.clone()))
+            Some(Own::Type(Box::new(field.original.ty.clone())))
         }
         _ => None,
     }
