@@ -169,24 +169,30 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
     (text, tools)
 }
 
-/// Why a definition may not become source: some text of it has characters that nobody who reads the source sees.
+/// Why a definition may not become source: some text of it has characters that nobody who reads the source sees. Control characters do
+/// not get into the source: values are written with escapes, and documentation without them.
 fn hidden_in(definition: &Definition) -> Option<String> {
     let texts = [&definition.name, &definition.description];
-    let found = texts.into_iter().find_map(|text| hidden::find(text).next());
-    let (_, c) = found.or_else(|| hidden_in_json(&definition.parameters))?;
+    let found = texts.into_iter().find_map(|text| unseen(text));
+    let c = found.or_else(|| unseen_in(&definition.parameters))?;
     Some(format!(
         "it has a character that is not shown, U+{:04X}: look at where it comes from, and remove it there",
         u32::from(c)
     ))
 }
 
-fn hidden_in_json(json: &Json) -> Option<(usize, char)> {
+fn unseen(text: &str) -> Option<char> {
+    let mut found = hidden::find(text).map(|(_, c)| c);
+    found.find(|c| !c.is_control())
+}
+
+fn unseen_in(json: &Json) -> Option<char> {
     match json {
-        Json::Text(text) => hidden::find(text).next(),
-        Json::List(items) => items.iter().find_map(hidden_in_json),
+        Json::Text(text) => unseen(text),
+        Json::List(items) => items.iter().find_map(unseen_in),
         Json::Record(entries) => entries
             .iter()
-            .find_map(|(key, value)| hidden::find(key).next().or_else(|| hidden_in_json(value))),
+            .find_map(|(key, value)| unseen(key).or_else(|| unseen_in(value))),
         _ => None,
     }
 }

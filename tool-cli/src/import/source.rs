@@ -262,8 +262,8 @@ fn literal(value: &Json) -> String {
 
 fn doc(out: &mut String, text: &str, indent: &str) {
     for line in text.trim().lines() {
-        // Rust takes no lone carriage return in a comment.
-        let line = line.replace('\r', " ");
+        // Rust takes no lone carriage return in a comment, and a terminal that shows the file obeys other control characters.
+        let line = line.replace(char::is_control, " ");
         let line = line.trim_end();
         let gap = if line.is_empty() { "" } else { " " };
         let _ = writeln!(out, "{indent}///{gap}{line}");

@@ -145,7 +145,7 @@ fn wrong_files_are_told_and_nothing_is_written_over() {
 fn texts_of_a_definition_never_become_code() {
     let text = json!([{
         "name": "trap",
-        "description": "One.\n\rfn a() {}\r\n*/ fn b() {}",
+        "description": "One.\u{1b}[8m\n\rfn a() {}\r\n*/ fn b() {}",
         "parameters": {"type": "object", "required": ["q"], "properties": {
             "q": {"type": "string", "description": "x\nfn c() {}", "enum": ["a\"] fn d() {}", "\u{8}\nfn e() {}"]}
         }}
@@ -154,7 +154,7 @@ fn texts_of_a_definition_never_become_code() {
     assert!(ran.out.contains("pub async fn trap("), "{}", ran.out);
     for line in ran.out.lines().map(str::trim) {
         assert!(!line.starts_with("fn "), "{line}");
-        assert!(!line.contains('\r'), "{line:?}");
+        assert!(!line.contains(char::is_control), "{line:?}");
     }
     assert!(
         ran.code == 1 || ran.out.contains("pub async fn trap("),
