@@ -367,6 +367,24 @@ async fn tools_are_strict_where_they_can_be() {
     }
 }
 
+// H1: what the tree does not say is found by its words all the same
+#[test]
+fn tools_that_are_not_strict_are_searched_by_their_parameters() {
+    let schema = json!({"type": "object", "propertyNames": {"minLength": 2}, "properties": {"aggregation_pipeline": {
+        "description": "Stages such as grouping.", "anyOf": [{"enum": ["histogram"]}, {"properties": {"deep": {"description": "Sharding."}}}],
+    }}});
+    let none = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let registry = Registry::builder()
+        .dynamic(echo("a", &schema))
+        .dynamic(echo("b", &none));
+    let tools = registry.build().unwrap().open();
+    let search = tool_core::search::ToolSearch::new(&tools);
+    for words in ["aggregation pipeline", "grouping", "histogram", "sharding"] {
+        let found = search.find(words, &tools);
+        assert_eq!(found.len(), 1, "{words}");
+    }
+}
+
 // H1: what stands against Anthropic's limits are strict tools
 #[test]
 fn tools_that_are_not_strict_do_not_count_as_strict() {

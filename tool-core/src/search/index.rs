@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde_json::Value;
+
 use super::words;
+use crate::schema::dialect::Dialect;
 use crate::schema::{Field, Kind, Schema};
 use crate::tool::ToolDef;
 
@@ -147,7 +150,40 @@ fn each_text(tool: &ToolDef, told: &mut dyn FnMut(&str, f32)) {
     told(tool.category(), ABOUT);
     tool.tags().for_each(|tag| told(tag, ABOUT));
     told(tool.description(), TEXT);
-    each_in_schema(tool.input(), told);
+    if matches!(tool.input().kind, Kind::Map(_)) {
+        // A tool that is not strict, of whose schema no tree was made.
+        let own = serde_json::from_str(tool.schema(Dialect::JsonSchema));
+        each_in_json(&own.unwrap_or_default(), told);
+    } else {
+        each_in_schema(tool.input(), told);
+    }
+}
+
+/// The same texts of a schema that is JSON.
+fn each_in_json(schema: &Value, told: &mut dyn FnMut(&str, f32)) {
+    match schema {
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                match (key.as_str(), value) {
+                    ("description", Value::String(text)) => told(text, TEXT),
+                    ("properties", Value::Object(named)) => {
+                        for (name, value) in named {
+                            told(name, TEXT);
+                            each_in_json(value, told);
+                        }
+                    }
+                    ("enum", Value::Array(values)) => {
+                        let texts = values.iter().filter_map(Value::as_str);
+                        texts.for_each(|text| told(text, TEXT));
+                    }
+                    ("const" | "default" | "examples", _) => {}
+                    (_, value) => each_in_json(value, told),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| each_in_json(item, told)),
+        _ => {}
+    }
 }
 
 fn each_in_schema(schema: &Schema, told: &mut dyn FnMut(&str, f32)) {

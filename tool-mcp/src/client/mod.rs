@@ -55,8 +55,9 @@
 //!   tool that changed is refused.
 //! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`] bytes, is refused, unless the
 //!   host has them [removed](LoadTools::remove_hidden_text). Whatever is shown to people (report, lock, log, operator's errors) shows such
-//!   characters as `\u{…}`, and so do results to the model ([`LoadTools::exact_results`]). The server's instructions are shown to
-//!   nobody; a host that gives them to a model reads them from [`McpClient::peer`], and has [`tool_core::hidden`] to look at them.
+//!   characters as `\u{…}`, and so do results to the model ([`LoadTools::exact_results`]). What a
+//!   host reads itself is as the server wrote it: instructions, prompts and resources of [`McpClient::peer`], questions to a handler.
+//!   [`tool_core::hidden`] looks at those.
 //! * **Results.** They have a [bound](LoadTools::output_limit), a [time](LoadTools::timeout) and the form that the output schema
 //!   promises. Errors of the protocol reach the operator; the model reads what the tool itself says of its failure.
 //!
