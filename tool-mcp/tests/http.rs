@@ -487,58 +487,6 @@ async fn pages_that_are_let_in_may_read_the_answers() {
     }
 }
 
-// H9: 500 requests of which the head was sent in part are held for ever
-#[tokio::test]
-async fn a_head_that_does_not_end_is_given_up() {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-    let options = HttpOptions::new().header_timeout(Duration::from_millis(300));
-    let web = Web::of(&server(), options).await;
-    for part in ["", "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"] {
-        let mut stream = tokio::net::TcpStream::connect(web.address).await.unwrap();
-        stream.write_all(part.as_bytes()).await.unwrap();
-        let mut rest = Vec::new();
-        soon(stream.read_to_end(&mut rest)).await.unwrap();
-        let rest = String::from_utf8_lossy(&rest);
-        assert!(
-            rest.is_empty() || rest.starts_with("HTTP/1.1 408"),
-            "{rest}"
-        );
-    }
-    assert_eq!(web.get("/healthz").await.status, 200);
-}
-
-// H9: the same of a body
-#[tokio::test]
-async fn bodies_that_do_not_end_are_given_up() {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-    let options = HttpOptions::new().body_timeout(Duration::from_millis(300));
-    let web = Web::of(&server(), options).await;
-    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
-    let parts = [
-        "Content-Length: 100\r\n\r\n",
-        "Content-Length: 100\r\n\r\n{\"jsonrpc\":",
-        "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n",
-    ];
-    let mut streams = Vec::new();
-    for part in parts.iter().cycle().take(500) {
-        let mut stream = tokio::net::TcpStream::connect(web.address).await.unwrap();
-        let text = format!("{head}{part}");
-        stream.write_all(text.as_bytes()).await.unwrap();
-        streams.push(stream);
-    }
-    for mut stream in streams {
-        let mut rest = Vec::new();
-        // The connection is closed as well.
-        soon(stream.read_to_end(&mut rest)).await.unwrap();
-        let rest = String::from_utf8_lossy(&rest);
-        assert!(rest.starts_with("HTTP/1.1 408"), "{rest}");
-        assert!(rest.contains("the body did not come in time"), "{rest}");
-    }
-    assert_eq!(web.get("/healthz").await.status, 200);
-}
-
 // H2: sessions have no limit and no end
 #[tokio::test]
 async fn sessions_are_limited_and_end_when_they_are_idle() {
