@@ -1,0 +1,35 @@
+//! Two tools at once in one conversation, and each tool beside a program that exchanges whatever it can.
+//!
+//! Each pair of tools runs once, or as often as `STD_TESTS_ROUNDS` says (`.ci/slow races`).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![allow(dead_code, reason = "the shared parts have more than is used here")]
+
+#[path = "../fs/escape/outside.rs"]
+mod outside;
+#[path = "../fs/place.rs"]
+mod place;
+#[path = "../git/server.rs"]
+mod server;
+#[path = "../http/support.rs"]
+mod stand_ins;
+#[path = "../fs/escape/trial.rs"]
+mod trial;
+#[path = "../git/world.rs"]
+mod world;
+
+mod actors;
+mod checks;
+mod pairs;
+mod scene;
+mod swaps;
+
+/// How often each race is run.
+fn rounds() -> usize {
+    let said = std::env::var("STD_TESTS_ROUNDS").ok();
+    said.map_or(1, |rounds| rounds.parse().unwrap())
+}
