@@ -30,6 +30,7 @@ mod world;
 mod ends;
 mod files;
 mod git;
+mod hosts;
 mod process;
 mod restrict;
 mod workspace;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         files::devices_are_told_apart_at_once_case,
         files::what_is_mounted_is_refused_unless_the_host_allows_it_case,
         files::a_folder_that_is_shut_is_an_error_that_says_so_case,
+        hosts::packs_work_for_every_kind_of_host_case,
         git::a_clone_that_cannot_be_removed_keeps_no_other_from_being_made_case,
     ]
     .run()

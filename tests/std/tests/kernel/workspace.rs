@@ -19,6 +19,7 @@ pub(crate) fn child() -> bool {
     match name.to_str() {
         Some("removes_what_is_read_only") => removes_what_is_read_only(),
         Some("goes_past_what_is_stuck") => goes_past_what_is_stuck(),
+        Some("packs_work") => crate::hosts::packs_work(),
         Some("mounts_stay") => crate::restrict::mounts_stay(),
         other => panic!("no child {other:?}"),
     }
