@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use super::refused;
 use crate::schema::{Kind, Schema, StrictSchema};
@@ -29,6 +31,14 @@ impl<T: StrictSchema> StrictSchema for Vec<T> {
 }
 
 impl<T: StrictSchema> StrictSchema for Box<[T]> {
+    const SCHEMA: &'static Schema = &list(T::SCHEMA);
+}
+
+impl<T: StrictSchema> StrictSchema for Arc<[T]> {
+    const SCHEMA: &'static Schema = &list(T::SCHEMA);
+}
+
+impl<T: StrictSchema> StrictSchema for Rc<[T]> {
     const SCHEMA: &'static Schema = &list(T::SCHEMA);
 }
 
