@@ -58,11 +58,11 @@
 //!
 //! # What it costs
 //!
-//! `/bin/true` takes as long with [`Isolation::GroupOnly`] as by a bare `posix_spawn`, 3.7 times as long through the helper alone, and 7.5 times
-//! (6.4 times the processor time) with everything that a host of root has. These are medians of 100 runs of a release build, on a virtual machine
-//! with two cores and Linux 6.18, by the program `jobs` of the folder `benches`. Where a kernel makes namespaces that a host without privileges cannot live in, as Ubuntu's do unless an `AppArmor`
-//! profile lets it, each job starts a second helper; turning [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`] off saves the
-//! first.
+//! A job with everything that a host of root has needs 8 to 10 times the processor time of a bare `posix_spawn` of `/bin/true`, of which the helper
+//! itself, which is one more process, makes up 6 to 9; with [`Isolation::GroupOnly`] it is one. The program `jobs` of the folder `benches` measures
+//! this. A host of root makes the namespaces in a thread and starts one process in them. A host without privileges starts two, because a namespace
+//! of users needs a process with one thread; and where a kernel makes namespaces that such a host cannot live in, as Ubuntu's do unless an `AppArmor`
+//! profile lets it, each job starts a second helper. Turning [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`] off saves both.
 //!
 //! 12 crates beside those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
 

@@ -47,7 +47,8 @@
 //!   one hard link and whatever lies on another file system, bind mounts included, unless the host allows them by
 //!   [`allow_hard_links`](crate::workspace::Workspaces::allow_hard_links) and
 //!   [`allow_other_devices`](crate::workspace::Workspaces::allow_other_devices).
-//! - A file is written under a spare name and renamed: nobody sees half of it. With `overwrite` false it appears only if nothing has
+//! - A file is written under a spare name and renamed: nobody sees half of it. Calls that write in one workspace take turns for that moment, also in
+//!   several processes, so an edit is applied to what it has read or fails; a program of the workspace takes no turn. With `overwrite` false it appears only if nothing has
 //!   its name. Nothing is written in a `.git`, in any spelling that some file system takes for it.
 //! - Ignore files are read in the workspace only, never above it, and neither git's global one nor `.git/info/exclude`.
 //! - Text is UTF-8. A file with a NUL byte at its beginning is told to be binary, one in another encoding where that shows. Names that

@@ -3,7 +3,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tool_std::fs::Limits;
+use tool_std::fs::{Limits, search_files};
+use tool_std::workspace::{Reader, Workspaces};
 
 use crate::place::Place;
 
@@ -407,7 +408,7 @@ async fn what_is_no_text_is_not_searched_and_long_lines_are_cut() {
         format!("{}hit\nhit{}\n", "ä".repeat(400), "ö".repeat(400)),
     );
     place.put("latin1", b"hit caf\xe9\r\n");
-    place.put("huge", [&b"x".repeat(17 << 20)[..], b"hit\n"].concat());
+    place.put("huge", [&b"x".repeat(2 << 20)[..], b"hit\n"].concat());
     let out = place.ok("search_files", json!({"pattern": "hit"})).await;
     assert_eq!(places(&out), ["latin1:1", "wide:1", "wide:2"]);
     assert_eq!(out["skipped"], 1);
@@ -458,6 +459,42 @@ async fn no_pattern_takes_much_memory() {
         place
             .ok("search_files", json!({ "pattern": pattern }))
             .await;
+    }
+}
+
+// D6: whatever its pattern, a search whose call was cancelled searches nothing
+#[test]
+fn cancelled_search_ends_with_each_pattern() {
+    let place = Place::new();
+    place.put("a.txt", "a quick brown fox\n".repeat(1_000));
+    let cancellation = tool_core::CancellationToken::new();
+    let cx = tool_core::ToolContext::builder()
+        .workspace("acme")
+        .conversation("conv1")
+        .with(Workspaces::new(place.around().join("ws")))
+        .cancellation(cancellation.clone())
+        .build();
+    let reader: Reader = cx.get().unwrap();
+    let search = |pattern: &str| {
+        let (pattern, path) = (pattern.to_owned(), String::from("."));
+        let limits = Limits::default();
+        search_files(
+            &cx, &reader, &limits, pattern, path, None, false, false, 0, false, false, 100, 0,
+        )
+    };
+    let patterns = [
+        "fox".to_owned(),
+        "(.*)".repeat(250),
+        "a.{90}b".to_owned(),
+        "(\\w+\\s+){4}x".to_owned(),
+    ];
+    for pattern in &patterns {
+        search(pattern).unwrap();
+    }
+    cancellation.cancel();
+    for pattern in &patterns {
+        let error = search(pattern).unwrap_err();
+        assert_eq!(error.kind(), tool_core::ErrorKind::Cancelled, "{pattern}");
     }
 }
 
