@@ -122,8 +122,8 @@ async fn work(isolation: Isolation) {
     assert_eq!(commit["files"], 1);
     let branch = json!({ "path": path, "action": "create", "name": "plan" });
     assert_eq!(call("git_branch", branch).await["current"], "plan");
-    let pusher: Pusher = cx.get().unwrap();
-    let pushed = git_push(&pusher, None, path.clone(), None).await.unwrap();
+    let handle: Pusher = cx.get().unwrap();
+    let pushed = git_push(&handle, None, path.clone(), None).await.unwrap();
     assert_eq!(commit["commit"], pushed.commit);
     let fetch = json!({ "path": path, "branch": "plan" });
     assert_eq!(call("git_fetch", fetch).await["commit"], pushed.commit);
