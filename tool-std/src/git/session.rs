@@ -325,8 +325,12 @@ fn timed_out(word: &str, settings: &Settings) -> ToolError {
 }
 
 fn not_run(error: &IsolateError, repository: Option<&Repository>) -> ToolError {
-    // Git has run before, on no repository, to read the configuration.
-    if let (IsolateError::Refused { .. }, Some(repository)) = (error, repository) {
+    // Git has run before, on no repository, to read the configuration. The folder may be back by now, so the error may name the program.
+    let is_folder = matches!(
+        error,
+        IsolateError::Refused { .. } | IsolateError::NotFound { .. }
+    );
+    if let Some(repository) = repository.filter(|_| is_folder) {
         return ToolError::new(format!(
             "git could not enter `{}`, whose folder was replaced or removed at the same time: try again, or clone it again",
             repository.shown
