@@ -54,7 +54,6 @@ pub(crate) struct DynamicDef {
     /// What arguments are held to, where the tool may be offered as not strict.
     pub(super) check: Option<Arc<dyn SchemaCheck>>,
     /// Whether the host allows it to be offered as not strict.
-    #[cfg_attr(not(feature = "wire"), expect(dead_code, reason = "only offers ask"))]
     pub(crate) may_be_non_strict: bool,
     /// Where it is offered as not strict.
     pub(crate) non_strict: Dialects,
