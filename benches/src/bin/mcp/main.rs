@@ -1,6 +1,9 @@
 //! What `tools/call` costs over MCP: the same tool by rmcp's macros with bare dispatch, and by tool-mcp.
 //!
-//! `mcp WHO WAY CALLS` makes so many calls; callgrind counts two runs, and what is between them is the calls.
+//! `mcp WHO WAY CALLS HITS` makes so many calls in this process; callgrind counts two runs, and what is between them is the calls.
+//! `mcp cpu CALLS ROUNDS` measures the processor time of servers that are processes of their own.
+
+mod cpu;
 
 use std::process::ExitCode;
 
@@ -125,11 +128,27 @@ async fn http(router: Router, calls: usize, hits: u32) {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+fn rmcp_service(json: bool) -> StreamableHttpService<Server, LocalSessionManager> {
+    let config = StreamableHttpServerConfig::default().with_json_response(json);
+    StreamableHttpService::new(|| Ok(Server), LocalSessionManager::default().into(), config)
+}
+
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [who, way, calls, hits] = &arguments[..] else {
-        eprintln!("usage: mcp rmcp|ours|gate stdio|http CALLS HITS");
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["serve", who] => cpu::serve(who),
+        ["cpu", calls, rounds] => cpu::measure(calls.parse().expect("calls are a number"), rounds.parse().expect("rounds are a number")),
+        _ => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime").block_on(counted(&arguments))
+        }
+    }
+}
+
+/// Calls in this process, for callgrind.
+async fn counted(arguments: &[String]) -> ExitCode {
+    let [who, way, calls, hits] = arguments else {
+        eprintln!("usage: mcp rmcp|ours|gate stdio|http CALLS HITS, or mcp cpu CALLS ROUNDS");
         return ExitCode::FAILURE;
     };
     let (Ok(calls), Ok(hits)) = (calls.parse(), hits.parse()) else {
@@ -138,9 +157,7 @@ async fn main() -> ExitCode {
     };
     if way == "http" {
         let router = if who == "rmcp" {
-            let config = StreamableHttpServerConfig::default().with_json_response(true);
-            let service = StreamableHttpService::new(|| Ok(Server), LocalSessionManager::default().into(), config);
-            Router::new().nest_service("/mcp", service)
+            Router::new().nest_service("/mcp", rmcp_service(true))
         } else {
             ours(who == "gate").http(HttpOptions::new())
         };
