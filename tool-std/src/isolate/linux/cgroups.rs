@@ -6,16 +6,16 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::places::{Places, enable, home};
 use crate::isolate::isolation::Mechanism;
 use crate::isolate::wire::{Held, InForce, Spec};
 
-/// How often a cgroup is tried to be removed, whose processes have been killed and are not gone yet.
-const TRIES: u32 = 500;
-/// And how long one waits between.
-const TRY: Duration = Duration::from_millis(2);
+/// The first and the longest pause between two tries to remove a cgroup, whose processes have been killed and are not gone yet, and how long it is tried.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+const CLEAR: Duration = Duration::from_secs(20);
 
 /// The supervisor's threads while it starts a job: its first, two that wait and the one that starts.
 const THREADS: u64 = 4;
@@ -186,11 +186,10 @@ impl Cgroups {
 
     /// Removes them as soon as what was killed in them is gone.
     pub(super) fn clear(&self) {
-        for _ in 0..TRIES {
-            if self.remove() {
-                return;
-            }
-            std::thread::sleep(TRY);
+        let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
+        while !self.remove() && began.elapsed() < CLEAR {
+            std::thread::sleep(pause);
+            pause = LONGEST_PAUSE.min(pause * 2);
         }
     }
 

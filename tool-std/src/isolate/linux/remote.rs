@@ -180,19 +180,20 @@ impl Remote {
     }
 }
 
-/// A helper that is there ends the job and clears up when the host's end of the socket closes. One that is lost cannot.
+/// A helper that is there ends the job and clears up when the host's end of the socket closes. One that is lost cannot, and one that was killed is still
+/// there until the last of its threads has ended.
 impl Drop for Remote {
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            return;
-        }
         let Some(name) = self.cgroups.take() else {
             return;
         };
+        let is_there = matches!(self.child.try_wait(), Ok(None));
         let cgroups = Cgroups::left_behind(&name);
-        cgroups.kill();
-        if cgroups.remove() {
-            return;
+        if !is_there {
+            cgroups.kill();
+            if cgroups.remove() {
+                return;
+            }
         }
         // Where no thread can be started, empty cgroups stay: they hold nothing.
         let _ = Builder::new().spawn(move || cgroups.clear());
