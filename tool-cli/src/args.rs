@@ -73,11 +73,8 @@ pub(crate) enum Command {
     Check(Check),
     Lock(Lock),
     Diff(Diff),
-    #[cfg(feature = "tokens")]
     Budget(Budget),
-    #[cfg(feature = "serve")]
     Serve(Serve),
-    #[cfg(feature = "import")]
     Import(Import),
     New(New),
     Completions(Completions),
@@ -265,7 +262,6 @@ pub(crate) struct Diff {
 ///
 /// Counted are the very bytes that go into a request, by o200k, the tokenizer of GPT models. Other providers publish none, so their
 /// figures are estimates. What a provider adds when it puts definitions before a model is not known and not counted.
-#[cfg(feature = "tokens")]
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 within the limits, 1 above one, 2 there is no such tool.")]
 pub(crate) struct Budget {
@@ -285,7 +281,6 @@ pub(crate) struct Budget {
 /// Serves the tools over the Model Context Protocol, over the standard input and output where no address is given.
 ///
 /// A call that a person has to approve is asked about through the client, where the client can ask its user, and refused elsewhere.
-#[cfg(feature = "serve")]
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 the client or Ctrl-C ended it, 1 the session broke, 2 the address cannot be served."
@@ -315,18 +310,15 @@ pub(crate) struct Serve {
 ///
 /// Taken are the tools of a request to a provider, the answer of an MCP server to `tools/list`, and a JSON Schema of arguments. Each
 /// becomes a fn with types of its own, whose body is yours to write.
-#[cfg(feature = "import")]
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 all are typed, 1 some cannot be and are left out, 2 there is no definition in the file."
 )]
 pub(crate) struct Import {
     /// The file, or `-` for the standard input.
-    #[cfg_attr(feature = "serve", arg(required_unless_present = "mcp"))]
-    #[cfg_attr(not(feature = "serve"), arg(required = true))]
+    #[arg(required_unless_present = "mcp")]
     pub(crate) file: Option<PathBuf>,
     /// Starts an MCP server with this command, and takes its tools: the program and its arguments, between blanks.
-    #[cfg(feature = "serve")]
     #[arg(long, value_name = "COMMAND", conflicts_with = "file")]
     pub(crate) mcp: Option<String>,
     /// Where the source goes; the standard output where nothing is said.

@@ -16,21 +16,22 @@ use crate::screen::Screen;
 /// The file with the path of what was built last.
 const BUILT: &str = "program";
 
-/// Its name: another one for each workspace and choice of libraries, because several may be built into one folder.
-fn name(workspace: &Workspace) -> String {
+/// Its name: another one for each workspace, choice of libraries and features, because several may be built into one folder.
+fn name(workspace: &Workspace, features: &[&str]) -> String {
     let mut hasher = DefaultHasher::new();
-    (&workspace.root, &workspace.libraries).hash(&mut hasher);
+    (&workspace.root, &workspace.libraries, features).hash(&mut hasher);
     format!("cargo-tool-{:016x}", hasher.finish())
 }
 
 /// The folder that it is written into.
-fn folder(workspace: &Workspace) -> PathBuf {
-    workspace.target.join("cargo-tool").join(name(workspace))
+fn folder(workspace: &Workspace, features: &[&str]) -> PathBuf {
+    let name = name(workspace, features);
+    workspace.target.join("cargo-tool").join(name)
 }
 
-/// The program, where it was built before.
-pub(super) fn built(workspace: &Workspace) -> Option<PathBuf> {
-    let program = fs::read_to_string(folder(workspace).join(BUILT)).ok()?;
+/// The program with these features of tool-cli, where it was built before.
+pub(super) fn built(workspace: &Workspace, features: &[&str]) -> Option<PathBuf> {
+    let program = fs::read_to_string(folder(workspace, features).join(BUILT)).ok()?;
     let program = PathBuf::from(program);
     program.is_file().then_some(program)
 }
@@ -39,13 +40,14 @@ pub(super) fn built(workspace: &Workspace) -> Option<PathBuf> {
 pub(super) fn build(
     workspace: &Workspace,
     cargo: &CargoArgs,
+    features: &[&str],
     screen: Screen,
 ) -> Result<PathBuf, Failure> {
-    let name = name(workspace);
-    let folder = folder(workspace);
+    let name = name(workspace, features);
+    let folder = folder(workspace, features);
     let manifest = folder.join("Cargo.toml");
     write(&folder.join("src/main.rs"), &program(workspace))?;
-    write(&manifest, &self::manifest(workspace, &name)?)?;
+    write(&manifest, &self::manifest(workspace, &name, features)?)?;
     lock(workspace, &folder)?;
 
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -130,7 +132,7 @@ fn program(workspace: &Workspace) -> String {
     text
 }
 
-fn manifest(workspace: &Workspace, name: &str) -> Result<String, Failure> {
+fn manifest(workspace: &Workspace, name: &str, features: &[&str]) -> Result<String, Failure> {
     let mut package = toml::Table::new();
     package.insert("name".into(), name.into());
     package.insert("version".into(), "0.0.0".into());
@@ -142,7 +144,10 @@ fn manifest(workspace: &Workspace, name: &str) -> Result<String, Failure> {
         path.insert("path".into(), folder.display().to_string().into());
         dependencies.insert(name.clone(), path.into());
     }
-    dependencies.insert("tool-cli".into(), workspace.core.of("tool-cli")?.into());
+    let mut cli = workspace.core.of("tool-cli")?;
+    cli.insert("default-features".into(), false.into());
+    cli.insert("features".into(), features.to_vec().into());
+    dependencies.insert("tool-cli".into(), cli.into());
     let mut root = toml::Table::new();
     root.insert("package".into(), package.into());
     root.insert("dependencies".into(), dependencies.into());

@@ -80,7 +80,8 @@ pub fn main() -> ExitCode {
         return Cli::new().of_workspace().run_words(words.words);
     }
     let screen = Screen::new(words.words.look.format, words.words.look.color);
-    match run(&words.cargo, &arguments, screen) {
+    let features = features(&words.words.command);
+    match run(&words.cargo, features, &arguments, screen) {
         Ok(code) => code,
         Err(failure) => {
             screen.fail(&failure);
@@ -103,16 +104,26 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
         .ok()?;
     let mut cargo = CargoArgs::from_arg_matches(&matches).ok()?;
     cargo.offline = true;
-    harness::built(&workspace::read(&cargo).ok()?)
+    let workspace = workspace::read(&cargo).ok()?;
+    let built = [&["cargo"][..], &["cargo", "serve"], &["cargo", "tokens"]];
+    let mut built = built.into_iter();
+    built.find_map(|features| harness::built(&workspace, features))
 }
 
 /// Whether a command is about no tool that is there.
 fn needs_no_tools(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::New(_) | Command::Completions(_) | Command::Import(_)
+    )
+}
+
+/// The features of tool-cli that a command needs in the program that links the libraries.
+fn features(command: &Command) -> &'static [&'static str] {
     match command {
-        Command::New(_) | Command::Completions(_) => true,
-        #[cfg(feature = "import")]
-        Command::Import(_) => true,
-        _ => false,
+        Command::Budget(_) => &["cargo", "tokens"],
+        Command::Serve(_) => &["cargo", "serve"],
+        _ => &["cargo"],
     }
 }
 
@@ -136,7 +147,12 @@ fn read(arguments: &[OsString]) -> Result<CargoWords, clap::Error> {
         .and_then(|matches| CargoWords::from_arg_matches(&matches))
 }
 
-fn run(cargo: &CargoArgs, arguments: &[OsString], screen: Screen) -> Result<ExitCode, Failure> {
+fn run(
+    cargo: &CargoArgs,
+    features: &[&str],
+    arguments: &[OsString],
+    screen: Screen,
+) -> Result<ExitCode, Failure> {
     let workspace = workspace::read(cargo)?;
     for name in &workspace.programs {
         screen.note(format_args!(
@@ -147,7 +163,7 @@ fn run(cargo: &CargoArgs, arguments: &[OsString], screen: Screen) -> Result<Exit
         return Err(Failure::usage("no library here depends on `tool-core`")
             .hint("`cargo tool new NAME` makes one"));
     }
-    let program = harness::build(&workspace, cargo, screen)?;
+    let program = harness::build(&workspace, cargo, features, screen)?;
     start(
         std::process::Command::new(program)
             .args(&arguments[1..])

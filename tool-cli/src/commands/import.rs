@@ -83,9 +83,14 @@ pub(super) async fn run(words: &Import, screen: Screen) -> Result<Exit, Failure>
     expect(clippy::unused_async, reason = "only a server is waited for")
 )]
 async fn source_of(words: &Import) -> Result<(String, String), Failure> {
-    #[cfg(feature = "serve")]
     if let Some(command) = &words.mcp {
+        #[cfg(feature = "serve")]
         return Ok((served(command).await?, command.clone()));
+        #[cfg(not(feature = "serve"))]
+        return Err(super::missing(
+            &format!("import --mcp '{command}'"),
+            "serve",
+        ));
     }
     let file = words.file.as_deref().unwrap_or(Path::new("-"));
     Ok((read(file)?, file.display().to_string()))

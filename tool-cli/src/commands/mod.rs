@@ -37,13 +37,30 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         Command::Diff(words) => diff::run(cli, &words, screen),
         #[cfg(feature = "tokens")]
         Command::Budget(words) => budget::run(cli, &words, screen).await,
+        #[cfg(not(feature = "tokens"))]
+        Command::Budget(_) => Err(missing("budget", "tokens")),
         #[cfg(feature = "serve")]
         Command::Serve(words) => serve::run(cli, &words, screen).await,
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) => Err(missing("serve", "serve")),
         #[cfg(feature = "import")]
         Command::Import(words) => import::run(&words, screen).await,
+        #[cfg(not(feature = "import"))]
+        Command::Import(_) => Err(missing("import", "import")),
         Command::New(words) => new::run(&words, screen),
         Command::Completions(words) => completions::run(cli, &words),
     }
+}
+
+/// A command is not in the program.
+#[cfg(not(all(feature = "tokens", feature = "serve", feature = "import")))]
+fn missing(command: &str, feature: &str) -> Failure {
+    Failure::usage(format!(
+        "this program was built without the feature `{feature}` of tool-cli, which `{command}` needs"
+    ))
+    .hint(format!(
+        "a program of your own: `features = [\"{feature}\"]` at tool-cli in its Cargo.toml; `cargo tool`: `cargo install` with `--features {feature}`"
+    ))
 }
 
 /// The tools that the host's own context is offered.

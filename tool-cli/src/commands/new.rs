@@ -116,16 +116,18 @@ fn fill(folder: &Path, sources: &Sources) -> std::io::Result<()> {
     text = format!(
         r#"{text}tool-core = {{ {core}, default-features = false, features = ["stream"] }} # what tools are written with
 serde = {{ version = "1", features = ["derive"] }} # types of one's own
-tool-cli = {{ {cli}, optional = true }} # the program
+tool-cli = {{ {cli}, default-features = false, optional = true }} # the program
 
 [dev-dependencies]
 tool-core = {{ {core} }} # calls in tests
 tokio = {{ version = "1", features = ["macros", "rt"] }}
 
 [features]
-default = ["cli"]
-# The program. Whoever only wants the tools turns it off.
+default = ["cli", "serve"]
+# The program. A crate that only wants the tools turns it off.
 cli = ["dep:tool-cli"]
+# The program's command `serve`: the tools over MCP.
+serve = ["cli", "tool-cli/serve"]
 
 [[bin]]
 name = "{name}"

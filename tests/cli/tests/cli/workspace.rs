@@ -139,6 +139,16 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     )
     .succeeds();
     assert_eq!(own.out, "Dear Ada,\n");
+    // G10: what the program lacks is named, and `cargo tool` builds what a command needs.
+    cargo(&pack, &["run", "--quiet", "--", "budget"]).fails(
+        2,
+        &[
+            "without the feature `tokens` of tool-cli, which `budget` needs",
+            "features = [\"tokens\"]",
+        ],
+    );
+    let budget = cargo_tool(&pack, &["budget"]).succeeds();
+    assert!(budget.out.contains("greet"), "{}", budget.out);
     let tests = cargo(&pack, &["test", "--quiet"]).succeeds();
     assert!(tests.out.contains("3 passed"), "{tests:?}");
     cargo(&pack, &["fmt", "--check"]).succeeds();
