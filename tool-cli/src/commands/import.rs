@@ -90,6 +90,7 @@ async fn source_of(words: &Import) -> Result<(String, String), Failure> {
         return Err(super::missing(
             &format!("import --mcp '{command}'"),
             "serve",
+            "install `cargo tool` with `--features serve`",
         ));
     }
     let file = words.file.as_deref().unwrap_or(Path::new("-"));

@@ -38,15 +38,27 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         #[cfg(feature = "tokens")]
         Command::Budget(words) => budget::run(cli, &words, screen).await,
         #[cfg(not(feature = "tokens"))]
-        Command::Budget(_) => Err(missing("budget", "tokens")),
+        Command::Budget(_) => Err(missing(
+            "budget",
+            "tokens",
+            "run `cargo tool budget`, which builds it",
+        )),
         #[cfg(feature = "serve")]
         Command::Serve(words) => serve::run(cli, &words, screen).await,
         #[cfg(not(feature = "serve"))]
-        Command::Serve(_) => Err(missing("serve", "serve")),
+        Command::Serve(_) => Err(missing(
+            "serve",
+            "serve",
+            "run `cargo tool serve`, which builds it",
+        )),
         #[cfg(feature = "import")]
         Command::Import(words) => import::run(&words, screen).await,
         #[cfg(not(feature = "import"))]
-        Command::Import(_) => Err(missing("import", "import")),
+        Command::Import(_) => Err(missing(
+            "import",
+            "import",
+            "run `cargo tool import`, which has it",
+        )),
         Command::New(words) => new::run(&words, screen),
         Command::Completions(words) => completions::run(cli, &words),
     }
@@ -54,12 +66,12 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
 
 /// A command is not in the program.
 #[cfg(not(all(feature = "tokens", feature = "serve", feature = "import")))]
-fn missing(command: &str, feature: &str) -> Failure {
+fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     Failure::usage(format!(
         "this program was built without the feature `{feature}` of tool-cli, which `{command}` needs"
     ))
     .hint(format!(
-        "a program of your own: `features = [\"{feature}\"]` at tool-cli in its Cargo.toml; `cargo tool`: `cargo install` with `--features {feature}`"
+        "write `features = [\"{feature}\"]` at tool-cli in the program's Cargo.toml, or {otherwise}"
     ))
 }
 
