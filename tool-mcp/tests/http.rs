@@ -477,6 +477,13 @@ async fn pages_that_are_let_in_may_read_the_answers() {
         )
         .await;
     assert_eq!(called.header("access-control-allow-origin"), PAGE.1);
+    // What is no page gets no such header.
+    let called = web.post(&[("authorization", "Bearer alice")], BIG).await;
+    let cors = called
+        .headers
+        .keys()
+        .filter(|name| name.as_str().starts_with("access-control"));
+    assert_eq!(cors.count(), 0, "{called:?}");
     // Another page gets nothing, and neither does its preflight request.
     let other = ("origin", "https://evil.example");
     for (method, status) in [("OPTIONS", 200), ("POST", 403)] {
