@@ -61,7 +61,11 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
         .args(rest)
         .current_dir(workspace)
         .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_INCREMENTAL", "0")
+        // As in an editor, where rustc does not merge equal errors of two items. What is run is built once.
+        .env(
+            "CARGO_INCREMENTAL",
+            if command[0] == "check" { "1" } else { "0" },
+        )
         .env_remove("RUSTFLAGS")
         .output()?;
     let mut run = Run {

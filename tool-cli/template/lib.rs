@@ -23,7 +23,7 @@ pub async fn greet(
     /// Whom to greet.
     #[arg(length = 1..=80)]
     name: String,
-    /// How it sounds.
+    /// Formal towards people who are not known well.
     #[arg(default = "warm")]
     tone: Tone,
 ) -> Result<String, ToolError> {

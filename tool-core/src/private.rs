@@ -21,19 +21,22 @@ pub use crate::schema::dialect::{
     Dialect, Dialects, HasSpec, Hints, Lowered, Render, RenderSchema, Spec, ToolExample, measure,
     measure_schema,
 };
-pub use crate::schema::example::{check_default, check_example, check_result};
+pub use crate::schema::example::{check_default, check_example_entry};
 pub use crate::schema::flatten::{Flat, check_flatten, flat_len, flatten};
 pub use crate::schema::json_schema::json_schema;
 pub use crate::schema::rules::{
-    Survey, check_as, check_constraints, check_field, check_limits, check_optional, check_param,
-    check_tool, check_toolset, check_type, survey,
+    Survey, check_argument, check_as, check_circle, check_constraints, check_field, check_limits,
+    check_optional, check_param, check_root, check_tool, check_toolset, check_type, check_variant,
+    crosses_optionals, crosses_unions, survey, takes_wide_integer,
 };
 pub use crate::schema::{
     AuditForm, Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind,
     Number, Schema, Tagging, Text, Union, Variant,
 };
+/// See [`Schema::REPORTED`].
+pub const REPORTED: &Schema = Schema::REPORTED;
 pub use crate::schema::{MapKey, Pattern, StrictSchema, warn};
-pub use crate::stream::{Item, OutputSlot, Tried, generator, no_stream};
+pub use crate::stream::{OutputSlot, Tried, generator, no_stream};
 pub use crate::tool::{
     Approval, Finished, Job, Origin, SecretKind, SecretNeed, Start, StaticDef, VariableKind,
     VariableNeed, check_secrets, check_variables,
@@ -50,30 +53,32 @@ pub use tool_macros::tool_stream_inner;
 pub use crate::context::{FromContext, ToolContext};
 pub use crate::error::{SHOWN_ERRORS, ShownError, ToolError};
 pub use crate::output::ModelOutput;
-use crate::stream::ToolStream;
 pub use crate::tool::Tool;
 pub use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 pub use core::future::Future;
 pub use serde::de::MapAccess;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
-pub use tool_macros::tool;
+pub use tool_macros::{beside, tool};
 
+pub mod asks;
+pub mod circle;
 mod facts;
+mod faulty;
 mod keys;
 mod list;
 pub mod probe;
 mod record;
 
-pub use facts::{Facts, check_read_only, check_stated_result, krate, returned_stream, text};
+pub use asks::{Param, Returns, StreamOf};
+pub use facts::{Facts, check_read_only, check_stated_result, krate, text};
+pub use faulty::{FAULTY_DEF, FAULTY_SPEC, faulty_run};
 pub use keys::{UnwritableKey, Written, WrittenMap, WrittenValue, check_output_keys};
 pub use list::{
     CloneList, DebugList, EqList, List, WriteList, clone_record, debug_record, eq_record,
     write_record, write_transparent,
 };
-pub use record::{
-    Argument, ReadRecord, Record, Slot, Slots, deserialize_record, read_record, slot,
-};
+pub use record::{ReadRecord, Record, Slot, Slots, deserialize_record, read_record, slot};
 
 /// A host parameter, by the `FromContext::from_context` of its type, whose effect counts towards the tool's.
 ///
@@ -101,20 +106,6 @@ pub fn variable<T>(
     take: fn(Option<&str>, &str) -> Result<T, ToolError>,
 ) -> Result<T, ToolError> {
     take(cx.variable(name), name)
-}
-
-/// What a tool fn returned.
-pub fn returned<T: IntoOutput>(output: T) -> Result<Returned<T::Value>, ToolError> {
-    output.into_returned()
-}
-
-/// A tool fn's `impl Stream`.
-pub fn streamed<S>(stream: S) -> ToolStream<<S::Item as Item>::Progress, <S::Item as Item>::Final>
-where
-    S: futures::Stream + Send + 'static,
-    S::Item: Item<Progress: 'static, Final: 'static>,
-{
-    ToolStream::of(stream)
 }
 
 /// A tool that `toolset![…]` names.

@@ -21,28 +21,45 @@ pub(crate) struct Doc {
     pub(crate) raw: String,
     /// The inside of a JSON string.
     pub(crate) escaped: String,
+    /// Some of it is not literal text, which is reported.
+    reported: bool,
 }
 
 impl Doc {
     /// Reads the doc comments among `attrs`.
     pub(crate) fn of(attrs: &[Attribute], errors: &Errors) -> Self {
         let mut lines = Vec::new();
+        let mut reported = false;
         for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
             let Meta::NameValue(meta) = &attr.meta else {
                 continue; // `#[doc(hidden)]` and the like
             };
-            match literal_text(&meta.value) {
-                Some(text) => add_lines(&text, &mut lines),
-                None => errors.at(&meta.value, texts::DOC_NOT_LITERAL),
+            if let Some(text) = literal_text(&meta.value) {
+                add_lines(&text, &mut lines);
+            } else {
+                errors.at(&meta.value, texts::DOC_NOT_LITERAL);
+                reported = true;
             }
         }
-        Self::from_raw(describe(&lines))
+        Self {
+            reported,
+            ..Self::from_raw(describe(&lines))
+        }
     }
 
     /// Takes text as a reader sees it.
     pub(crate) fn from_raw(raw: String) -> Self {
         let escaped = escape(&raw);
-        Self { raw, escaped }
+        Self {
+            raw,
+            escaped,
+            reported: false,
+        }
+    }
+
+    /// Whether a doc comment is still to be written.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.is_empty() && !self.reported
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,17 +1,29 @@
 //! Gathers every error of one macro call, so that the user reads all of them at once.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
 /// The errors found so far. Dropping it without [`Errors::finish`] panics, so that no error can be forgotten.
-pub(crate) struct Errors(RefCell<Option<Vec<syn::Error>>>);
+pub(crate) struct Errors {
+    list: RefCell<Option<Vec<syn::Error>>>,
+    /// rustc has reported a syntax error in what the macro was given.
+    reported: Cell<bool>,
+}
 
 impl Errors {
     pub(crate) fn new() -> Self {
-        Self(RefCell::new(Some(Vec::new())))
+        Self {
+            list: RefCell::new(Some(Vec::new())),
+            reported: Cell::new(false),
+        }
+    }
+
+    /// Notes a syntax error that rustc has reported: it parses an item before it gives it to a macro.
+    pub(crate) fn reported_by_rustc(&self) {
+        self.reported.set(true);
     }
 
     /// Adds an error that underlines all of `tokens`.
@@ -25,7 +37,7 @@ impl Errors {
     }
 
     pub(crate) fn push(&self, error: syn::Error) {
-        if let Some(list) = self.0.borrow_mut().as_mut() {
+        if let Some(list) = self.list.borrow_mut().as_mut() {
             list.push(error);
         }
     }
@@ -36,30 +48,29 @@ impl Errors {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.count() == 0
+        self.count() == 0 && !self.reported.get()
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.borrow().as_ref().map_or(0, Vec::len)
+        self.list.borrow().as_ref().map_or(0, Vec::len)
     }
 
-    /// All errors as one, or none.
-    pub(crate) fn finish(self) -> syn::Result<()> {
-        let list = self.0.borrow_mut().take().unwrap_or_default();
-        let mut list = list.into_iter();
-        match list.next() {
-            None => Ok(()),
-            Some(mut first) => {
-                list.for_each(|error| first.combine(error));
-                Err(first)
-            }
+    /// All errors as code that reports them, which is empty where rustc has reported all; `Ok` where there are none.
+    pub(crate) fn finish(self) -> Result<(), TokenStream> {
+        let list = self.list.borrow_mut().take().unwrap_or_default();
+        if list.is_empty() && !self.reported.get() {
+            return Ok(());
         }
+        Err(list
+            .into_iter()
+            .map(syn::Error::into_compile_error)
+            .collect())
     }
 }
 
 impl Drop for Errors {
     fn drop(&mut self) {
-        let told = self.0.borrow().is_none();
+        let told = self.list.borrow().is_none();
         assert!(
             told || std::thread::panicking(),
             "errors were gathered and never told"

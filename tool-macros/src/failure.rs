@@ -20,7 +20,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let shown = shown(&input, &errors);
     if let Err(told) = errors.finish() {
-        return told.into_compile_error();
+        return told;
     }
     let private = Paths::of(&input.attrs).private();
     let name = &input.ident;

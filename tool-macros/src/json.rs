@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -147,6 +147,23 @@ impl Value {
 }
 
 impl Json {
+    /// The tokens of each entry of an object, `"key": value`, in order.
+    pub(crate) fn entries(&self) -> Vec<TokenStream> {
+        let mut entries = vec![TokenStream::new()];
+        let inside = self.tokens.clone().into_iter().next();
+        let Some(TokenTree::Group(object)) = inside else {
+            return Vec::new();
+        };
+        for token in object.stream() {
+            let comma = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',');
+            match entries.last_mut() {
+                Some(last) if !comma => last.extend([token]),
+                _ => entries.push(TokenStream::new()),
+            }
+        }
+        entries
+    }
+
     /// `Example { value: &Json::…, text: "…" }`
     pub(crate) fn example(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();

@@ -9,6 +9,7 @@ mod derive;
 mod docs;
 mod errors;
 mod failure;
+mod half;
 mod json;
 mod paths;
 mod serde_attr;
@@ -60,6 +61,21 @@ pub fn tool(
     item: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
     tool::expand(attr.into(), item.into()).into()
+}
+
+/// Puts its tokens beside the item that it stands on.
+///
+/// `#[tool]` writes the struct of the arguments with all else in this attribute: in an `impl` or a `trait`, where no struct may stand, rustc
+/// drops the struct with its attributes and reports one error.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn beside(
+    tokens: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    let mut all = item;
+    all.extend(tokens);
+    all
 }
 
 /// The body of `tool_core::tool_stream!`, after the path of that crate in parentheses.

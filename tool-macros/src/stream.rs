@@ -49,7 +49,6 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         }
     });
     if let Err(error) = errors.finish() {
-        let error = error.into_compile_error();
         // Of any stream, so that the fn around it adds no error of its own.
         return quote!({ #error #core::private::no_stream() });
     }

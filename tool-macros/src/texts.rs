@@ -17,8 +17,58 @@ pub(crate) fn list(words: impl IntoIterator<Item = impl Display>) -> String {
 }
 
 // Lists of words.
-pub(crate) const LIST_EXPECTED: &str =
-    "expected a list in parentheses, such as `#[schema(range = 1..=50)]`";
+pub(crate) fn list_expected(attr: &syn::Attribute) -> String {
+    let name = attr
+        .path()
+        .get_ident()
+        .map_or_else(|| "schema".to_owned(), ToString::to_string);
+    let example = if name == "serde" {
+        "rename = \"name\""
+    } else {
+        "range = 1..=50"
+    };
+    format!("expected a list in parentheses, such as `#[{name}({example})]`")
+}
+
+/// How a word is written, for errors that say which token is missing.
+pub(crate) fn usage(word: &str) -> Option<&'static str> {
+    let usages = [
+        ("range", "range = 1..=50"),
+        ("length", "length = 1..=200"),
+        ("pattern", "pattern = \"^[a-z]+$\""),
+        ("format", "format = \"date\""),
+        ("multiple_of", "multiple_of = 5"),
+        ("min_items", "min_items = 1"),
+        ("max_items", "max_items = 10"),
+        ("default", "default = 10"),
+        ("as", "as = String"),
+        ("rename", "rename = \"name\""),
+        ("allow", "allow(rule)"),
+        ("name", "name = \"search_docs\""),
+        ("title", "title = \"Search the docs\""),
+        ("category", "category = \"search\""),
+        ("tags", "tags(\"docs\", \"search\")"),
+        ("approval", "approval = asks"),
+        ("to_model_output", "to_model_output = summary"),
+        ("timeout", "timeout = \"5s\""),
+        ("output_limit", "output_limit = 4096"),
+        ("providers", "providers(openai, anthropic)"),
+        ("secret", "secret(\"key\")"),
+        ("variable", "variable(\"NAME\")"),
+        ("rename_all", "rename_all = \"camelCase\""),
+        ("input", "input = SearchInput"),
+        ("crate", "crate = my_crate::tool_core"),
+        ("label", "label = \"API key\""),
+        ("description", "description = \"Where to find it\""),
+        ("select", "select(\"first\", \"second\")"),
+        ("tag", "tag = \"kind\""),
+        ("content", "content = \"value\""),
+    ];
+    usages
+        .iter()
+        .find(|(known, _)| *known == word)
+        .map(|(_, usage)| *usage)
+}
 
 pub(crate) fn word_twice(word: impl Display) -> String {
     format!("`{word}` is stated twice, keep one")

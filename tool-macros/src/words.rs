@@ -1,12 +1,13 @@
 //! Comma lists of words, as in `#[schema(range = 1..=5, unique)]`.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Meta, Token};
+use syn::{Attribute, Meta, Token, parenthesized};
 
 use crate::errors::Errors;
+use crate::paths::ends;
 use crate::texts;
 
 /// Reads the list of one attribute. `take` reads what follows a word. After a bad element the list goes on.
@@ -17,7 +18,7 @@ pub(crate) fn of_attribute(
 ) {
     match &attr.meta {
         Meta::List(list) => in_tokens(list.tokens.clone(), errors, take),
-        other => errors.at(other, texts::LIST_EXPECTED),
+        other => errors.at(other, texts::list_expected(attr)),
     }
 }
 
@@ -28,11 +29,17 @@ pub(crate) fn in_tokens(
     take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
 ) {
     let parser = |input: ParseStream<'_>| {
-        in_list(input, errors, take);
+        let content;
+        parenthesized!(content in input);
+        in_list(&content, errors, take);
         Ok(())
     };
     let before = errors.count();
-    let read = parser.parse2(tokens);
+    // In parentheses that end where the list ends, or an error at its end is one of the whole attribute.
+    let (_, last) = ends(&tokens);
+    let mut group = Group::new(Delimiter::Parenthesis, tokens);
+    group.set_span(last);
+    let read = parser.parse2(TokenTree::Group(group).into());
     // What an error left unread inside of a group was told with it.
     if errors.count() == before {
         errors.keep(read);
@@ -46,7 +53,7 @@ fn in_list(
 ) {
     while !input.is_empty() {
         let read = Ident::parse_any(input)
-            .and_then(|word| take(&word, input))
+            .and_then(|word| take(&word, input).map_err(|error| with_usage(&word, error)))
             .and_then(|()| {
                 if input.is_empty() || input.peek(Token![,]) {
                     Ok(())
@@ -61,6 +68,20 @@ fn in_list(
             }
         }
         let _ = input.parse::<Token![,]>();
+    }
+}
+
+/// Adds what to write to an error that only says which token is missing.
+fn with_usage(word: &Ident, error: syn::Error) -> syn::Error {
+    let text = error.to_string();
+    let bare = text.starts_with("expected ") || text.starts_with("unexpected end of input");
+    match texts::usage(&word.to_string()) {
+        Some(usage) if bare && !text.contains("such as") && !text.contains("write") => {
+            let text = text.replace("unexpected end of input, ", "");
+            let text = text.trim_end_matches(", written out");
+            syn::Error::new(error.span(), format!("{text}, write `{usage}`"))
+        }
+        _ => error,
     }
 }
 

@@ -132,6 +132,15 @@ fn pay(
     amount
 }
 
+/// Lends money.
+#[tool(open_world, approval = |input, cx| input.amount > 100 || cx.user().is_none(), title = "Lend")]
+fn lend(
+    /// How much.
+    amount: u32,
+) -> u32 {
+    amount
+}
+
 fn is_much(input: &pay, _cx: &ToolContext) -> bool {
     input.amount > 100
 }
@@ -150,6 +159,20 @@ fn approval_is_a_flag_or_a_predicate_on_typed_arguments() {
     assert!(asks(r#"{"amount":101}"#, &cx).expect("it reads the arguments"));
     assert!(!asks(r#"{"amount":100}"#, &cx).expect("it reads the arguments"));
     assert!(asks(r#"{"amount":"x"}"#, &cx).is_err());
+}
+
+// G9: a closure was refused with "expected identifier"
+#[test]
+fn approval_may_be_a_closure_of_the_arguments_and_the_context() {
+    let Approval::When(asks) = <lend as Tool>::DEF.approval() else {
+        panic!("a predicate");
+    };
+    let nobody = ToolContext::anonymous();
+    assert!(asks(r#"{"amount":1}"#, &nobody).expect("it reads the arguments"));
+    let ada = ToolContext::builder().user("ada").build();
+    assert!(!asks(r#"{"amount":100}"#, &ada).expect("it reads the arguments"));
+    assert!(asks(r#"{"amount":101}"#, &ada).expect("it reads the arguments"));
+    assert_eq!(<lend as Tool>::DEF.title().as_deref(), Some("Lend"));
 }
 
 /// Counts letters.

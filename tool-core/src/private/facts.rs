@@ -1,15 +1,10 @@
 //! Facts about a tool that generated code asks for by its types.
 
-use futures::Stream;
-
 use crate::effect::Effect;
-use crate::error::ToolError;
-use crate::output::{IntoOutput, Returned};
 use crate::schema::dialect::{Dialect, HasSpec, Lowered, Render, measure, total};
 use crate::schema::example::check_result;
 use crate::schema::rules::{Path, Report, Survey, survey};
 use crate::schema::{Example, Schema};
-use crate::stream::{Item, ToolStream};
 
 /// What follows from a tool's `Spec`, computed once.
 pub trait Facts: HasSpec {
@@ -75,15 +70,4 @@ pub const fn check_stated_result(
     if let Some(output) = output {
         check_result(output, result, tool, number);
     }
-}
-
-/// What a tool fn returned as `impl Stream`.
-pub fn returned_stream<S>(stream: S) -> Result<Returned<<S::Item as Item>::Final>, ToolError>
-where
-    S: Stream + Send + 'static,
-    S::Item: Item<Progress: 'static, Final: 'static>,
-    ToolStream<<S::Item as Item>::Progress, <S::Item as Item>::Final>:
-        IntoOutput<Value = <S::Item as Item>::Final>,
-{
-    ToolStream::of(stream).into_returned()
 }

@@ -7,41 +7,6 @@ use serde::de::value::Error as ValueError;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 use super::list::List;
-use crate::schema::{Schema, StrictSchema};
-
-/// What a model can fill in: a type with a strict schema that can be read.
-///
-/// One bound instead of several, so that a type that lacks something is told once.
-#[diagnostic::on_unimplemented(
-    message = "a model cannot fill in `{Self}`",
-    label = "needs `StrictSchema` and `Deserialize`",
-    note = "for a type of your own, and for every type inside of a generic one: `#[derive(Deserialize, StrictSchema)]`",
-    note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or say the schema of another type with `#[arg(as = String)]`",
-    note = "a value that the host supplies is a reference or stands under `#[context]`, `#[secret(…)]` or `#[variable(…)]`"
-)]
-pub trait Argument: Sized {
-    /// The schema.
-    const NODE: &'static Schema;
-
-    /// How it is read out of a map.
-    fn slot<'de, A: MapAccess<'de>>() -> Slot<'de, Self, A>;
-
-    /// Reads it by itself.
-    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + StrictSchema> Argument for T {
-    const NODE: &'static Schema = T::SCHEMA;
-
-    fn slot<'de, A: MapAccess<'de>>() -> Slot<'de, Self, A> {
-        slot()
-    }
-
-    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        T::deserialize(from)
-    }
-}
 
 /// A place for one argument, and how to fill it.
 pub struct Slot<'de, T, A: MapAccess<'de>> {
@@ -49,6 +14,18 @@ pub struct Slot<'de, T, A: MapAccess<'de>> {
     read: fn(&mut A) -> Result<T, A::Error>,
     missing: fn(&'static str) -> Result<T, A::Error>,
     from: PhantomData<&'de ()>,
+}
+
+impl<'de, T, A: MapAccess<'de>> Slot<'de, T, A> {
+    /// The slot of a type that cannot be read.
+    pub(super) fn unread() -> Self {
+        Self {
+            value: None,
+            read: |_| Err(A::Error::custom("the type has no strict schema")),
+            missing: |_| Err(A::Error::custom("the type has no strict schema")),
+            from: PhantomData,
+        }
+    }
 }
 
 /// The slot of a type that need not have a schema of its own (`as = Type`).

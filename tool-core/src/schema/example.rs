@@ -12,18 +12,27 @@ mod fit;
 mod tests;
 mod told;
 
-/// Checks an example call of a tool. It may leave out arguments at the top level; what it states must fit.
+/// Checks one argument of an example call: `key` is its name and `value` what the example states for it.
 #[track_caller]
-pub const fn check_example(input: &Schema, example: &Example, tool: &str, _number: usize) {
+pub const fn check_example_entry(input: &Schema, key: &str, value: &Json, tool: &str) {
+    let Kind::Object(fields) = &input.kind else {
+        return;
+    };
     let mut report = Report::new();
-    Proof {
+    let owner = Path::owner(tool);
+    let path = owner.at(input);
+    let mut proof = Proof {
         report: &mut report,
         rule: &Rule::EXAMPLE,
         output: false,
         quiet: false,
         failed: false,
+    };
+    match proof.field(fields, key) {
+        Some(field) if matches!((value, field.default), (Json::Null, Some(_))) => {}
+        Some(field) => proof.value(&path.field(key), field.schema, None, value),
+        None => proof.unknown(&path, fields, key),
     }
-    .top(&Path::owner(tool), input, example.value);
     report.tell();
 }
 
@@ -233,7 +242,7 @@ impl Proof<'_> {
         entries: Entries<'_>,
         partial: bool,
     ) {
-        let (mut at, mut met) = (0, 0);
+        let (mut at, mut met, mut unknown) = (0, 0, 0);
         let at_end = entries.len();
         while at < at_end {
             let (key, value) = &entries[at];
@@ -248,12 +257,15 @@ impl Proof<'_> {
                     }
                 }
                 None if is_among(tags, key) => {}
-                None => self.unknown(path, fields, key),
+                None => {
+                    unknown += 1;
+                    self.unknown(path, fields, key);
+                }
             }
             at += 1;
         }
         if !partial {
-            self.missing(path, fields, entries, met);
+            self.missing(path, fields, entries, met, unknown);
         }
     }
 
@@ -292,6 +304,7 @@ impl Proof<'_> {
         fields: &[Field],
         entries: Entries<'_>,
         met: usize,
+        unknown: usize,
     ) {
         let (mut at, mut needed) = (0, 0);
         let at_end = fields.len();
@@ -302,27 +315,37 @@ impl Proof<'_> {
         if needed == met && !self.output {
             return;
         }
+        // A misspelt key is reported as an unknown one, and not as a missing one as well.
+        if self.count_missing(fields, entries) <= unknown {
+            return;
+        }
         at = 0;
-        let at_end = fields.len();
         while at < at_end {
-            let field = &fields[at];
-            let (needed, name) = if self.output {
-                (field.output && !field.may_skip, field.out_name)
-            } else {
-                (field.input && field.is_required(), field.name)
-            };
-            if needed {
-                let (mut found, mut entry) = (false, 0);
-                let entry_end = entries.len();
-                while entry < entry_end && !found {
-                    found = same(entries[entry].0, name);
-                    entry += 1;
-                }
-                if !found {
-                    self.absent(&path.field(name), field.schema);
-                }
+            let (needed, name) = self.needs(&fields[at]);
+            if needed && !has_key(entries, name) {
+                self.absent(&path.field(name), fields[at].schema);
             }
             at += 1;
+        }
+    }
+
+    const fn count_missing(&self, fields: &[Field], entries: Entries<'_>) -> usize {
+        let (mut count, mut at) = (0, 0);
+        let at_end = fields.len();
+        while at < at_end {
+            let (needed, name) = self.needs(&fields[at]);
+            count += (needed && !has_key(entries, name)) as usize;
+            at += 1;
+        }
+        count
+    }
+
+    /// Whether a field must be there, and its name.
+    const fn needs(&self, field: &Field) -> (bool, &'static str) {
+        if self.output {
+            (field.output && !field.may_skip, field.out_name)
+        } else {
+            (field.input && field.is_required(), field.name)
         }
     }
 
@@ -451,6 +474,17 @@ const fn is_among(keys: &[&str], key: &str) -> bool {
     let at_end = keys.len();
     while at < at_end {
         if same(keys[at], key) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn has_key(entries: Entries<'_>, key: &str) -> bool {
+    let mut at = 0;
+    while at < entries.len() {
+        if same(entries[at].0, key) {
             return true;
         }
         at += 1;

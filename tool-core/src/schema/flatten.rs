@@ -21,6 +21,7 @@ pub enum Flat {
 pub const fn check_flatten(schema: &Schema, owner: &str, field: &str) {
     let rule = match &schema.kind {
         Kind::Object(_) => return,
+        _ if schema.is_reported() => return,
         Kind::Union(_) | Kind::Enum(_) | Kind::IntegerEnum(_) | Kind::Never => &Rule::FLATTEN_ENUM,
         Kind::Map(_) | Kind::Any => &Rule::FLATTEN_MAP,
         Kind::Optional(_) => &Rule::FLATTEN_OPTIONAL,

@@ -29,8 +29,9 @@ pub use pattern::Pattern;
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`: the type has no strict schema",
     label = "has no strict schema",
-    note = "for a type of your own: `#[derive(StrictSchema)]`",
-    note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or say the schema of another type with `#[schema(as = String)]`"
+    note = "for a type of your own: `#[derive(StrictSchema)]`, and `Deserialize` for what a model fills in",
+    note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or state the schema of another type: `#[schema(as = String)]` on a field, `#[arg(as = String)]` on a parameter",
+    note = "a parameter that the host supplies is a reference, or has `#[context]`, `#[secret(…)]` or `#[variable(…)]` before it"
 )]
 #[doc(alias(
     "json schema",
@@ -124,6 +125,14 @@ impl Schema {
             description: Text::EMPTY,
             checked: false,
         }
+    }
+
+    /// Stands for a schema whose fault is reported elsewhere: every rule is silent about it.
+    pub(crate) const REPORTED: &'static Self = &Self::new(Kind::Any).checked();
+
+    /// Whether this is [`Schema::REPORTED`].
+    pub(crate) const fn is_reported(&self) -> bool {
+        self.checked && matches!(self.kind, Kind::Any)
     }
 
     /// Names the node after its Rust type.

@@ -29,23 +29,65 @@ warnings! {
     IntRange: "[int-range] whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`";
     ToolNameClient: "[tool-name-client] names above 50 characters, with capitals or with dots are cut or refused by some clients, shorten it";
     ToolDescriptionLong: "[tool-description-long] more than 1024 characters: some clients cut the description, move detail to the fields";
-    Untagged: "[untagged] variants that only their keys tell apart are guessed by models, add `#[serde(tag = \"kind\")]`";
+    Untagged: "[untagged] variants that only their keys tell apart are guessed by models, write `#[serde(tag = \"kind\")]` instead";
+    UntaggedValues: "[untagged] variants that only their keys tell apart are guessed by models, write `#[serde(tag = \"kind\", content = \"value\")]` instead";
     VariantAlias: "[variant-alias] an alias is not in the schema, a model will not use it";
-    ExternalTag: "[external-tag] variants as keys are harder for models, add `#[serde(tag = \"kind\")]`";
+    ExternalTag: "[external-tag] variants as keys are harder for models, write `#[serde(tag = \"kind\")]` above the enum";
+    ExternalTagValues: "[external-tag] variants as keys are harder for models, write `#[serde(tag = \"kind\", content = \"value\")]` above the enum";
     PatternAnchors: "[pattern-anchors] a pattern without `^` and `$` matches a part of the text, and llama.cpp refuses it";
 }
 
 use crate::schema::dialect::{Dialect, Spec};
-use crate::schema::rules::{MOST_OPTIONALS, MOST_UNIONS, Survey};
+use crate::schema::rules::{
+    MOST_OPTIONALS, MOST_UNIONS, MOST_UNWARNED_OPTIONALS, MOST_UNWARNED_UNIONS, Survey,
+};
+use crate::schema::{Kind, Schema};
 
 /// Whether [`LimitOptional`] warns; what is refused as well is told once.
 pub const fn many_optionals(spec: &Spec, survey: &Survey) -> bool {
-    survey.optionals > 10
+    survey.optionals > MOST_UNWARNED_OPTIONALS
         && survey.optionals <= MOST_OPTIONALS
         && spec.providers.contains(Dialect::Anthropic)
 }
 
 /// Whether [`LimitUnion`] warns; what is refused as well is told once.
 pub const fn many_unions(spec: &Spec, survey: &Survey) -> bool {
-    survey.unions > 8 && survey.unions <= MOST_UNIONS && spec.providers.contains(Dialect::Anthropic)
+    survey.unions > MOST_UNWARNED_UNIONS
+        && survey.unions <= MOST_UNIONS
+        && spec.providers.contains(Dialect::Anthropic)
+}
+
+/// Whether a variant of the union holds something else than a record, so that a tag cannot stand beside its fields.
+pub const fn holds_a_value(union: &Schema) -> bool {
+    let Kind::Union(union) = &union.kind else {
+        return false;
+    };
+    let mut at = 0;
+    while at < union.variants.len() {
+        if let Some(schema) = union.variants[at].schema
+            && !matches!(schema.kind, Kind::Object(_))
+            && !schema.is_reported()
+        {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Whether more than one variant of the union is a record, so that only its keys tell it from the next.
+pub const fn has_records(union: &Schema) -> bool {
+    let Kind::Union(union) = &union.kind else {
+        return false;
+    };
+    let (mut records, mut at) = (0, 0);
+    while at < union.variants.len() {
+        if let Some(schema) = union.variants[at].schema
+            && matches!(schema.kind, Kind::Object(_))
+        {
+            records += 1;
+        }
+        at += 1;
+    }
+    records > 1
 }

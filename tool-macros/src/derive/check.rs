@@ -15,6 +15,7 @@ use syn::ext::IdentExt;
 
 use crate::allow::{Rule, VARIANT_ALIAS};
 use crate::constraint::Bounds;
+use crate::derive::circle::{self, Circles};
 use crate::derive::model::{Decided, Marker, Shape, Stated, Value, Warning};
 use crate::derive::parse::{Attributes, Body, Fields, Written};
 use crate::errors::Errors;
@@ -54,7 +55,7 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
     if !errors.is_empty() {
         return None;
     }
-    Some(Decided {
+    let mut decided = Decided {
         input,
         paths,
         name: input.ident.unraw().to_string(),
@@ -64,7 +65,10 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         markers: check.markers,
         json_schema,
         stated: check.stated,
-    })
+        circles: Circles::default(),
+    };
+    decided.circles = circle::find(&decided);
+    Some(decided)
 }
 
 impl<'e> Check<'e> {

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Data;
 
-use crate::allow::UNTAGGED;
+use crate::allow::{EXTERNAL_TAG, UNTAGGED};
 use crate::derive::model::{Decided, Payload, Shape};
 use crate::spans;
 
@@ -27,6 +27,8 @@ use crate::spans;
 /// ```
 pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     let markers = impls::markers(decided);
+    let aliases = schema::aliases(decided);
+    let holds = decided.circles.impls(decided);
     let constants = schema::constants(decided);
     let strict_schema = impls::strict_schema(decided);
     let map_key = impls::map_key(decided);
@@ -39,7 +41,9 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     quote! {
         #[doc(hidden)]
         #[allow(
+            dead_code,
             non_camel_case_types,
+            unused_imports,
             unused_qualifications,
             long_running_const_eval,
             clippy::absolute_paths,
@@ -48,6 +52,8 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
         #deprecated
         const _: () = {
             #markers
+            #aliases
+            #holds
             #constants
             #strict_schema
             #map_key
@@ -62,24 +68,62 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
 
 /// Warnings lie outside of the block, whose `allow` would silence them.
 fn warnings(decided: &Decided<'_>) -> TokenStream {
-    decided
-        .warnings
+    let mut out = TokenStream::new();
+    // A type that is only written is no concern of a model that fills in.
+    let input = (!decided.is_generic()).then(|| {
+        let input = spans::is_input(&decided.paths, &decided.input.ident);
+        quote!((#input) &&)
+    });
+    for warning in &decided.warnings {
+        let rule = warning.rule;
+        let is_untagged = rule.id == UNTAGGED.id;
+        if !is_untagged && rule.id != EXTERNAL_TAG.id {
+            out.extend(spans::warning(
+                &decided.paths,
+                &warning.place,
+                rule.warn,
+                quote!(#input true),
+            ));
+            continue;
+        }
+        // The tag to write depends on what the variants hold.
+        let hit = if is_untagged {
+            object_variants(decided)
+        } else {
+            quote!(true)
+        };
+        let (beside, around) = tags(decided);
+        for (name, holds) in [
+            (rule.warn.to_owned(), beside),
+            (format!("{}Values", rule.warn), around),
+        ] {
+            if let Some(holds) = holds {
+                let hit = quote!(#input (#hit) && #holds);
+                out.extend(spans::warning(&decided.paths, &warning.place, &name, hit));
+            }
+        }
+    }
+    out
+}
+
+/// Where a tag can stand beside the fields of each variant, and where it needs a key for the value; `None` where that is known to be untrue.
+fn tags(decided: &Decided<'_>) -> (Option<TokenStream>, Option<TokenStream>) {
+    let Shape::Union(_, branches) = &decided.shape else {
+        return (Some(quote!(true)), None);
+    };
+    let has_value = branches
         .iter()
-        .map(|warning| {
-            let hit = if warning.rule.id == UNTAGGED.id {
-                object_variants(decided)
-            } else {
-                quote!(true)
-            };
-            let hit = if decided.is_generic() {
-                hit
-            } else {
-                let input = spans::is_input(&decided.paths, &decided.input.ident);
-                quote!((#input) && (#hit))
-            };
-            spans::warning(&decided.paths, &warning.place, warning.rule.warn, hit)
-        })
-        .collect()
+        .any(|branch| matches!(branch.payload, Payload::Value(_)));
+    if !has_value {
+        return (Some(quote!(true)), None);
+    }
+    if decided.is_generic() {
+        return (None, Some(quote!(true)));
+    }
+    let private = decided.paths.private();
+    let ident = &decided.input.ident;
+    let holds = quote!(#private::warn::holds_a_value(<#ident as #private::StrictSchema>::SCHEMA));
+    (Some(quote!(!#holds)), Some(holds))
 }
 
 /// Whether more than one variant is a record, so that only its keys tell it from the next.
@@ -95,15 +139,8 @@ fn object_variants(decided: &Decided<'_>) -> TokenStream {
         return quote!(true);
     }
     let private = decided.paths.private();
-    let others = branches.iter().filter_map(|branch| match &branch.payload {
-        Payload::Value(value) => Some(&value.place),
-        _ => None,
-    });
-    quote! {{
-        let mut records = #records;
-        #(if let #private::Kind::Object(_) = <#others as #private::StrictSchema>::SCHEMA.kind { records += 1; })*
-        records > 1
-    }}
+    let ident = &decided.input.ident;
+    quote!(#private::warn::has_records(<#ident as #private::StrictSchema>::SCHEMA))
 }
 
 fn is_deprecated(decided: &Decided<'_>) -> bool {

@@ -6,6 +6,7 @@ use syn::{DeriveInput, LitStr, Type};
 
 use crate::allow::Rule;
 use crate::constraint::{AuditForm, Bounds};
+use crate::derive::circle::Circles;
 use crate::docs::Doc;
 use crate::json::Json;
 use crate::paths::Paths;
@@ -23,6 +24,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) markers: Vec<Marker>,
     /// Also implement `JsonSchema`.
     pub(crate) json_schema: bool,
+    pub(crate) circles: Circles,
     /// What reads and writes the type where `as` or `integer` states its form.
     pub(crate) stated: Vec<Stated>,
 }
@@ -104,6 +106,8 @@ pub(crate) struct Name {
 
 /// A variant that may carry something.
 pub(crate) struct Branch<'a> {
+    /// The variant, for spans.
+    pub(crate) ident: &'a Ident,
     pub(crate) name: Name,
     pub(crate) payload: Payload<'a>,
 }
@@ -170,6 +174,11 @@ pub(crate) struct Value {
 }
 
 impl Value {
+    /// The type in generated code, where the tokens of the user's would be reported once more.
+    pub(crate) fn alias(&self) -> Ident {
+        format_ident!("__F{}", self.number)
+    }
+
     /// The constant that holds the bounds, where there are any.
     pub(crate) fn bounds_name(&self) -> Option<Ident> {
         (!self.bounds.is_empty()).then(|| format_ident!("__BOUNDS_{}", self.number))

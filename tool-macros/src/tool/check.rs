@@ -30,7 +30,12 @@ pub(crate) fn header(written: &Written, errors: &Errors) {
     if let Some(clause) = &written.where_clause {
         errors.at(clause, texts::WHERE);
     }
-    if written.body.to_string() == ";" {
+    if let Some(own) = written.own_type()
+        && !written.has_receiver()
+    {
+        errors.at(own, texts::ASSOCIATED);
+    }
+    if written.body.to_string() == ";" && !written.is_associated() {
         errors.at(&written.ident, texts::NO_BODY);
     }
 }

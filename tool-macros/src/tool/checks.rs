@@ -2,43 +2,52 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::Type;
+use syn::{GenericArgument, PathArguments, Type};
 
 use crate::allow::PATTERN_ANCHORS;
+use crate::json::Value;
+use crate::paths::underlined;
 use crate::spans;
-use crate::tool::model::{Argument, Output, Source, Tool};
-use crate::tool::parse::Named;
+use crate::tool::model::{Argument, Output, Param, Source, Tool};
+use crate::tool::params::{is_plain, peeled, type_text};
 use crate::tool::{
     INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, TOOL_DESCRIPTION_LONG, TOOL_NAME_CLIENT,
 };
-use crate::tool::{definition, run};
+use crate::tool::{definition, input, run};
 
 /// Every check of the tool.
 pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let place = match tool.args() {
-        Some(args) => args.ty.to_token_stream(),
-        None => tool.written.ident.to_token_stream(),
-    };
     let limits = quote!(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY);
-    let mut out = spans::check(&tool.paths, &place, "check_limits", limits);
+    let mut out = match tool.args() {
+        Some(args) => spans::check(&tool.paths, &args.named.ty, "check_limits", limits),
+        None => spans::check(&tool.paths, &tool.written.ident, "check_root", limits),
+    };
+    for (at, (param, argument)) in tool.arguments().enumerate() {
+        out.extend(of_argument(tool, param, argument, at));
+    }
     for param in &tool.params {
-        match &param.source {
-            Source::Model(argument) => out.extend(of_argument(tool, param.named, argument)),
-            Source::Borrowed(ty) => out.extend(read_only(tool, param.named, ty)),
-            Source::Context => out.extend(read_only(tool, param.named, &param.named.ty)),
-            Source::Args | Source::Secret(_) | Source::Variable(_) => {}
+        if let Source::Borrowed(_) | Source::Context = &param.source {
+            out.extend(read_only(tool, param));
         }
     }
     if let Some(args) = tool.args() {
-        let ty = &args.ty;
-        out.extend(param(
-            tool,
-            args,
-            &quote!(<#ty as #private::Argument>::NODE),
-        ));
+        let ty = &args.named.ty;
+        let providers = definition::providers(tool);
+        let (name, param) = (&tool.name, args.named.ident.to_string());
+        let schema = quote!(<#ty as #private::StrictSchema>::SCHEMA);
+        let arguments = quote!(#schema, #providers, #name, #param);
+        out.extend(spans::check(&tool.paths, ty, "check_param", arguments));
     }
+    for param in sent(tool) {
+        let ty = param.ty();
+        let place = not_sent(ty).unwrap_or_else(|| ty.to_token_stream());
+        let asked = input::asked(tool, &param.alias(), &place);
+        let ask = underlined(quote!(#private::asks::SentOf::<#asked>::ask), &place);
+        out.extend(quote!(const _: fn() = #ask;));
+    }
+    out.extend(run::asks_output(tool));
     out.extend(examples(tool));
     out.extend(needs(tool));
     out.extend(output_keys(tool));
@@ -47,17 +56,13 @@ pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
 
 /// `check_output_keys` on the return type. A unit has no keys.
 fn output_keys(tool: &Tool<'_>) -> Option<TokenStream> {
-    if matches!(tool.output, Output::Unit) {
-        return None;
-    }
-    let private = tool.paths.private();
-    let name = &tool.name;
-    // Underlined as the return type, so that a type that cannot be an output is told once.
-    let output = run::output(tool);
-    let asks = |probe: TokenStream| {
-        let probe = run::at_output(tool, quote!(#private::#probe::<#output>));
-        run::at_output(tool, quote!(<#probe>::UNWRITABLE))
+    let place = match &tool.output {
+        Output::Unit => return None,
+        Output::Stream { item: ty } | Output::Type(ty) => ty.to_token_stream(),
     };
+    let private = tool.paths.private();
+    let (name, input) = (&tool.name, &tool.input);
+    let asks = |probe: TokenStream| quote!(<#private::#probe::<<#input as #private::Returns>::Output>>::UNWRITABLE);
     let (map, value) = (asks(quote!(WrittenMap)), asks(quote!(WrittenValue)));
     let unwritable = quote! {
         {
@@ -66,7 +71,6 @@ fn output_keys(tool: &Tool<'_>) -> Option<TokenStream> {
             #map || #value
         }
     };
-    let place = run::output_place(tool);
     let arguments = quote!(#unwritable, #name);
     Some(spans::check(
         &tool.paths,
@@ -76,15 +80,52 @@ fn output_keys(tool: &Tool<'_>) -> Option<TokenStream> {
     ))
 }
 
-/// `check_param` on the type, `check_constraints` on the bounds, `check_default` on the default.
-fn of_argument(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStream {
+/// Parameters that the model fills in and whose types may be such that they stay in their thread.
+pub(crate) fn sent<'t, 'a>(tool: &'t Tool<'a>) -> impl Iterator<Item = &'t Param<'a>> {
+    tool.params
+        .iter()
+        .filter(|param| param.is_sent() && !is_plain(param.ty()))
+}
+
+/// `Rc<…>` in a type, to underline it rather than all of the type.
+fn not_sent(ty: &Type) -> Option<TokenStream> {
+    let Type::Path(path) = peeled(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    if last.ident == "Rc" {
+        return Some(ty.to_token_stream());
+    }
+    let PathArguments::AngleBracketed(inside) = &last.arguments else {
+        return None;
+    };
+    inside.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => not_sent(ty),
+        _ => None,
+    })
+}
+
+/// `check_argument` on the type, `check_constraints` on the bounds, `check_default` on the default. `at` counts the arguments.
+fn of_argument(tool: &Tool<'_>, param: &Param<'_>, argument: &Argument, at: usize) -> TokenStream {
     let paths = &tool.paths;
+    let private = paths.private();
+    let input = &tool.input;
     let (name, key) = (&tool.name, &argument.key);
-    let schema = definition::bare_schema(paths, named, argument);
-    let mut out = param(tool, named, &schema);
+    let ty = &param.named.ty;
+    let schema = definition::bare_schema(paths, param, argument);
+    let ident = param.named.ident.to_string();
+    let asked = argument.words.as_type.as_ref().unwrap_or(ty);
+    let arguments = quote! {
+        <#asked as #private::StrictSchema>::SCHEMA,
+        <#input as #private::HasSpec>::SPEC,
+        &<#input as #private::Facts>::SURVEY,
+        #at,
+        #ident
+    };
+    let mut out = spans::check(paths, ty, "check_argument", arguments);
     if let Some(stated) = &argument.words.as_type {
-        let own = spans::schema_of(paths, &named.ty);
-        let bounded = definition::bounded_schema(paths, named, argument);
+        let own = spans::schema_of(paths, &param.alias());
+        let bounded = definition::bounded_schema(paths, param, argument);
         let arguments = quote!(#own, #bounded, #name, #key, true);
         out.extend(spans::check(paths, stated, "check_as", arguments));
     }
@@ -95,7 +136,7 @@ fn of_argument(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStre
         out.extend(spans::check(paths, bounds, "check_constraints", arguments));
     }
     if let Some(default) = &argument.words.default {
-        let bounded = definition::bounded_schema(paths, named, argument);
+        let bounded = definition::bounded_schema(paths, param, argument);
         let example = default.example(paths);
         let arguments = quote!(#bounded, &#example, #name, #key);
         out.extend(spans::check(paths, default, "check_default", arguments));
@@ -103,59 +144,18 @@ fn of_argument(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStre
     out
 }
 
-fn param(tool: &Tool<'_>, named: &Named, schema: &TokenStream) -> TokenStream {
-    let providers = definition::providers(tool);
-    let name = &tool.name;
-    let param = named.ident.to_string();
-    spans::check(
-        &tool.paths,
-        &named.ty,
-        "check_param",
-        quote!(#schema, #providers, #name, #param),
-    )
-}
-
-/// Types that everybody writes and that hold no 128 bits: no use in asking.
-fn is_narrow(ty: &Type) -> bool {
-    let text = type_text(ty);
-    let inner = text
-        .strip_prefix("Option<")
-        .or_else(|| text.strip_prefix("Vec<"))
-        .and_then(|rest| rest.strip_suffix('>'))
-        .unwrap_or(&text);
-    [
-        "String", "bool", "char", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64",
-        "isize", "f32", "f64",
-    ]
-    .contains(&inner)
-}
-
-/// `Option<&'static str>`, where tokens alone are printed as `Option < & 'static str >`.
-fn type_text(ty: &Type) -> String {
-    let mut text = String::new();
-    let written = ty.to_token_stream().to_string();
-    for word in written.split(' ') {
-        let apart = text.ends_with(|c: char| c.is_alphanumeric() || c == '+')
-            && word.starts_with(|c: char| c.is_alphanumeric() || c == '+');
-        if apart {
-            text.push(' ');
-        }
-        text.push_str(word);
-    }
-    text
-}
-
 /// `read_only` holds only where no host parameter can write.
-fn read_only(tool: &Tool<'_>, named: &Named, host: &Type) -> Option<TokenStream> {
+fn read_only(tool: &Tool<'_>, param: &Param<'_>) -> Option<TokenStream> {
     tool.options.read_only.as_ref()?;
     let private = tool.paths.private();
     let name = &tool.name;
-    let param = named.ident.to_string();
-    let host_name = type_text(host);
-    let arguments = quote!(<#host as #private::FromContext>::EFFECT, #name, #param, #host_name);
+    let host = param.alias();
+    let ident = param.named.ident.to_string();
+    let host_name = type_text(param.ty());
+    let arguments = quote!(#private::asks::HostOf::<#host>::EFFECT, #name, #ident, #host_name);
     Some(spans::check(
         &tool.paths,
-        &named.ty,
+        &param.named.ty,
         "check_read_only",
         arguments,
     ))
@@ -167,17 +167,27 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
     let name = &tool.name;
     let mut out = TokenStream::new();
     for (number, example) in tool.options.examples.iter().enumerate() {
-        let place = &example.input;
-        let arguments = quote! {
-            <#input as #private::StrictSchema>::SCHEMA,
-            &<#input as #private::HasSpec>::SPEC.examples[#number].input,
-            #name,
-            #number
-        };
-        out.extend(spans::check(&tool.paths, place, "check_example", arguments));
+        // An example may leave out arguments, so each that it states is checked by itself, at its own tokens.
+        if let Value::Object(entries) = &example.input.value {
+            for ((key, value), place) in entries.iter().zip(example.input.entries()) {
+                let value = value.tree(&tool.paths);
+                let arguments = quote! {
+                    <#input as #private::StrictSchema>::SCHEMA,
+                    #key,
+                    &#value,
+                    #name
+                };
+                out.extend(spans::check(
+                    &tool.paths,
+                    &place,
+                    "check_example_entry",
+                    arguments,
+                ));
+            }
+        }
         if let Some(result) = &example.result {
             let json = result.example(&tool.paths);
-            let own = spans::schema_of(&tool.paths, &quote!(<#input as #private::Tool>::Output));
+            let own = spans::schema_of(&tool.paths, &quote!(<#input as #private::Returns>::Output));
             let arguments = quote!(#own, &#json, #name, #number);
             out.extend(spans::check(
                 &tool.paths,
@@ -239,22 +249,60 @@ pub(crate) fn warnings(tool: &Tool<'_>) -> TokenStream {
             quote!(true),
         ));
     }
-    for (rule, asks) in [
-        (LIMIT_OPTIONAL, quote!(many_optionals)),
-        (LIMIT_UNION, quote!(many_unions)),
-    ] {
-        if !tool.allows(rule) {
-            let hit = quote!(#private::warn::#asks(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY));
-            out.extend(spans::warning(&tool.paths, ident, rule.warn, hit));
+    if let Some(args) = tool.args() {
+        for (rule, asks) in [
+            (LIMIT_OPTIONAL, quote!(many_optionals)),
+            (LIMIT_UNION, quote!(many_unions)),
+        ] {
+            if !tool.allows(rule) {
+                let hit = quote!(#private::warn::#asks(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY));
+                let ty = &args.named.ty;
+                out.extend(spans::warning(&tool.paths, ty, rule.warn, hit));
+            }
         }
     }
-    for (named, argument) in tool.arguments() {
-        out.extend(argument_warnings(tool, named, argument));
+    for (at, (param, argument)) in tool.arguments().enumerate() {
+        out.extend(limit_warnings(tool, param, argument, at));
+        out.extend(argument_warnings(tool, param, argument, at));
     }
     out
 }
 
-fn argument_warnings(tool: &Tool<'_>, named: &Named, argument: &Argument) -> TokenStream {
+/// The warnings about limits, at the parameter that exceeds them. Syntax shows which parameters cannot.
+fn limit_warnings(
+    tool: &Tool<'_>,
+    param: &Param<'_>,
+    argument: &Argument,
+    at: usize,
+) -> TokenStream {
+    let private = tool.paths.private();
+    let input = &tool.input;
+    let ty = &param.named.ty;
+    let plain = is_plain(ty) && argument.words.as_type.is_none();
+    let optional = argument.words.default.is_some() || type_text(ty).starts_with("Option<");
+    let mut out = TokenStream::new();
+    for (rule, asks, applies) in [
+        (
+            LIMIT_OPTIONAL,
+            quote!(crosses_optionals),
+            optional || !plain,
+        ),
+        (LIMIT_UNION, quote!(crosses_unions), !plain),
+    ] {
+        if applies && !tool.allows(rule) {
+            let hit = quote!(#private::#asks(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY, #at));
+            out.extend(spans::warning(&tool.paths, ty, rule.warn, hit));
+        }
+    }
+    out
+}
+
+fn argument_warnings(
+    tool: &Tool<'_>,
+    param: &Param<'_>,
+    argument: &Argument,
+    at: usize,
+) -> TokenStream {
     let private = tool.paths.private();
     let allows = |rule| tool.allows(rule) || argument.allow.contains(rule);
     let mut out = TokenStream::new();
@@ -268,10 +316,10 @@ fn argument_warnings(tool: &Tool<'_>, named: &Named, argument: &Argument) -> Tok
             quote!(true),
         ));
     }
-    let ty = &named.ty;
-    if !allows(INT_RANGE) && !is_narrow(ty) {
-        let node = definition::bare_schema(&tool.paths, named, argument);
-        let hit = quote!(#private::survey(#node).wide_integer);
+    let ty = &param.named.ty;
+    if !allows(INT_RANGE) && !is_plain(ty) {
+        let input = &tool.input;
+        let hit = quote!(#private::takes_wide_integer(<#input as #private::HasSpec>::SPEC, #at));
         out.extend(spans::warning(&tool.paths, ty, INT_RANGE.warn, hit));
     }
     out

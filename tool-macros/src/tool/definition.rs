@@ -1,14 +1,13 @@
 //! The tool's facts: its schema, its `Spec`, its `StaticDef`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 
 use crate::docs::escape;
-use crate::paths::Paths;
-use crate::tool::model::{Argument, Source, Tool};
+use crate::paths::{Paths, underlined};
+use crate::tool::model::{Argument, Output, Param, Source, Tool};
 use crate::tool::options::{Approval, Example, Timeout};
-use crate::tool::parse::Named;
-use crate::tool::run;
+use crate::tool::params::is_plain;
 
 const SOME: fn(TokenStream) -> TokenStream = |value| quote!(::core::option::Option::Some(#value));
 
@@ -21,13 +20,13 @@ pub(crate) fn schema(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let schema = if let Some(args) = tool.args() {
-        let ty = &args.ty;
-        quote!(<#ty as #private::Argument>::NODE)
+        let alias = args.alias();
+        quote!(#private::asks::NodeOf::<#alias>::NODE)
     } else {
         let name = &tool.name;
         let fields = tool
             .arguments()
-            .map(|(named, argument)| field(&tool.paths, named, argument));
+            .map(|(param, argument)| field(&tool.paths, param, argument));
         quote! {
             &#private::Schema::new(#private::Kind::Object(&[#(#fields),*])).named(#name).checked()
         }
@@ -39,12 +38,12 @@ pub(crate) fn schema(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// `Field::new("limit", Text::escaped("…"), <u32 as Argument>::NODE).default_value(…)`
-fn field(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
+/// `Field::new("limit", Text::escaped("…"), NodeOf::<u32>::NODE).default_value(…)`
+fn field(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
     let private = paths.private();
     let key = &argument.key;
     let description = argument.doc.text(paths);
-    let schema = bounded_schema(paths, named, argument);
+    let schema = bounded_schema(paths, param, argument);
     let default = argument.words.default.as_ref().map(|default| {
         let default = default.example(paths);
         quote!(.default_value(#default))
@@ -60,9 +59,9 @@ fn field(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
 }
 
 /// The schema of a parameter's type, with its bounds.
-pub(crate) fn bounded_schema(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
+pub(crate) fn bounded_schema(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
     let private = paths.private();
-    let schema = bare_schema(paths, named, argument);
+    let schema = bare_schema(paths, param, argument);
     if argument.words.bounds.is_empty() {
         return schema;
     }
@@ -71,13 +70,49 @@ pub(crate) fn bounded_schema(paths: &Paths, named: &Named, argument: &Argument) 
 }
 
 /// The schema of a parameter's type, before its bounds.
-pub(crate) fn bare_schema(paths: &Paths, named: &Named, argument: &Argument) -> TokenStream {
+pub(crate) fn bare_schema(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
     let private = paths.private();
-    if let Some(ty) = &argument.words.as_type {
-        return quote!(<#ty as #private::StrictSchema>::SCHEMA);
+    let alias = if argument.words.as_type.is_some() {
+        param.as_alias()
+    } else {
+        param.alias()
+    };
+    quote!(#private::asks::NodeOf::<#alias>::NODE)
+}
+
+/// The types that generated code names, each once: `type __P0 = String;`. Errors about a type that does not exist are then those that the
+/// fn and the struct have as well.
+pub(crate) fn aliases(tool: &Tool<'_>) -> TokenStream {
+    let private = tool.paths.private();
+    let input = &tool.input;
+    // What `pub` tools take is in the associated type of a public trait, so a private type would be an error about all parameters.
+    let is_public = !matches!(tool.written.vis, syn::Visibility::Inherited);
+    let mut out = TokenStream::new();
+    for param in &tool.params {
+        let (alias, ty, number) = (param.alias(), param.ty(), param.number);
+        if is_public && param.is_sent() && !is_plain(ty) {
+            let own = underlined(quote!(type Type = #ty;), &ty.to_token_stream());
+            out.extend(quote! {
+                impl #private::Param<#number> for #input {
+                    #own
+                }
+                type #alias = <#input as #private::Param<#number>>::Type;
+            });
+        } else {
+            out.extend(quote!(type #alias = #ty;));
+        }
+        if let Source::Model(argument) = &param.source
+            && let Some(ty) = &argument.words.as_type
+        {
+            let alias = param.as_alias();
+            out.extend(quote!(type #alias = #ty;));
+        }
     }
-    let ty = &named.ty;
-    quote!(<#ty as #private::Argument>::NODE)
+    match &tool.output {
+        Output::Unit => {}
+        Output::Stream { item: ty } | Output::Type(ty) => out.extend(quote!(type __Out = #ty;)),
+    }
+    out
 }
 
 /// `impl HasSpec for search_docs`
@@ -166,7 +201,7 @@ fn declared(tool: &Tool<'_>) -> TokenStream {
 fn effects(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let types = tool.host_types();
-    quote!([#(<#types as #private::FromContext>::EFFECT),*])
+    quote!([#(#private::asks::HostOf::<#types>::EFFECT),*])
 }
 
 /// The effects of the host parameters, and which of them only call.
@@ -174,8 +209,8 @@ fn calls(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let each = tool.host_types().map(|ty| {
         quote!((
-            <#ty as #private::FromContext>::EFFECT,
-            <#ty as #private::FromContext>::ONLY_CALLS,
+            #private::asks::HostOf::<#ty>::EFFECT,
+            #private::asks::HostOf::<#ty>::ONLY_CALLS,
         ))
     });
     quote!([#(#each),*])
@@ -200,10 +235,8 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
     let timeout = timeout(tool);
     let sequential = options.sequential.is_some();
     let harness = options.harness.is_some();
-    let output = run::output(tool);
-    let output_schema = quote!(#private::probe::OutputSchema::<#output>::NEW);
-    let output_schema = run::at_output(tool, output_schema);
-    let output_schema = run::at_output(tool, quote!(#output_schema.get()));
+    let output_schema =
+        quote!(#private::probe::OutputSchema::<<#input as #private::Returns>::Output>::NEW.get());
     let output_limit = options.output_limit.clone().map_or_else(none, SOME);
     // Of the fn, not of the attribute: the line is where a reader looks for the tool.
     let line = respanned("line", tool.span());
@@ -234,7 +267,7 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
                 use #private::probe::{ByJsonSchema as _, BySilence as _};
                 #output_schema
             },
-            start: #private::start::<#input>,
+            start: #private::asks::StartOf::<#input>::START,
         }
     }
 }
@@ -261,14 +294,14 @@ pub(crate) fn needs(tool: &Tool<'_>) -> (Vec<TokenStream>, Vec<TokenStream>) {
         .map(|variable| variable.need(paths, None))
         .collect();
     for param in &tool.params {
-        let ty = &param.named.ty;
+        let ty = param.alias();
         match &param.source {
             Source::Secret(secret) => {
-                let optional = quote!(<#ty as #private::FromSecret>::OPTIONAL);
+                let optional = quote!(#private::asks::SecretOf::<#ty>::OPTIONAL);
                 secrets.push(secret.need(paths, Some(optional)));
             }
             Source::Variable(variable) => {
-                let optional = quote!(<#ty as #private::FromVariable>::OPTIONAL);
+                let optional = quote!(#private::asks::VariableOf::<#ty>::OPTIONAL);
                 variables.push(variable.need(paths, Some(optional)));
             }
             _ => {}
@@ -285,7 +318,7 @@ fn approval(tool: &Tool<'_>) -> TokenStream {
         None => quote!(#private::Approval::ByEffect),
         Some(Approval::Always) => quote!(#private::Approval::Always),
         Some(Approval::When(path)) => quote! {
-            #private::Approval::When(|text, cx| #private::predicate::<#input, _>(text, cx, #path))
+            #private::Approval::When(|__text, __cx| #private::predicate::<#input, _>(__text, __cx, #path))
         },
     }
 }

@@ -1,9 +1,9 @@
 //! Everything that `#[tool]` writes, in order: the fn as it was, the struct of its arguments, and one `const _` with the rest.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 
-use crate::tool::model::Tool;
+use crate::tool::model::{Output, Tool};
 use crate::tool::{checks, definition, input, run};
 
 /// The expansion. It takes what is decided and cannot fail.
@@ -14,7 +14,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
         .iter()
         .filter(|attr| attr.path().is_ident("allow"))
         .collect();
-    let item = input::item(tool);
+    let aliases = definition::aliases(tool);
     let impls = input::impls(tool);
     let schema = definition::schema(tool);
     let spec = definition::spec(tool);
@@ -27,6 +27,28 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
         .iter()
         .any(|attr| attr.path().is_ident("deprecated"))
         .then(|| quote!(deprecated,));
+    let private = tool.paths.private();
+    let rest = quote! {
+        #[allow(long_running_const_eval, non_local_definitions)]
+        const _: () = {
+            #(#allowed)*
+            #[allow(#deprecated dead_code, unused_imports, unused_qualifications, clippy::unused_unit)]
+            const _: () = {
+                use #private::asks::{
+                    NoHost as _, NoNode as _, NoRead as _, NoReturn as _, NoSecret as _, NoStart as _,
+                    NoStream as _, NoVariable as _, NotAsked as _,
+                };
+                #aliases
+                #schema
+                #spec
+                #impls
+                #implementation
+                #checks
+            };
+            #warnings
+        };
+    };
+    let item = input::item(tool, &rest);
     // The fn comes first, or editors take its name for the struct's. What a tool's shape asks for is no lint.
     quote! {
         #[allow(
@@ -42,19 +64,6 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
         #written
         #(#allowed)*
         #item
-        #[allow(long_running_const_eval, non_local_definitions)]
-        const _: () = {
-            #(#allowed)*
-            #[allow(#deprecated unused_qualifications, clippy::unused_unit)]
-            const _: () = {
-                #schema
-                #spec
-                #impls
-                #implementation
-                #checks
-            };
-            #warnings
-        };
     }
 }
 
@@ -65,6 +74,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     let name = &tool.name;
     let output = run::output(tool);
     let output = run::at_output(tool, quote!(type Output = #output;));
+    let sent = checks::sent(tool).map(crate::tool::model::Param::alias);
     let def = definition::definition(tool);
     let run = run::run(tool);
     // A fn that takes something else is told at its path.
@@ -91,11 +101,17 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     let stored = stored_output(tool);
     quote! {
         static __TOOL_CORE_DEF: #private::StaticDef = #def;
-        impl #private::Tool for #input {
+        impl #private::Returns for #input {
+            #output
+        }
+        impl #private::Tool for #input
+        where
+            #(for<'__a> #sent: ::core::marker::Send,)*
+        {
             const NAME: &'static ::core::primitive::str = #name;
             const DEF: #private::ToolDef = #private::ToolDef::linked(&__TOOL_CORE_DEF);
             const EFFECT: #private::Effect = __TOOL_CORE_DEF.effect;
-            #output
+            type Output = <#input as #private::Returns>::Output;
             #run
             #view
             fn to_arguments(&self) -> ::core::option::Option<#private::String> {
@@ -106,7 +122,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
         }
         #[#private::linkme::distributed_slice(#private::TOOLS)]
         #[linkme(crate = #private::linkme)]
-        static __TOOL_CORE_LINK: #private::Link = #private::Link::new(<#input as #private::Tool>::DEF);
+        static __TOOL_CORE_LINK: #private::Link = #private::Link::new(#private::ToolDef::linked(&__TOOL_CORE_DEF));
     }
 }
 
@@ -115,8 +131,11 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
 /// A type that borrows, such as `&'static str`, has `Deserialize` for its own lifetime only: rustc would choose it and then refuse it. It
 /// keeps the trait's default, which reads nothing.
 fn stored_output(tool: &Tool<'_>) -> TokenStream {
-    let output = run::output(tool);
-    if borrows(output.clone()) {
+    let output = match &tool.output {
+        Output::Unit => TokenStream::new(),
+        Output::Stream { item: ty } | Output::Type(ty) => ty.to_token_stream(),
+    };
+    if borrows(output) {
         return TokenStream::new();
     }
     let private = tool.paths.private();

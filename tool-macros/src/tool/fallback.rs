@@ -1,30 +1,140 @@
-//! What is left of a tool with an error: the fn as it stands, so that its body goes on being completed and checked, the errors,
-//! and the struct of its arguments, so that `use tools::search_docs` goes on resolving.
+//! What is left of a tool with an error: the errors, the fn as it stands, so that its body goes on being completed and checked, and a
+//! tool that does nothing, so that `use tools::search_docs` and `toolset![search_docs]` add no error.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::quote;
 
 use crate::errors::Errors;
+use crate::paths::Paths;
 use crate::tool::input;
 use crate::tool::model::Tool;
-use crate::tool::parse::{self, Param};
+use crate::tool::options::Options;
 
 /// Where the header cannot be read.
-pub(crate) fn of_tokens(item: TokenStream, errors: Errors) -> TokenStream {
-    let item = parse::without_param_attributes(item);
-    let errors = errors.finish().err().map(|error| error.to_compile_error());
-    quote!(#item #errors)
+pub(crate) fn of_tokens(attr: &TokenStream, item: TokenStream, errors: Errors) -> TokenStream {
+    let errors = errors.finish().err();
+    let quiet = Errors::new();
+    let paths = Options::parse(attr.clone(), &quiet).paths();
+    let _ = quiet.finish();
+    let stand_in = stand_in_for(&paths, item);
+    quote!(#stand_in #errors)
 }
 
 /// Where the fn cannot be a tool as it stands.
-pub(crate) fn of_tool(tool: &Tool<'_>, error: &syn::Error) -> TokenStream {
+pub(crate) fn of_tool(tool: &Tool<'_>, errors: &TokenStream) -> TokenStream {
     let written = tool.written;
-    let errors = error.to_compile_error();
-    // A fn with a receiver stands in an `impl`, where no struct may stand.
-    let in_impl = written.params.iter().any(|param| match param {
-        Param::Other(tokens) => tokens.to_string().contains("self"),
-        Param::Named(_) => false,
+    if written.is_associated() {
+        // In an `impl` no struct may stand.
+        return quote!(#written #errors);
+    }
+    let is_generic = !written.generics.params.is_empty();
+    let rest = impls(&tool.paths, &tool.input);
+    let input = if is_generic {
+        let (vis, input) = (&written.vis, &tool.input);
+        struct_of(&tool.paths, vis, input, &rest)
+    } else {
+        input::item(tool, &rest)
+    };
+    let item = if tool.is_broken() {
+        // A syntax error, or an output that cannot be written as it stands: rustc would report it once more.
+        let (vis, asyncness, ident) = (&written.vis, &written.asyncness, &written.ident);
+        let params = written.named();
+        let params = params.map(|named| {
+            let (ident, ty) = (&named.ident, &named.ty);
+            quote!(#ident: #ty)
+        });
+        quote! {
+            #[allow(warnings, clippy::all, clippy::pedantic)]
+            #vis #asyncness fn #ident(#(#params),*) -> ! {
+                ::core::unreachable!()
+            }
+        }
+    } else {
+        quote!(#written)
+    };
+    quote!(#item #input #errors)
+}
+
+/// The struct and its impls, for a fn whose name can be found.
+fn stand_in_for(paths: &Paths, item: TokenStream) -> Option<TokenStream> {
+    let mut vis = TokenStream::new();
+    let mut tokens = item.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == '#' => {
+                tokens.next();
+            }
+            TokenTree::Ident(word) if word == "fn" => break,
+            TokenTree::Ident(word) if word == "pub" => {
+                vis.extend([token]);
+                let path = tokens.next_if(|token| {
+                    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis)
+                });
+                vis.extend(path);
+            }
+            _ => {}
+        }
+    }
+    let Some(TokenTree::Ident(name)) = tokens.next() else {
+        return None;
+    };
+    let is_method = tokens.any(|token| match token {
+        TokenTree::Group(group) => group
+            .stream()
+            .into_iter()
+            .take(4)
+            .any(|token| matches!(token, TokenTree::Ident(word) if word == "self")),
+        _ => false,
     });
-    let input = (!in_impl && written.generics.params.is_empty()).then(|| input::item(tool));
-    quote!(#written #input #errors)
+    if is_method {
+        return None;
+    }
+    let rest = impls(paths, &name);
+    Some(struct_of(paths, &vis, &name, &rest))
+}
+
+fn struct_of(
+    paths: &Paths,
+    vis: &impl quote::ToTokens,
+    name: &Ident,
+    rest: &TokenStream,
+) -> TokenStream {
+    let private = paths.private();
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, dead_code)]
+        #[#private::beside(#rest)]
+        #vis struct #name {}
+    }
+}
+
+/// `impl Tool`, of a tool that is never called.
+fn impls(paths: &Paths, name: &Ident) -> TokenStream {
+    let private = paths.private();
+    quote! {
+        #[doc(hidden)]
+        const _: () = {
+            impl #private::HasSpec for #name {
+                const SPEC: &'static #private::Spec = &#private::FAULTY_SPEC;
+            }
+            impl #private::Tool for #name
+            where
+                for<'__a> #name: ::core::marker::Send,
+            {
+                const NAME: &'static ::core::primitive::str = "";
+                const DEF: #private::ToolDef = #private::FAULTY_DEF;
+                const EFFECT: #private::Effect = #private::Effect::NONE;
+                type Output = ();
+                fn run(
+                    self,
+                    _: #private::ToolContext,
+                    _: #private::Pass,
+                ) -> impl #private::Future<
+                    Output = ::core::result::Result<#private::Returned<()>, #private::ToolError>,
+                > + 'static + ::core::marker::Send {
+                    #private::faulty_run()
+                }
+            }
+        };
+    }
 }

@@ -11,17 +11,20 @@
 //!
 //! A braced struct lives in the type namespace only, so it may have the fn's name, and one `use` imports both.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Ident, Type};
 
-use crate::tool::model::Tool;
+use crate::paths::{ends, respan, underlined};
+use crate::tool::model::{Param, Tool};
 
 /// A field of the struct.
 struct Field<'a> {
     ident: &'a Ident,
     ty: &'a Type,
+    /// Its type in the generated code.
+    alias: Ident,
     /// Its key on the wire; unused for `#[args]`.
     key: &'a str,
     /// `as = Type`: the type need not have a schema itself.
@@ -29,23 +32,23 @@ struct Field<'a> {
 }
 
 fn fields<'a>(tool: &'a Tool<'a>) -> Vec<Field<'a>> {
-    let args = tool.args().map(|named| Field {
-        ident: &named.ident,
-        ty: &named.ty,
-        key: "",
-        foreign: false,
-    });
-    let arguments = tool.arguments().map(|(named, argument)| Field {
-        ident: &named.ident,
-        ty: &named.ty,
-        key: &argument.key,
-        foreign: argument.words.as_type.is_some(),
-    });
+    let field = |param: &'a Param<'a>, key: &'a str, foreign| Field {
+        ident: &param.named.ident,
+        ty: &param.named.ty,
+        alias: param.alias(),
+        key,
+        foreign,
+    };
+    let args = tool.args().map(|param| field(param, "", false));
+    let arguments = tool
+        .arguments()
+        .map(|(param, argument)| field(param, &argument.key, argument.words.as_type.is_some()));
     args.into_iter().chain(arguments).collect()
 }
 
-/// The struct.
-pub(crate) fn item(tool: &Tool<'_>) -> TokenStream {
+/// The struct, with the rest of the expansion in an attribute. See `beside` in this crate.
+pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
+    let private = tool.paths.private();
     let vis = &tool.written.vis;
     let input = &tool.input;
     let doc = format!("Arguments of the tool `{}`.", tool.name);
@@ -68,6 +71,11 @@ pub(crate) fn item(tool: &Tool<'_>) -> TokenStream {
                 .then(|| quote!(#[doc = "All arguments."]));
             quote!(#none #(#docs)* #vis #ident: #ty)
         });
+    // In an `impl` the error about the struct underlines the fn's name.
+    let span = tool.span();
+    let mut fields = Group::new(Delimiter::Brace, quote!(#(#fields),*));
+    fields.set_span(span);
+    let word = Ident::new("struct", span);
     // As visible as the struct: a `pub` field in a private struct would be a lint of its own.
     quote! {
         #[doc = #doc]
@@ -79,7 +87,8 @@ pub(crate) fn item(tool: &Tool<'_>) -> TokenStream {
             clippy::struct_excessive_bools,
             clippy::struct_field_names
         )]
-        #vis struct #input { #(#fields),* }
+        #[#private::beside(#rest)]
+        #vis #word #input #fields
     }
 }
 
@@ -122,10 +131,7 @@ fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
         || quote!(const FIELDS: &'static [&'static ::core::primitive::str] = &[#(#names),*];),
     );
     let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
-    let types = nested(fields.iter().map(|field| {
-        let ty = field.ty;
-        quote!(#ty)
-    }));
+    let types = nested(fields.iter().map(|field| field.alias.to_token_stream()));
     let refs = nested(idents.iter().map(|ident| quote!(&self.#ident)));
     // Locals of our own: a parameter may have the name of a constant of the user's.
     let locals: Vec<Ident> = (0..fields.len())
@@ -149,25 +155,31 @@ fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// Types of parameters are named in these impls, so generic names are none that a user gives to a type.
-///
 /// ```text
 /// impl ReadRecord for search_docs {
-///     fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self::List, A::Error> {
-///         read_record(map, Self::KEYS, (<String as Argument>::slot(), (<u32 as Argument>::slot(), ())))
+///     fn read<'de, __Map: MapAccess<'de>>(__map: __Map) -> Result<Self::List, __Map::Error> {
+///         read_record(__map, Self::KEYS, (ReadOf::<String>::slot(), (ReadOf::<u32>::slot(), ())))
 ///     }
 /// }
 /// ```
+///
+/// Types of parameters are named in these impls, so generic names are none that a user gives to a type.
 fn deserialize(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let slots = nested(fields.iter().map(|field| {
-        let ty = field.ty;
-        if field.foreign {
-            quote!(#private::slot::<#ty, __Map>())
+        let place = field.ty.to_token_stream();
+        let (first, _) = ends(&place);
+        // At the type, or rustc underlines the attribute.
+        let at = Span::call_site().located_at(first);
+        let private = respan(private.clone(), at);
+        let ty = asked(tool, &field.alias, field.ty);
+        let slot = if field.foreign {
+            quote_spanned!(at=> #private::slot::<#ty, __Map>())
         } else {
-            quote!(<#ty as #private::Argument>::slot::<__Map>())
-        }
+            quote_spanned!(at=> #private::asks::ReadOf::<#ty>::slot::<__Map>())
+        };
+        underlined(slot, &place)
     }));
     quote! {
         impl #private::ReadRecord for #input {
@@ -190,15 +202,30 @@ fn deserialize(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
 fn transparent(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let Field { ident, ty, .. } = &fields[0];
+    let Field {
+        ident, ty, alias, ..
+    } = &fields[0];
+    let place = ty.to_token_stream();
+    let at = Span::call_site().located_at(ends(&place).0);
+    let asked = asked(tool, alias, ty);
+    let private_at = respan(private.clone(), at);
+    let read = quote_spanned!(at=> #private_at::asks::ReadOf::<#asked>::read(__from));
+    let read = underlined(read, &place);
     quote! {
         #[automatically_derived]
         impl<'de> #private::Deserialize<'de> for #input {
             fn deserialize<__From: #private::Deserializer<'de>>(__from: __From) -> ::core::result::Result<Self, __From::Error> {
-                <#ty as #private::Argument>::read(__from).map(|__args| Self { #ident: __args })
+                #read.map(|__args| Self { #ident: __args })
             }
         }
     }
+}
+
+/// The alias as a generic argument that rustc underlines as all of `place`: its errors point at the argument.
+pub(crate) fn asked(tool: &Tool<'_>, alias: &Ident, place: &impl ToTokens) -> TokenStream {
+    let private = tool.paths.private();
+    let same = quote!(<#alias as #private::asks::Same>::Type);
+    underlined(same, &place.to_token_stream())
 }
 
 /// What the struct can do where all its fields can: a bound with a `for<'a>` may be untrue.

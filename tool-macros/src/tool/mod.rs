@@ -17,6 +17,7 @@ mod input;
 mod model;
 mod need;
 mod options;
+mod output;
 mod params;
 mod parse;
 mod run;
@@ -60,12 +61,8 @@ pub(crate) const ARG_RULES: &[&Rule] = &[INT_RANGE, PATTERN_ANCHORS];
 /// Expands `#[tool(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    let written = match parse::parse(item.clone(), &errors) {
-        Ok(written) => written,
-        Err(error) => {
-            errors.push(error);
-            return fallback::of_tokens(item, errors);
-        }
+    let Some(written) = parse::parse(item.clone(), &errors) else {
+        return fallback::of_tokens(&attr, item, errors);
     };
     if let Some(both) = split::on_cfg(&attr, &written) {
         // What is wrong is told when the half that stays is expanded.
@@ -76,7 +73,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     let tool = model::Tool::decide(&written, &options, &errors);
     match errors.finish() {
         Ok(()) => expand::tool(&tool),
-        Err(error) => fallback::of_tool(&tool, &error),
+        Err(errors) => fallback::of_tool(&tool, &errors),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The tool as decided: nothing in here is left to check, so that expansion cannot fail.
 
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt as _;
-use syn::{GenericArgument, Ident, PathArguments, Type, TypeImplTrait, TypeParamBound};
+use syn::{Ident, Type};
 
 use crate::allow::{Allowed, Rule};
 use crate::constraint::{AuditForm, ValueWords};
@@ -13,6 +13,7 @@ use crate::paths::Paths;
 use crate::tool::check;
 use crate::tool::need::{Secret, Variable};
 use crate::tool::options::Options;
+use crate::tool::output;
 use crate::tool::params;
 use crate::tool::parse::{Named, Written};
 use crate::tool::texts;
@@ -31,15 +32,37 @@ pub(crate) struct Tool<'a> {
     pub(crate) doc: Doc,
     pub(crate) params: Vec<Param<'a>>,
     pub(crate) output: Output<'a>,
+    /// rustc would refuse the return type as well.
+    broken_output: bool,
 }
 
 /// A parameter and who supplies it.
 pub(crate) struct Param<'a> {
     pub(crate) named: &'a Named,
     pub(crate) source: Source<'a>,
+    /// Its place among all parameters.
+    pub(crate) number: usize,
 }
 
 impl Param<'_> {
+    /// The type in the generated code, where the tokens of the user's would be reported once more.
+    pub(crate) fn alias(&self) -> Ident {
+        format_ident!("__P{}", self.number)
+    }
+
+    /// The type after `as` in the generated code.
+    pub(crate) fn as_alias(&self) -> Ident {
+        format_ident!("__A{}", self.number)
+    }
+
+    /// The type of its value, as written.
+    pub(crate) fn ty(&self) -> &Type {
+        match self.source {
+            Source::Borrowed(ty) => ty,
+            _ => &self.named.ty,
+        }
+    }
+
     /// Whether the model sends it, so that it is a field of the arguments' struct.
     pub(crate) fn is_sent(&self) -> bool {
         matches!(self.source, Source::Model(_) | Source::Args)
@@ -107,13 +130,13 @@ impl<'a> Tool<'a> {
             .unwrap_or_else(|| written.ident.clone());
         check::input(&input, options, errors);
         let doc = Doc::of(&written.attrs, errors);
-        if doc.is_empty() {
+        if doc.is_missing() {
             errors.at(&written.ident, texts::undescribed_tool(&name));
         }
         let params = params::decide(written, options, errors);
         check::keys(&params, errors);
         check::needs(options, &params, errors);
-        let output = output(written, &params, errors);
+        let (output, broken_output) = output::decide(written, &params, errors);
         Self {
             written,
             options,
@@ -124,32 +147,36 @@ impl<'a> Tool<'a> {
             doc,
             params,
             output,
+            broken_output,
         }
     }
 
     /// Parameters that the model fills in, each as its own argument.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&'a Named, &Argument)> {
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&Param<'a>, &Argument)> {
         self.params.iter().filter_map(|param| match &param.source {
-            Source::Model(argument) => Some((param.named, argument)),
+            Source::Model(argument) => Some((param, argument)),
             _ => None,
         })
     }
 
     /// The parameter that holds all arguments.
-    pub(crate) fn args(&self) -> Option<&'a Named> {
-        self.params.iter().find_map(|param| match param.source {
-            Source::Args => Some(param.named),
+    pub(crate) fn args(&self) -> Option<&Param<'a>> {
+        self.params
+            .iter()
+            .find(|param| matches!(param.source, Source::Args))
+    }
+
+    /// Host types, with the effect that each of them has.
+    pub(crate) fn host_types(&self) -> impl Iterator<Item = Ident> {
+        self.params.iter().filter_map(|param| match param.source {
+            Source::Borrowed(_) | Source::Context => Some(param.alias()),
             _ => None,
         })
     }
 
-    /// Host types, with the effect that each of them has.
-    pub(crate) fn host_types(&self) -> impl Iterator<Item = &'a Type> {
-        self.params.iter().filter_map(|param| match param.source {
-            Source::Borrowed(ty) => Some(ty),
-            Source::Context => Some(&param.named.ty),
-            _ => None,
-        })
+    /// Whether rustc would report the fn as written: it is half typed, or its return type cannot stand.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken_output || self.written.is_half_typed()
     }
 
     /// Whether `#[tool(allow(rule))]` is written.
@@ -161,40 +188,4 @@ impl<'a> Tool<'a> {
     pub(crate) fn span(&self) -> Span {
         self.written.ident.span()
     }
-}
-
-fn output<'a>(written: &'a Written, params: &[Param<'_>], errors: &Errors) -> Output<'a> {
-    let Some((_, whole)) = &written.output else {
-        return Output::Unit;
-    };
-    let Type::ImplTrait(bounds) = params::peeled(whole) else {
-        return Output::Type(whole);
-    };
-    let Some(item) = stream_item(bounds) else {
-        errors.at(whole, texts::IMPL_OUTPUT);
-        return Output::Type(whole);
-    };
-    for param in params {
-        if let Source::Borrowed(_) = param.source {
-            errors.at(&param.named.ty, texts::BORROWED_BY_STREAM);
-        }
-    }
-    Output::Stream { item }
-}
-
-/// The `X` of `impl Stream<Item = X> + Send`.
-fn stream_item(bounds: &TypeImplTrait) -> Option<&Type> {
-    bounds.bounds.iter().find_map(|bound| {
-        let TypeParamBound::Trait(bound) = bound else {
-            return None;
-        };
-        let last = bound.path.segments.last()?;
-        let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-            return None;
-        };
-        arguments.args.iter().find_map(|argument| match argument {
-            GenericArgument::AssocType(assoc) if assoc.ident == "Item" => Some(&assoc.ty),
-            _ => None,
-        })
-    })
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{LitInt, LitStr, Path, Token, bracketed, parenthesized, token};
@@ -88,7 +89,8 @@ pub(crate) struct Example {
 /// `approval` or `approval = predicate`
 pub(crate) enum Approval {
     Always,
-    When(Path),
+    /// A path or a closure.
+    When(TokenStream),
 }
 
 /// `timeout = …`
@@ -236,10 +238,54 @@ fn example(input: ParseStream<'_>) -> syn::Result<Example> {
 }
 
 fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
-    if input.peek(Token![=]) {
-        value_of(input).map(Approval::When)
+    if !input.peek(Token![=]) {
+        return Ok(Approval::Always);
+    }
+    input.parse::<Token![=]>()?;
+    let is_closure = input.peek(Token![|]) || input.peek(Token![||]) || input.peek(Token![move]);
+    if is_closure {
+        return closure(input).map(Approval::When);
+    }
+    if input.is_empty()
+        || input.peek(Token![,])
+        || !input.peek(syn::Ident::peek_any) && !input.peek(Token![::])
+    {
+        return Err(input.error(texts::APPROVAL));
+    }
+    let start = input.span();
+    let path: Path = input
+        .parse()
+        .map_err(|_| syn::Error::new(start, texts::APPROVAL))?;
+    Ok(Approval::When(path.into_token_stream()))
+}
+
+/// `|call, cx| …` up to the next comma.
+fn closure(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    if input.peek(Token![move]) {
+        input.parse::<Token![move]>()?.to_tokens(&mut tokens);
+    }
+    let mut params = TokenStream::new();
+    if input.peek(Token![||]) {
+        input.parse::<Token![||]>()?.to_tokens(&mut params);
     } else {
-        Ok(Approval::Always)
+        input.parse::<Token![|]>()?.to_tokens(&mut params);
+        while !input.is_empty() && !input.peek(Token![|]) {
+            input.parse::<TokenTree>()?.to_tokens(&mut params);
+        }
+        if !input.is_empty() {
+            input.parse::<Token![|]>()?.to_tokens(&mut params);
+        }
+    }
+    let commas =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let is_pair = params.clone().into_iter().filter(commas).count() == 1;
+    params.to_tokens(&mut tokens);
+    expr(input)?.to_tokens(&mut tokens);
+    if is_pair {
+        Ok(tokens)
+    } else {
+        Err(syn::Error::new_spanned(params, texts::APPROVAL_PARAMS))
     }
 }
 

@@ -29,9 +29,14 @@ pub(crate) fn decide<'a>(
 ) -> Vec<Param<'a>> {
     let params: Vec<Param<'a>> = written
         .named()
-        .filter_map(|named| {
-            let source = source(named, options, errors)?;
-            Some(Param { named, source })
+        .enumerate()
+        .filter_map(|(number, named)| {
+            let source = source(written, named, options, errors)?;
+            Some(Param {
+                named,
+                source,
+                number,
+            })
         })
         .collect();
     args_alone(&params, options, errors);
@@ -96,18 +101,25 @@ fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
     sorted
 }
 
-fn source<'a>(named: &'a Named, options: &Options, errors: &Errors) -> Option<Source<'a>> {
+fn source<'a>(
+    written: &Written,
+    named: &'a Named,
+    options: &Options,
+    errors: &Errors,
+) -> Option<Source<'a>> {
     let sorted = sort(named, errors);
     if let Type::Reference(reference) = peeled(&named.ty) {
         if let Some(attr) = sorted.source {
             errors.at(attr, texts::REFERENCE_TWICE);
         }
         no_arg(&sorted, texts::ARG_ON_HOST, errors);
-        return borrowed(reference, errors);
+        return borrowed(written, reference, errors);
     }
     let known = value_type(&named.ty, errors);
     let Some(attr) = sorted.source else {
         let argument = argument(named, &sorted, options, errors);
+        let known =
+            known && (argument.words.as_type.is_some() || no_trait_object(&named.ty, errors));
         return known.then_some(Source::Model(argument));
     };
     let args = attr.path().is_ident("args");
@@ -164,7 +176,11 @@ fn no_words(attr: &Attribute, errors: &Errors) {
 }
 
 /// `&T`: the `T`.
-fn borrowed<'a>(reference: &'a syn::TypeReference, errors: &Errors) -> Option<Source<'a>> {
+fn borrowed<'a>(
+    written: &Written,
+    reference: &'a syn::TypeReference,
+    errors: &Errors,
+) -> Option<Source<'a>> {
     let refusal = if reference.mutability.is_some() {
         Some(texts::MUT_REFERENCE)
     } else {
@@ -182,7 +198,10 @@ fn borrowed<'a>(reference: &'a syn::TypeReference, errors: &Errors) -> Option<So
         return None;
     }
     if let Some(lifetime) = &reference.lifetime {
-        errors.at(lifetime, texts::REFERENCE_LIFETIME);
+        // Where it is declared, the declaration is refused.
+        if written.generics.params.is_empty() {
+            errors.at(lifetime, texts::REFERENCE_LIFETIME);
+        }
         return None;
     }
     Some(Source::Borrowed(&reference.elem))
@@ -211,6 +230,36 @@ fn value_type(ty: &Type, errors: &Errors) -> bool {
         return false;
     }
     true
+}
+
+/// Whether a type that a model fills in has no `dyn Trait` inside, such as `Box<dyn Trait>`.
+fn no_trait_object(ty: &Type, errors: &Errors) -> bool {
+    let found = trait_object(ty);
+    if let Some(object) = found {
+        errors.at(object, texts::TRAIT_OBJECT);
+    }
+    found.is_none()
+}
+
+fn trait_object(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::TraitObject(_) => Some(ty),
+        Type::Group(group) => trait_object(&group.elem),
+        Type::Paren(paren) => trait_object(&paren.elem),
+        Type::Array(array) => trait_object(&array.elem),
+        Type::Slice(slice) => trait_object(&slice.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(trait_object),
+        Type::Path(path) => match &path.path.segments.last()?.arguments {
+            syn::PathArguments::AngleBracketed(list) => {
+                list.args.iter().find_map(|argument| match argument {
+                    syn::GenericArgument::Type(ty) => trait_object(ty),
+                    _ => None,
+                })
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The first lifetime that is not `'static` and stands in no `fn` type.
@@ -265,6 +314,36 @@ pub(crate) fn peeled(ty: &Type) -> &Type {
     }
 }
 
+/// Types that everybody writes, which a model fills in and which hold no 128 bits.
+pub(crate) fn is_plain(ty: &Type) -> bool {
+    let text = type_text(ty);
+    let inner = text
+        .strip_prefix("Option<")
+        .or_else(|| text.strip_prefix("Vec<"))
+        .and_then(|rest| rest.strip_suffix('>'))
+        .unwrap_or(&text);
+    [
+        "String", "bool", "char", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64",
+        "isize", "f32", "f64",
+    ]
+    .contains(&inner)
+}
+
+/// `Option<&'static str>`, where tokens alone are printed as `Option < & 'static str >`.
+pub(crate) fn type_text(ty: &Type) -> String {
+    let mut text = String::new();
+    let written = ty.to_token_stream().to_string();
+    for word in written.split(' ') {
+        let apart = text.ends_with(|c: char| c.is_alphanumeric() || c == '+')
+            && word.starts_with(|c: char| c.is_alphanumeric() || c == '+');
+        if apart {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text
+}
+
 fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Errors) -> Argument {
     let mut words = ValueWords::default();
     let mut rename: Option<LitStr> = None;
@@ -284,8 +363,9 @@ fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Erro
     words.bounds.check(errors);
     let written = named.ident.unraw().to_string();
     let doc = Doc::of(&named.attrs, errors);
-    if doc.is_empty() {
-        errors.at(&named.ident, texts::undescribed_param(&written));
+    if doc.is_missing() {
+        let known = is_plain(&named.ty);
+        errors.at(&named.ident, texts::undescribed_param(&written, known));
     }
     let key_at = match &rename {
         Some(rename) => rename.to_token_stream(),

@@ -2,7 +2,7 @@
 //!
 //! A body that is half written (`let x = ; foo.`) passes through untouched, so that the editor goes on completing.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
@@ -11,6 +11,8 @@ use syn::{
 };
 
 use crate::errors::Errors;
+use crate::half::{is_half_typed, without_head};
+use crate::tool::texts;
 
 /// A fn with everything its header can hold, wanted or not.
 pub(crate) struct Written {
@@ -51,9 +53,18 @@ pub(crate) struct Named {
     pub(crate) ty: Type,
 }
 
-/// Reads a fn item; `Err` where the header itself is broken, which the compiler tells better.
-pub(crate) fn parse(item: TokenStream, errors: &Errors) -> syn::Result<Written> {
-    (|input: ParseStream<'_>| header(input, errors)).parse2(item)
+/// Reads a fn item; `None` where the header cannot be read, which is reported.
+pub(crate) fn parse(item: TokenStream, errors: &Errors) -> Option<Written> {
+    let read = (|input: ParseStream<'_>| header(input, errors)).parse2(item);
+    match read {
+        Ok(written) => Some(written),
+        Err(error) => {
+            if errors.is_empty() {
+                errors.push(error);
+            }
+            None
+        }
+    }
 }
 
 fn header(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Written> {
@@ -65,7 +76,7 @@ fn header(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Written> {
     let abi = input.parse()?;
     let fn_token = input
         .parse()
-        .map_err(|error| syn::Error::new(error.span(), "`#[tool]` goes on a fn"))?;
+        .map_err(|error| syn::Error::new(error.span(), texts::NOT_A_FN))?;
     let ident = input.parse()?;
     let generics = input.parse()?;
     let content;
@@ -99,17 +110,26 @@ fn params(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Param>> {
     let mut params = Vec::new();
     while !input.is_empty() {
         let start = input.cursor().token_stream();
-        match named(input) {
+        let read = named(input).and_then(|param| {
+            if param.is_err() || input.is_empty() || input.peek(Token![,]) {
+                Ok(param)
+            } else {
+                Err(input.error("expected `,`"))
+            }
+        });
+        match read {
             Ok(Ok(param)) => params.push(Param::Named(param)),
             Ok(Err(refusal)) => {
                 skip_to_comma(input)?;
-                errors.push(refusal);
-                params.push(Param::Other(until_comma(start)));
+                let tokens = until_comma(start);
+                report(refusal, &tokens, errors);
+                params.push(Param::Other(tokens));
             }
             Err(error) => {
                 skip_to_comma(input)?;
-                errors.push(error);
-                params.push(Param::Other(until_comma(start)));
+                let tokens = until_comma(start);
+                report(error, &tokens, errors);
+                params.push(Param::Other(tokens));
             }
         }
         if !input.is_empty() {
@@ -117,6 +137,32 @@ fn params(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Param>> {
         }
     }
     Ok(params)
+}
+
+/// Reports why a parameter cannot be read, unless it is half typed: then rustc has reported it.
+fn report(error: syn::Error, tokens: &TokenStream, errors: &Errors) {
+    if is_reported(tokens) {
+        errors.reported_by_rustc();
+    } else if tokens.clone().into_iter().any(|token| is_self(&token)) {
+        errors.at(without_head(tokens.clone()), texts::RECEIVER);
+    } else {
+        errors.push(error);
+    }
+}
+
+fn is_reported(tokens: &TokenStream) -> bool {
+    let has_receiver = tokens.clone().into_iter().any(|token| is_self(&token));
+    !has_receiver && !is_pattern(tokens) && is_half_typed(without_head(tokens.clone()))
+}
+
+fn is_self(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Ident(word) if word == "self")
+}
+
+/// Variadics and `_`, which have no name and are nevertheless complete.
+fn is_pattern(tokens: &TokenStream) -> bool {
+    let text = without_head(tokens.clone()).to_string();
+    text.starts_with('_') || text.starts_with("...")
 }
 
 /// A named parameter, or (inside) why this is none.
@@ -140,9 +186,7 @@ fn named(input: ParseStream<'_>) -> syn::Result<Result<Named, syn::Error>> {
 /// Receivers, variadics and patterns, each with what to write instead.
 fn refused_shape(input: ParseStream<'_>) -> Option<syn::Error> {
     if is_receiver(&input.fork()) {
-        return Some(input.error(
-            "a tool has no `self`, take what it needs as a host parameter: `state: &State` where `State: FromContext`",
-        ));
+        return Some(input.error(texts::RECEIVER));
     }
     if input.peek(Token![...]) {
         return Some(
@@ -176,6 +220,47 @@ fn is_receiver(ahead: ParseStream<'_>) -> bool {
     ahead.parse::<Option<Token![mut]>>().is_ok()
         && ahead.peek(Token![self])
         && !ahead.peek2(Token![::])
+}
+
+/// The first `Self` that is not in an item or a macro call of its own.
+fn own_type(tokens: TokenStream) -> Option<TokenTree> {
+    let mut in_item = false;
+    let mut before = ' ';
+    for token in tokens {
+        match &token {
+            TokenTree::Ident(word) if word == "Self" && !in_item => return Some(token),
+            TokenTree::Ident(word)
+                if [
+                    "impl",
+                    "trait",
+                    "struct",
+                    "enum",
+                    "union",
+                    "macro_rules",
+                    "macro",
+                ]
+                .iter()
+                .any(|item| word == item) =>
+            {
+                in_item = true;
+            }
+            TokenTree::Punct(punct) if punct.as_char() == ';' => in_item = false,
+            TokenTree::Group(group) if in_item => {
+                in_item = group.delimiter() != Delimiter::Brace;
+            }
+            TokenTree::Group(group) if before != '!' => {
+                if let Some(found) = own_type(group.stream()) {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+        before = match &token {
+            TokenTree::Punct(punct) => punct.as_char(),
+            _ => ' ',
+        };
+    }
+    None
 }
 
 /// Walks over the rest of a parameter. Commas between `<` and `>` belong to its type.
@@ -219,6 +304,37 @@ fn deeper(depth: usize, token: &TokenTree) -> usize {
 }
 
 impl Written {
+    /// Whether rustc has reported a syntax error in the parameters.
+    pub(crate) fn is_half_typed(&self) -> bool {
+        self.params.iter().any(|param| match param {
+            Param::Other(tokens) => is_reported(tokens),
+            Param::Named(_) => false,
+        })
+    }
+
+    /// Whether it stands in an `impl` or a `trait`, as far as its own tokens show.
+    pub(crate) fn is_associated(&self) -> bool {
+        self.has_receiver() || self.own_type().is_some()
+    }
+
+    /// Whether it takes `self`.
+    pub(crate) fn has_receiver(&self) -> bool {
+        self.params.iter().any(|param| match param {
+            Param::Other(tokens) => tokens.clone().into_iter().any(|token| is_self(&token)),
+            Param::Named(_) => false,
+        })
+    }
+
+    /// `Self`, which only means something in an `impl` or a `trait`.
+    pub(crate) fn own_type(&self) -> Option<TokenTree> {
+        let header = self.named().map(|named| named.ty.to_token_stream());
+        let output = self.output.iter().map(|(_, ty)| ty.to_token_stream());
+        header
+            .chain(output)
+            .chain([self.body.clone()])
+            .find_map(own_type)
+    }
+
     /// The named parameters.
     pub(crate) fn named(&self) -> impl Iterator<Item = &Named> {
         self.params.iter().filter_map(|param| match param {
@@ -296,27 +412,6 @@ pub(crate) fn belongs_to_the_fn(attr: &Attribute) -> bool {
     ]
     .iter()
     .any(|word| attr.path().is_ident(word))
-}
-
-/// A broken item without the attributes of its parameters, so that rustc has only the real fault to tell.
-pub(crate) fn without_param_attributes(item: TokenStream) -> TokenStream {
-    let mut after_fn = false;
-    item.into_iter()
-        .map(|token| match token {
-            TokenTree::Group(group) if after_fn && group.delimiter() == Delimiter::Parenthesis => {
-                after_fn = false;
-                let mut stripped =
-                    Group::new(group.delimiter(), without_attributes(group.stream()));
-                stripped.set_span(group.span());
-                TokenTree::Group(stripped)
-            }
-            TokenTree::Ident(ident) if ident == "fn" => {
-                after_fn = true;
-                TokenTree::Ident(ident)
-            }
-            other => other,
-        })
-        .collect()
 }
 
 fn without_attributes(tokens: TokenStream) -> TokenStream {

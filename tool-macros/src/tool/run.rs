@@ -1,10 +1,10 @@
 //! `impl Tool`: from the typed arguments to the fn and back.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote};
-use syn::Type;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 
-use crate::paths::underlined;
+use crate::paths::{ends, respan, underlined};
+use crate::tool::input;
 use crate::tool::model::{Output, Param, Source, Tool};
 
 /// ```text
@@ -87,20 +87,39 @@ pub(crate) fn output_place(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// `type Output`
+/// `<Type as IntoOutput>::Value`, and nothing where a tool cannot return the type.
 pub(crate) fn output(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
-    match &tool.output {
-        Output::Unit => quote!(()),
-        Output::Stream { item } => projected(item, &quote!(#private::Item), "Final"),
-        Output::Type(ty) => projected(ty, &quote!(#private::IntoOutput), "Value"),
-    }
+    let whole = match &tool.output {
+        Output::Unit => return quote!(()),
+        Output::Stream { .. } => quote!(#private::StreamOf<__Out>),
+        Output::Type(_) => quote!(__Out),
+    };
+    quote!(<#private::asks::Picked<{ #private::asks::ReturnOf::<#whole>::IS }, #whole> as #private::asks::Pick>::Value)
 }
 
-/// `<Type as Trait>::Name`, underlined as the type.
-fn projected(ty: &Type, of: &TokenStream, name: &str) -> TokenStream {
-    let name = Ident::new(name, Span::call_site());
-    underlined(quote!(<#ty as #of>::#name), &ty.to_token_stream())
+/// Asks whether a tool can return the type, underlined as the type.
+pub(crate) fn asks_output(tool: &Tool<'_>) -> Option<TokenStream> {
+    let private = tool.paths.private();
+    let place = match &tool.output {
+        Output::Unit => return None,
+        Output::Stream { item: ty } | Output::Type(ty) => ty.to_token_stream(),
+    };
+    let at = Span::call_site().located_at(ends(&place).0);
+    let private = respan(private, at);
+    let asked = input::asked(tool, &format_ident!("__Out"), &place);
+    let whole = match &tool.output {
+        Output::Stream { .. } => underlined(
+            quote_spanned!(at=> <#asked as #private::asks::Streamed>::Type),
+            &place,
+        ),
+        _ => asked,
+    };
+    let ask = underlined(
+        quote_spanned!(at=> #private::asks::can_return::<#whole>),
+        &place,
+    );
+    Some(quote!(const _: fn() = #ask;))
 }
 
 /// The fn's value as the tool's.
@@ -108,8 +127,8 @@ fn returned(tool: &Tool<'_>, call: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
     let into = match &tool.output {
         Output::Unit => quote!(<() as #private::IntoOutput>::into_returned),
-        Output::Stream { .. } => quote!(#private::returned_stream),
-        Output::Type(ty) => quote!(<#ty as #private::IntoOutput>::into_returned),
+        Output::Stream { .. } => quote!(#private::StreamOf::<__Out>::into_returned),
+        Output::Type(_) => quote!(#private::asks::ReturnOf::<__Out>::into_returned),
     };
     let into = at_output(tool, into);
     let call = match &tool.output {

@@ -1,5 +1,12 @@
 //! What `#[tool]` says, in one place: what is wrong, then what to write instead.
 
+pub(crate) const NOT_A_FN: &str = "`#[tool]` goes on a fn";
+pub(crate) const RECEIVER: &str = "a tool is called without a `self`, move the fn out of the `impl` and take what it needs from the host: `state: &State` where `State: FromContext`";
+pub(crate) const ASSOCIATED: &str = "an associated fn cannot be a tool, move it out of the `impl` and name the type instead of `Self`";
+pub(crate) const BORROWED_OUTPUT: &str = "a tool's output outlives the call, return an owned type: `String` instead of `&str`, `Vec<T>` instead of `&[T]`";
+pub(crate) const APPROVAL: &str = "expected a fn or a closure of the arguments and the context, write `approval = asks` or `approval = |call, cx| …`";
+pub(crate) const APPROVAL_PARAMS: &str =
+    "the closure takes the arguments and the context, write `|call, cx| …`";
 pub(crate) const CONST: &str = "a tool runs at run time, remove `const`";
 pub(crate) const UNSAFE: &str =
     "a model calls a tool with whatever it likes, remove `unsafe` and check in the body";
@@ -20,6 +27,7 @@ pub(crate) const DYN: &str =
     "a host value needs a type with `FromContext`, wrap it: `struct Name(Arc<dyn Trait>)`";
 pub(crate) const DYN_VALUE: &str =
     "a value of unknown size cannot be passed, write a concrete type";
+pub(crate) const TRAIT_OBJECT: &str = "a model cannot fill in a trait object, write a concrete type: an enum with a variant for each case";
 pub(crate) const IMPL_HOST: &str =
     "a host value needs one type with `FromContext`, write the concrete type instead of `impl`";
 pub(crate) const INNER_REFERENCE: &str = "a model cannot fill in a reference, take an owned value; a host value that may be missing is `#[context] name: Option<T>`";
@@ -77,9 +85,14 @@ pub(crate) fn undescribed_tool(name: &str) -> String {
 }
 
 /// No doc comment on a parameter.
-pub(crate) fn undescribed_param(name: &str) -> String {
+pub(crate) fn undescribed_param(name: &str, plain: bool) -> String {
+    let host = if plain {
+        ""
+    } else {
+        "; if the host supplies it, write `#[context]` before it"
+    };
     format!(
-        "[field-description-missing] `{name}` has no description, write above it in `///` what the model should put there"
+        "[field-description-missing] `{name}` has no description, write above it in `///` what the model should put there{host}"
     )
 }
 

@@ -11,15 +11,15 @@ impl<T: StrictSchema> StrictSchema for Option<T> {
     const SCHEMA: &'static Schema = &Schema::new(Kind::Optional(T::SCHEMA));
 }
 
-impl<T: StrictSchema> StrictSchema for Box<T> {
+impl<T: StrictSchema + ?Sized> StrictSchema for Box<T> {
     const SCHEMA: &'static Schema = T::SCHEMA;
 }
 
-impl<T: StrictSchema> StrictSchema for Arc<T> {
+impl<T: StrictSchema + ?Sized> StrictSchema for Arc<T> {
     const SCHEMA: &'static Schema = T::SCHEMA;
 }
 
-impl<T: StrictSchema> StrictSchema for Rc<T> {
+impl<T: StrictSchema + ?Sized> StrictSchema for Rc<T> {
     const SCHEMA: &'static Schema = T::SCHEMA;
 }
 

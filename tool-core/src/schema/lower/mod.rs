@@ -354,7 +354,7 @@ const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u
     put!(out, mask, "{");
     let mut description = Description::new();
     description.tell(out, mask, place.doc);
-    if referred.is_none() {
+    if referred.is_none() && !same(place.doc.as_json(), peeled.doc.as_json()) {
         description.tell(out, mask, peeled.doc);
     }
     describe::prose(out, &mut description, &peeled, place.default, mask);

@@ -500,6 +500,21 @@ fn integer_enums_name_their_values() {
     );
 }
 
+// G9: a sentence was written twice
+#[test]
+fn a_field_documented_like_its_type_is_documented_once() {
+    const NAMED: &Schema = &Schema::new(Kind::Object(&[Field::new("a", Text::EMPTY, STRING)]))
+        .described(Text::escaped("A filter."));
+    let text = field(
+        Field::new("x", Text::escaped("A filter."), NAMED),
+        Dialect::Mcp,
+    );
+    assert!(
+        text.starts_with(r#"{"description":"A filter.","type":"object""#),
+        "{text}"
+    );
+}
+
 // S0-05
 #[test]
 fn a_field_is_documented_before_its_type() {

@@ -7,7 +7,7 @@ use crate::schema::{Constraints, Format, Integer, Kind, Number, Schema};
 /// Checks that a field that may be absent may be null as well: for `#[serde(default)]` without a stated default.
 #[track_caller]
 pub const fn check_optional(schema: &Schema, owner: &str, field: &str) {
-    if !schema.is_optional() {
+    if !schema.is_optional() && !schema.is_reported() {
         let mut report = Report::new();
         report.add(
             &Path::owner(owner).field(field),
@@ -26,6 +26,9 @@ pub const fn check_constraints(
     owner: &str,
     field: &str,
 ) {
+    if base(schema).is_reported() {
+        return;
+    }
     let mut report = Report::new();
     let owner = Path::owner(owner);
     faults(&mut report, &owner.field(field), schema, constraints);

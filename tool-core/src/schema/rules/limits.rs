@@ -11,6 +11,10 @@ use crate::schema::{EnumValue, Field, Kind, Schema, Tagging, Union};
 pub(crate) const MOST_OPTIONALS: usize = 24;
 /// Unions in one tool: Anthropic documents 16, and 16 hang.
 pub(crate) const MOST_UNIONS: usize = 15;
+/// Optional fields in one tool that nobody is warned of.
+pub(crate) const MOST_UNWARNED_OPTIONALS: usize = 10;
+/// Unions in one tool that nobody is warned of.
+pub(crate) const MOST_UNWARNED_UNIONS: usize = 8;
 /// Unions in one request.
 const MOST_UNIONS_IN_SET: usize = 16;
 /// Tools in one request.
@@ -53,7 +57,16 @@ pub struct Survey {
 
 /// Counts what a model has to fill in.
 pub const fn survey(schema: &Schema) -> Survey {
-    let mut survey = Survey {
+    let mut survey = Survey::NOTHING;
+    survey.node(schema, 0);
+    // Until here it says that there is a recursive type at all.
+    survey.crowded = survey.crowded && is_crowded(schema);
+    survey
+}
+
+impl Survey {
+    /// Of no schema.
+    pub(super) const NOTHING: Self = Self {
         optionals: 0,
         unions: 0,
         depth: 0,
@@ -66,13 +79,7 @@ pub const fn survey(schema: &Schema) -> Survey {
         untagged: false,
         crowded: false,
     };
-    survey.node(schema, 0);
-    // Until here it says that there is a recursive type at all.
-    survey.crowded = survey.crowded && is_crowded(schema);
-    survey
-}
 
-impl Survey {
     const fn node(&mut self, schema: &Schema, depth: usize) {
         match &schema.kind {
             Kind::Integer(integer) => {
@@ -109,7 +116,7 @@ impl Survey {
         self.characters += key.len();
     }
 
-    const fn fields(&mut self, fields: &[Field], depth: usize) {
+    pub(super) const fn fields(&mut self, fields: &[Field], depth: usize) {
         self.deepen(depth);
         let mut at = 0;
         let at_end = fields.len();
@@ -213,16 +220,41 @@ pub const fn check_limits(spec: &Spec, survey: &Survey) {
     }
     let mut report = Report::new();
     let path = Path::owner(spec.name);
-    root(&mut report, &path, spec.input);
-    if spec.description.is_empty() {
-        report.add(&path, &Rule::TOOL_DESCRIPTION_MISSING, &[]);
-    }
+    whole(&mut report, &path, spec, survey);
     sizes(&mut report, &path, survey, spec.providers);
     report.tell();
 }
 
+/// What concerns a tool as a whole, where [`check_argument`] checks the sizes at the parameters.
+#[track_caller]
+pub const fn check_root(spec: &Spec, survey: &Survey) {
+    if fits(spec, survey) {
+        return;
+    }
+    let mut report = Report::new();
+    whole(&mut report, &Path::owner(spec.name), spec, survey);
+    report.tell();
+}
+
+const fn whole(report: &mut Report, path: &Path<'_>, spec: &Spec, survey: &Survey) {
+    if !spec.input.is_reported() {
+        root(report, path, spec.input);
+    }
+    if spec.description.is_empty() {
+        report.add(path, &Rule::TOOL_DESCRIPTION_MISSING, &[]);
+    }
+    crowded(report, path, survey);
+}
+
+/// The limit of recursive types.
+pub(super) const fn crowded(report: &mut Report, path: &Path<'_>, survey: &Survey) {
+    if survey.crowded {
+        report.add(path, &Rule::REF_NAMES, &[Fact::Number(MOST_DEFINITIONS)]);
+    }
+}
+
 /// The short way through for the tools that are far from every limit.
-const fn fits(spec: &Spec, survey: &Survey) -> bool {
+pub(super) const fn fits(spec: &Spec, survey: &Survey) -> bool {
     matches!(spec.input.kind, Kind::Object(_))
         && !spec.description.is_empty()
         && survey.depth <= 10
@@ -253,9 +285,6 @@ pub(super) const fn sizes(
     survey: &Survey,
     providers: Dialects,
 ) {
-    if survey.crowded {
-        report.add(path, &Rule::REF_NAMES, &[Fact::Number(MOST_DEFINITIONS)]);
-    }
     if providers.contains(Dialect::Anthropic) {
         above(
             report,

@@ -3,6 +3,7 @@
 //! Each `check_*` function is for const evaluation: it panics once, with every fault of its subject, one a line. The same rules
 //! at run time, for schemas that are read then: [`faults`].
 
+mod arguments;
 mod constraint;
 mod limits;
 mod overlap;
@@ -13,14 +14,18 @@ mod table;
 mod tests;
 mod walk;
 
+pub use arguments::{check_argument, crosses_optionals, crosses_unions, takes_wide_integer};
 pub(crate) use constraint::value as number_value;
 pub use constraint::{check_constraints, check_optional};
-pub(crate) use limits::{MOST_OPTIONALS, MOST_UNIONS};
+pub(crate) use limits::{
+    MOST_OPTIONALS, MOST_UNIONS, MOST_UNWARNED_OPTIONALS, MOST_UNWARNED_UNIONS,
+};
 pub use limits::{
-    Survey, check_limits, check_tool, check_toolset, is_tool_name, survey, toolset_faults,
+    Survey, check_limits, check_root, check_tool, check_toolset, is_tool_name, survey,
+    toolset_faults,
 };
 pub use report::Fault;
-pub(crate) use report::{Path, Report};
+pub(crate) use report::{Fact, Path, Report};
 pub use stated::check_as;
 pub use table::Rule;
 
@@ -84,6 +89,48 @@ pub const fn check_type(schema: &Schema, input: bool) {
     report.tell();
 }
 
+/// Checks one variant of a union, and how it goes with those before it; the type around it has [`check_type`]. A variant of a type that is only
+/// written (`input` is false) is bound by what serde cannot write alone.
+#[track_caller]
+pub const fn check_variant(schema: &Schema, at: usize, input: bool) {
+    let Kind::Union(union) = &schema.kind else {
+        return;
+    };
+    let mut report = Report::new();
+    let owner = Path::owner(schema.name);
+    let mut walk = Walk {
+        report: &mut report,
+        providers: Dialects::NONE,
+        told: false,
+    };
+    if input {
+        walk.variant_at(&owner, union, at);
+    } else {
+        walk.written_variant(&owner, union, at);
+    }
+    report.tell();
+}
+
+/// Reports a type that holds itself through others, at the field that leads back.
+///
+/// # Panics
+///
+/// In const evaluation, where `closed` holds.
+#[track_caller]
+pub const fn check_circle(closed: bool, owner: &str, field: &str, held: &str, way: &str) {
+    if !closed {
+        return;
+    }
+    let mut report = Report::new();
+    let owner_path = Path::owner(owner);
+    report.add(
+        &owner_path.field(field),
+        &Rule::RECURSIVE_CIRCLE,
+        &[Fact::Text(held), Fact::Text(owner), Fact::Text(way)],
+    );
+    report.tell();
+}
+
 /// Checks a parameter of a tool: what [`check_field`] does, and in the whole tree the rules that depend on the providers.
 #[track_caller]
 pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param: &str) {
@@ -106,12 +153,14 @@ pub fn faults(schema: &Schema, providers: Dialects, owner: &str) -> Vec<Fault> {
     let mut report = Report::new();
     let path = Path::owner(owner);
     limits::root(&mut report, &path, schema);
+    let survey = survey(schema);
     Walk {
         report: &mut report,
         providers,
         told: false,
     }
     .node(&path, schema);
-    limits::sizes(&mut report, &path, &survey(schema), providers);
+    limits::crowded(&mut report, &path, &survey);
+    limits::sizes(&mut report, &path, &survey, providers);
     report.faults()
 }

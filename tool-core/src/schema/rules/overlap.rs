@@ -159,6 +159,8 @@ const fn types(part: Part<'_>) -> u8 {
         Kind::Object(_) | Kind::Map(_) => OBJECT,
         Kind::Null => NULL,
         Kind::Never => 0,
+        // Its fault is reported elsewhere, so it overlaps with nothing.
+        Kind::Any if schema.is_reported() => 0,
         Kind::Optional(inner) => types(Part::Whole(inner)) | NULL,
         Kind::Constrained(inner, _) => types(Part::Whole(inner)),
         Kind::Union(union) => {

@@ -21,6 +21,9 @@ pub const fn check_as(
     let Some(own) = own else {
         return;
     };
+    if own.is_reported() || stated.is_reported() {
+        return;
+    }
     if let Some([own, stated]) = contradiction(own, stated, &Constraints::NONE) {
         let rule = if reads {
             &Rule::AS_TYPE

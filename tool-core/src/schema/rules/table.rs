@@ -50,8 +50,8 @@ rules! {
     FLATTEN_MAP = "flatten-map", "a map cannot be flattened, it makes the record open", "as map-type; silently dropped under `deny_unknown_fields`";
     FLATTEN_OPTIONAL = "flatten-optional", "an optional record cannot be flattened, its fields would be there all or none, put it into a field of its own", "no dialect can say it";
     FLATTEN_TYPE = "flatten-type", "only a struct with named fields can be flattened", "the type has no keys";
-    UNION_OVERLAP = "union-overlap", "the variants `{0}` and `{1}` cannot be told apart, add `#[serde(tag = \"kind\")]`", "`anyOf` loses which one was meant, serde takes the first";
-    TAGGED_NEWTYPE = "tagged-newtype-ref", "the variant `{0}` of an internally tagged enum must hold a struct, add `content = \"…\"` beside `tag`", "OpenAI: `$ref cannot have keywords`; Anthropic drops the tag silently";
+    UNION_OVERLAP = "union-overlap", "the variants `{0}` and `{1}` cannot be told apart, write {2} instead of `untagged`", "`anyOf` loses which one was meant, serde takes the first";
+    TAGGED_NEWTYPE = "tagged-newtype-ref", "the variant `{0}` of an internally tagged enum must hold a struct, write `content = \"value\"` beside `tag`", "OpenAI: `$ref cannot have keywords`; Anthropic drops the tag silently";
     ENUM_EMPTY_STRING = "enum-empty-string", "a value of an enum cannot be empty, rename the variant", "Gemini: `cannot be empty`";
     ENUM_CASE_ONLY = "enum-case-only", "the values `{0}` and `{1}` differ in case only, rename one", "Anthropic does not guarantee the case of enum values";
     ENUM_DUPLICATE = "enum-duplicate", "two variants have the value `{0}`, rename one", "one of them is unreachable";
@@ -62,6 +62,7 @@ rules! {
     TUPLE = "tuple", "tuples are lists of mixed types, take a struct with named fields", "OpenAI: `array schema missing items`; Anthropic, Gemini";
     BYTES = "bytes", "bytes would be a list of numbers, take a `String` in base64", "a list of numbers wastes tokens; bounds are refused by Anthropic";
     RECURSIVE_TYPE = "recursive-type", "the type holds itself, take a flat list with parent ids or narrow `providers(…)` to openai, json_schema", "Anthropic, Bedrock, Gemini: 400";
+    RECURSIVE_CIRCLE = "recursive-type", "`{0}` holds `{1}` again ({2}), write `#[schema(recursive)]` above this field, or take a flat list with parent ids", "a schema of endless size; Anthropic, Bedrock, Gemini: 400";
     REF_TARGET = "ref-target", "`{0}` is not around this field, so it cannot be referred to", "every provider: `reference to undefined schema`";
     REF_NAMES = "ref-target", "the type refers to more than {0} types by name, make it simpler", "a limit of this crate";
     CONSTRAINT = "constraint", "{0}", "the bound cannot hold for the type";

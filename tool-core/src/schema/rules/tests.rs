@@ -13,7 +13,7 @@
 use crate::schema::dialect::{Dialect, Dialects, Hints, Spec};
 use crate::schema::rules::{
     Rule, check_constraints, check_field, check_limits, check_optional, check_param, check_tool,
-    check_toolset, check_type, faults, is_tool_name, survey, toolset_faults,
+    check_toolset, check_type, check_variant, faults, is_tool_name, survey, toolset_faults,
 };
 use crate::schema::{
     Constraints, EnumValue, Field, Format, Integer, IntegerValue, Kind, Number, Schema, Tagging,
@@ -321,6 +321,49 @@ fn unions() {
         told(union(Tagging::Untagged, [("a", None)])),
         ["null-ambiguity t.x.a"]
     );
+}
+
+// E6: each fault of a variant is reported by the check of that variant
+#[test]
+fn faults_of_a_union_are_told_variant_by_variant() {
+    let told = |union: &'static Schema, at: usize| {
+        std::panic::catch_unwind(|| check_variant(union, at, true))
+            .err()
+            .map(|payload| *payload.downcast::<String>().unwrap())
+    };
+    let same = union(
+        Tagging::Untagged,
+        [
+            ("a", Some(STRING)),
+            ("b", Some(STRING)),
+            ("c", Some(STRING)),
+        ],
+    );
+    assert_eq!(told(same, 0), None);
+    let b = told(same, 1).unwrap();
+    assert!(
+        b.contains("[union-overlap] the variants `a` and `b`"),
+        "{b}"
+    );
+    assert!(
+        b.contains("write `#[serde(tag = \"kind\", content = \"value\")]` instead of `untagged`"),
+        "{b}"
+    );
+    // Of all variants that it overlaps with, the first is named.
+    assert_eq!(told(same, 2).unwrap().lines().count(), 1);
+    let tagged = union(
+        Tagging::Internal { tag: "kind" },
+        [("a", Some(STRING)), ("b", Some(STRING))],
+    );
+    assert!(told(tagged, 0).unwrap().contains("[tagged-newtype-ref]"));
+    // `content` is written once for all of them.
+    assert_eq!(told(tagged, 1), None);
+    // What a type lacks is reported where it is asked for, and nowhere else.
+    let unknown = union(
+        Tagging::Internal { tag: "kind" },
+        [("a", Some(Schema::REPORTED))],
+    );
+    assert_eq!(told(unknown, 0), None);
 }
 
 #[test]

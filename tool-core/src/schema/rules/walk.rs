@@ -186,24 +186,24 @@ impl Walk<'_> {
         }
     }
 
-    /// A type as a whole that is only written: serde has no place for a tag beside what is not a record.
+    /// A type as a whole that is only written.
     pub(super) const fn written(&mut self, path: &Path<'_>, schema: &Schema) {
-        let Kind::Union(Union {
-            tagging: Tagging::Internal { .. },
-            variants,
-        }) = &schema.kind
-        else {
-            return;
-        };
-        let mut at = 0;
-        let at_end = variants.len();
-        while at < at_end {
-            if let Some(inner) = variants[at].schema
-                && !matches!(inner.kind, Kind::Object(_))
-            {
-                self.fault_of(path, &Rule::TAGGED_NEWTYPE, variants[at].name);
+        if let Kind::Union(union) = &schema.kind {
+            let mut at = 0;
+            while at < union.variants.len() {
+                self.written_variant(path, union, at);
+                at += 1;
             }
-            at += 1;
+        }
+    }
+
+    /// A variant that is only written: serde has no place for a tag beside what is not a record.
+    pub(super) const fn written_variant(&mut self, path: &Path<'_>, union: &Union, at: usize) {
+        let variant = &union.variants[at];
+        if let (Tagging::Internal { .. }, Some(inner)) = (&union.tagging, variant.schema)
+            && !matches!(inner.kind, Kind::Object(_))
+        {
+            self.fault_of(path, &Rule::TAGGED_NEWTYPE, variant.name);
         }
     }
 
@@ -288,45 +288,58 @@ impl Walk<'_> {
             self.fault(path, &Rule::ENUM_EMPTY);
         }
         self.tags(path, union.tagging);
-        let untagged = matches!(union.tagging, Tagging::Untagged);
         let mut at = 0;
         let at_end = union.variants.len();
         while at < at_end {
-            let variant = &union.variants[at];
-            if let Some(schema) = variant.schema {
-                if schema.is_optional() {
-                    self.fault(&path.field(variant.name), &Rule::NULL_AMBIGUITY);
-                }
-                self.variant(path, union.tagging, variant.name, schema);
-            } else if untagged {
+            self.variant_at(path, union, at);
+            at += 1;
+        }
+    }
+
+    /// One variant, and how it goes with those before it.
+    pub(super) const fn variant_at(&mut self, path: &Path<'_>, union: &Union, at: usize) {
+        let untagged = matches!(union.tagging, Tagging::Untagged);
+        let variant = &union.variants[at];
+        if let Some(schema) = variant.schema {
+            if schema.is_optional() {
                 self.fault(&path.field(variant.name), &Rule::NULL_AMBIGUITY);
             }
-            if let Tagging::External = union.tagging
-                && variant.schema.is_some()
-                && !is_key(variant.name)
+            self.variant(path, union, at, schema);
+        } else if untagged {
+            self.fault(&path.field(variant.name), &Rule::NULL_AMBIGUITY);
+        }
+        if let Tagging::External = union.tagging
+            && variant.schema.is_some()
+            && !is_key(variant.name)
+        {
+            self.fault_of(path, &Rule::PROPERTY_KEY, variant.name);
+        }
+        let mut other = 0;
+        let mut overlaps = false;
+        while other < at {
+            let earlier = &union.variants[other];
+            if !untagged {
+                self.distinct(path, earlier.name, variant.name);
+            } else if let (Some(left), Some(right)) = (earlier.schema, variant.schema)
+                && !overlaps
+                && !overlap::disjoint(left, right)
             {
-                self.fault_of(path, &Rule::PROPERTY_KEY, variant.name);
+                // The first is enough: one change of this variant, or a tag, ends all of its overlaps.
+                overlaps = true;
+                self.report.add(
+                    path,
+                    &Rule::UNION_OVERLAP,
+                    &[
+                        Fact::Text(earlier.name),
+                        Fact::Text(variant.name),
+                        Fact::Text(tag_to_write(union)),
+                    ],
+                );
             }
-            let mut other = 0;
-            while other < at {
-                let earlier = &union.variants[other];
-                if !untagged {
-                    self.distinct(path, earlier.name, variant.name);
-                } else if let (Some(left), Some(right)) = (earlier.schema, variant.schema)
-                    && !overlap::disjoint(left, right)
-                {
-                    self.report.add(
-                        path,
-                        &Rule::UNION_OVERLAP,
-                        &[Fact::Text(earlier.name), Fact::Text(variant.name)],
-                    );
-                }
-                other += 1;
-            }
-            if !untagged && variant.name.is_empty() {
-                self.fault(path, &Rule::ENUM_EMPTY_STRING);
-            }
-            at += 1;
+            other += 1;
+        }
+        if !untagged && variant.name.is_empty() {
+            self.fault(path, &Rule::ENUM_EMPTY_STRING);
         }
     }
 
@@ -351,18 +364,46 @@ impl Walk<'_> {
     }
 
     /// What a variant carries, as far as it concerns its union.
-    const fn variant(&mut self, path: &Path<'_>, tagging: Tagging, name: &str, schema: &Schema) {
+    const fn variant(&mut self, path: &Path<'_>, union: &Union, at: usize, schema: &Schema) {
+        let name = union.variants[at].name;
         let Kind::Object(fields) = &schema.kind else {
-            if let Tagging::Internal { .. } = tagging {
+            // At the first such variant: `content` is added once for all of them.
+            if let Tagging::Internal { .. } = union.tagging
+                && !holds_a_value(union, at)
+                && !schema.is_reported()
+            {
                 self.fault_of(path, &Rule::TAGGED_NEWTYPE, name);
             }
             return;
         };
-        if let Tagging::Internal { tag } = tagging {
+        if let Tagging::Internal { tag } = union.tagging {
             self.keys(&path.field(name), Some(tag), fields);
         } else if !schema.checked {
             self.keys(&path.field(name), None, fields);
         }
+    }
+}
+
+/// Whether one of the first `count` variants holds something else than a record.
+const fn holds_a_value(union: &Union, count: usize) -> bool {
+    let mut at = 0;
+    while at < count {
+        if let Some(schema) = union.variants[at].schema
+            && !matches!(schema.kind, Kind::Object(_))
+        {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// What to write to tell the variants apart: a tag beside the fields, or a tag and a key for the value where one is not a record.
+pub(crate) const fn tag_to_write(union: &Union) -> &'static str {
+    if holds_a_value(union, union.variants.len()) {
+        "`#[serde(tag = \"kind\", content = \"value\")]`"
+    } else {
+        "`#[serde(tag = \"kind\")]`"
     }
 }
 

@@ -164,10 +164,12 @@ impl<'e> Check<'e> {
             self.errors
                 .at(&variant.original.ident, texts::UNIT_UNTAGGED);
         }
-        let rust = variant.original.ident.unraw().to_string();
+        let ident = &variant.original.ident;
+        let rust = ident.unraw().to_string();
         let doc = variant.attributes.doc.clone();
         let payload = self.payload(variant, &rust, tagging, container);
         Branch {
+            ident,
             name: Name {
                 name: named.name,
                 doc,

@@ -79,7 +79,7 @@ impl Check<'_> {
             if serde.skip_deserializing.is_none() {
                 self.key(&name.name, &name.place);
             }
-            if attributes.doc.is_empty() {
+            if attributes.doc.is_missing() {
                 self.errors.at(ident, texts::field_description(&rust));
             }
         }

@@ -1,10 +1,10 @@
 //! What only const evaluation can check, underlined at the user's tokens.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote;
 
-use super::schema::{bounded, plain};
-use crate::derive::model::{Decided, Own, OwnType, Site, Stated};
+use super::schema::{asked, bounded, plain};
+use crate::derive::model::{Branch, Decided, Own, OwnType, Payload, Shape, Site, Stated, Tagging};
 use crate::spans;
 
 /// Constants beside the impl of a type without parameters.
@@ -12,22 +12,65 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();
     let owner = &decided.name;
-    // First: where types hold each other, rustc tells the cycle where it is entered.
     let ident = &decided.input.ident;
-    let whole = quote_spanned!(ident.span()=> <#ident as #private::StrictSchema>::SCHEMA, __INPUT);
+    let own = quote!(<#ident as #private::StrictSchema>::SCHEMA);
     let input = spans::is_input(paths, ident);
     let mut out = quote!(const __INPUT: ::core::primitive::bool = #input;);
-    out.extend(spans::check(paths, ident, "check_type", whole));
+    // What syntax shows of a type as a whole is checked already. It does not show the keys that a flattened field brings.
+    if let Shape::Record(entries) = &decided.shape
+        && let Some(flattened) = entries.iter().rfind(|entry| entry.flatten)
+    {
+        let place = &flattened.value.place;
+        out.extend(spans::check(
+            paths,
+            place,
+            "check_type",
+            quote!(#own, __INPUT),
+        ));
+    }
+    if let Shape::Union(tagging, branches) = &decided.shape {
+        for (at, branch) in branches.iter().enumerate() {
+            if needs_check(tagging, branch) {
+                let arguments = quote!(#own, #at, __INPUT);
+                out.extend(spans::check(
+                    paths,
+                    branch.ident,
+                    "check_variant",
+                    arguments,
+                ));
+            }
+        }
+    }
     for site in decided.sites() {
-        let schema = plain(paths, site.value);
         let label = &site.value.label;
         let (check, input) = match site.entry {
             Some(entry) if entry.flatten => ("check_flatten", None),
             _ => ("check_field", Some(quote!(, __INPUT))),
         };
         let place = &site.value.place;
-        let arguments = quote!(#schema, #owner, #label #input);
-        out.extend(spans::check(paths, place, check, arguments));
+        let schema = plain(decided, site.value);
+        if let Some(circle) = decided.circles.of(site.value.number) {
+            let alias = site.value.alias();
+            let question = circle.question(decided, &quote!(#alias));
+            let held = &circle.names[1];
+            let way = circle.text();
+            let arguments = quote!(#question::CLOSED, #owner, #label, #held, #way);
+            out.extend(spans::check(paths, &circle.held, "check_circle", arguments));
+            out.extend(spans::check(
+                paths,
+                place,
+                check,
+                quote!(#schema, #owner, #label #input),
+            ));
+        } else {
+            let asked = asked(decided, site.value);
+            out.extend(spans::check(
+                paths,
+                place,
+                check,
+                quote!(#asked, #owner, #label #input),
+            ));
+        }
         for call in calls(decided, &site) {
             out.extend(quote!(#[allow(long_running_const_eval)] const _: () = #call;));
         }
@@ -66,6 +109,17 @@ fn stated(decided: &Decided<'_>, this: &TokenStream) -> Vec<TokenStream> {
     decided.stated.iter().map(of).collect()
 }
 
+/// Whether a variant may have a fault that syntax does not show.
+fn needs_check(tagging: &Tagging, branch: &Branch<'_>) -> bool {
+    match &branch.payload {
+        Payload::Nothing => false,
+        Payload::Value(_) => true,
+        Payload::Record(entries) => {
+            matches!(tagging, Tagging::Untagged) || entries.iter().any(|entry| entry.flatten)
+        }
+    }
+}
+
 /// Statements before the tree of a type with parameters: they run when the type is used with concrete ones.
 pub(super) fn inside(decided: &Decided<'_>) -> TokenStream {
     decided
@@ -82,11 +136,11 @@ fn calls(decided: &Decided<'_>, site: &Site<'_>) -> Vec<TokenStream> {
     let paths = &decided.paths;
     let value = site.value;
     let (owner, label) = (&decided.name, &value.label);
-    let schema = plain(paths, value);
+    let schema = plain(decided, value);
     let mut calls = Vec::new();
     if let Some(OwnType { ty, reads }) = &value.own {
         let own = spans::schema_of(paths, ty);
-        let bounded = bounded(paths, value);
+        let bounded = bounded(decided, value);
         let arguments = quote!(#own, #bounded, #owner, #label, #reads);
         calls.push(spans::call(paths, &value.place, "check_as", arguments));
     }
@@ -101,7 +155,7 @@ fn calls(decided: &Decided<'_>, site: &Site<'_>) -> Vec<TokenStream> {
     }
     if let Some(entry) = site.entry {
         if let Some(default) = &entry.default {
-            let (schema, name) = (bounded(paths, value), value.default_name());
+            let (schema, name) = (bounded(decided, value), value.default_name());
             let arguments = quote!(#schema, &#name, #owner, #label);
             calls.push(spans::call(paths, default, "check_default", arguments));
         }

@@ -4,7 +4,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::derive::model::{Branch, Decided, Entry, Flow, Name, Payload, Shape, Tagging, Value};
-use crate::paths::Paths;
 
 /// Bounds and defaults, each a constant of its own: the tree and the checks name it.
 pub(super) fn constants(decided: &Decided<'_>) -> TokenStream {
@@ -30,9 +29,9 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();
     let kind = match &decided.shape {
-        Shape::Record(entries) => object(paths, entries),
+        Shape::Record(entries) => object(decided, entries),
         Shape::Wrapper(value) => {
-            let inner = plain(paths, value);
+            let inner = plain(decided, value);
             let bounds = value.bounds_name().map_or_else(
                 || quote!(&#private::Constraints::NONE),
                 |name| quote!(#name),
@@ -53,7 +52,7 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
             });
             quote!(#private::Kind::IntegerEnum(&[#(#values),*]))
         }
-        Shape::Union(tagging, branches) => union(paths, tagging, branches),
+        Shape::Union(tagging, branches) => union(decided, tagging, branches),
     };
     let name = &decided.name;
     let described = (!decided.doc.is_empty()).then(|| {
@@ -66,17 +65,51 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
+/// `<Type as StrictSchema>::SCHEMA` of a type with parameters, `NodeOf::<__F0>::NODE` of one without: there, one check of each field asks
+/// for the schema.
+pub(super) fn plain(decided: &Decided<'_>, value: &Value) -> TokenStream {
+    let private = decided.paths.private();
+    if decided.is_generic() {
+        return asked(decided, value);
+    }
+    let alias = value.alias();
+    if let Some(circle) = decided.circles.of(value.number) {
+        let question = circle.question(decided, &quote!(#alias));
+        quote!(#question::NODE)
+    } else {
+        quote!(#private::asks::NodeOf::<#alias>::NODE)
+    }
+}
+
 /// `<Type as StrictSchema>::SCHEMA`
-pub(super) fn plain(paths: &Paths, value: &Value) -> TokenStream {
-    let private = paths.private();
+pub(super) fn asked(decided: &Decided<'_>, value: &Value) -> TokenStream {
+    let private = decided.paths.private();
     let ty = &value.ty;
     quote!(<#ty as #private::StrictSchema>::SCHEMA)
 }
 
+/// The types that generated code names, each once.
+pub(super) fn aliases(decided: &Decided<'_>) -> TokenStream {
+    if decided.is_generic() {
+        return TokenStream::new();
+    }
+    let private = decided.paths.private();
+    let aliases = decided.sites();
+    let aliases = aliases.iter().map(|site| {
+        let (alias, ty) = (site.value.alias(), &site.value.ty);
+        quote!(type #alias = #ty;)
+    });
+    quote! {
+        use #private::asks::NoNode as _;
+        use #private::circle::Open as _;
+        #(#aliases)*
+    }
+}
+
 /// The same, with bounds added.
-pub(super) fn bounded(paths: &Paths, value: &Value) -> TokenStream {
-    let private = paths.private();
-    let inner = plain(paths, value);
+pub(super) fn bounded(decided: &Decided<'_>, value: &Value) -> TokenStream {
+    let private = decided.paths.private();
+    let inner = plain(decided, value);
     match value.bounds_name() {
         None => inner,
         Some(name) => quote!(&#private::Schema::new(#private::Kind::Constrained(#inner, #name))),
@@ -84,18 +117,18 @@ pub(super) fn bounded(paths: &Paths, value: &Value) -> TokenStream {
 }
 
 /// `Kind::Object(&[…])`. With flattened fields, the array has a length that only const evaluation knows.
-fn object(paths: &Paths, entries: &[Entry<'_>]) -> TokenStream {
-    let private = paths.private();
+fn object(decided: &Decided<'_>, entries: &[Entry<'_>]) -> TokenStream {
+    let private = decided.paths.private();
     if !entries.iter().any(|entry| entry.flatten) {
-        let fields = entries.iter().map(|entry| field(paths, entry));
+        let fields = entries.iter().map(|entry| field(decided, entry));
         return quote!(#private::Kind::Object(&[#(#fields),*]));
     }
     let parts = entries.iter().map(|entry| {
         if entry.flatten {
-            let inner = plain(paths, &entry.value);
+            let inner = plain(decided, &entry.value);
             quote!(#private::Flat::Inner(#inner))
         } else {
-            let field = field(paths, entry);
+            let field = field(decided, entry);
             quote!(#private::Flat::One(#field))
         }
     });
@@ -109,11 +142,12 @@ fn object(paths: &Paths, entries: &[Entry<'_>]) -> TokenStream {
 }
 
 /// `Field::new("key", Text::escaped("…"), …).default_value(…)`
-fn field(paths: &Paths, entry: &Entry<'_>) -> TokenStream {
+fn field(decided: &Decided<'_>, entry: &Entry<'_>) -> TokenStream {
+    let paths = &decided.paths;
     let private = paths.private();
     let Entry { name, out_name, .. } = entry;
     let doc = entry.doc.text(paths);
-    let schema = bounded(paths, &entry.value);
+    let schema = bounded(decided, &entry.value);
     let mut field = quote!(#private::Field::new(#name, #doc, #schema));
     if entry.default.is_some() {
         let default = entry.value.default_name();
@@ -139,7 +173,8 @@ fn field(paths: &Paths, entry: &Entry<'_>) -> TokenStream {
     field
 }
 
-fn union(paths: &Paths, tagging: &Tagging, branches: &[Branch<'_>]) -> TokenStream {
+fn union(decided: &Decided<'_>, tagging: &Tagging, branches: &[Branch<'_>]) -> TokenStream {
+    let paths = &decided.paths;
     let private = paths.private();
     let tagging = match tagging {
         Tagging::External => quote!(#private::Tagging::External),
@@ -155,11 +190,11 @@ fn union(paths: &Paths, tagging: &Tagging, branches: &[Branch<'_>]) -> TokenStre
         let schema = match &branch.payload {
             Payload::Nothing => quote!(::core::option::Option::None),
             Payload::Value(value) => {
-                let schema = bounded(paths, value);
+                let schema = bounded(decided, value);
                 quote!(::core::option::Option::Some(#schema))
             }
             Payload::Record(entries) => {
-                let object = object(paths, entries);
+                let object = object(decided, entries);
                 quote!(::core::option::Option::Some(&#private::Schema::new(#object)))
             }
         };

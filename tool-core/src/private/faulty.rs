@@ -1,0 +1,63 @@
+//! What stands in for a tool whose header or attribute has an error, so that the places that name the tool add none.
+
+use std::future::Future;
+
+use super::asks::not_started;
+use crate::effect::Effect;
+use crate::error::ToolError;
+use crate::output::Returned;
+use crate::schema::dialect::{Dialects, Hints, Lowered, Spec};
+use crate::schema::{Kind, Schema, Text};
+use crate::tool::{Approval, Origin, StaticDef, ToolDef};
+
+/// Its facts: no name, so that it clashes with no other, and no provider, so that it counts towards no limit.
+pub static FAULTY_SPEC: Spec = Spec {
+    name: "",
+    title: None,
+    description: Text::escaped("-"),
+    input: &Schema::new(Kind::Object(&[])).checked(),
+    examples: &[],
+    providers: Dialects::NONE,
+    hints: Hints {
+        read_only: false,
+        destructive: false,
+        idempotent: false,
+        open_world: false,
+    },
+};
+
+static DEF: StaticDef = StaticDef {
+    spec: &FAULTY_SPEC,
+    description: "",
+    category: "general",
+    tags: &[],
+    secrets: &[],
+    variables: &[],
+    effect: Effect::NONE,
+    approval: Approval::ByEffect,
+    timeout: None,
+    sequential: false,
+    harness: false,
+    only_calls: false,
+    output_limit: None,
+    origin: Origin {
+        krate: "",
+        module: "",
+        file: "",
+        line: 0,
+    },
+    text: |_| Lowered {
+        definition: "",
+        schema: "",
+    },
+    output: || None,
+    start: not_started,
+};
+
+/// Its definition.
+pub const FAULTY_DEF: ToolDef = ToolDef::linked(&DEF);
+
+/// Its run.
+pub fn faulty_run() -> impl Future<Output = Result<Returned<()>, ToolError>> + Send + 'static {
+    std::future::pending()
+}

@@ -1,0 +1,245 @@
+//! Types that hold each other without `#[schema(recursive)]`.
+//!
+//! Their constants would hold each other, which rustc refuses with 95 lines that name no attribute. A derive sees one type only, so each
+//! notes the names in its fields here, and the derive of the last type of a circle finds its own name again. Names may mislead (two modules
+//! with a type of one name), so the generated code asks the types themselves, by the impls of `Holds` that each derive writes: where the
+//! names were wrong, the field has its schema as if nothing had been found.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::{GenericArgument, PathArguments, Type, TypePath};
+
+use crate::derive::model::Decided;
+
+/// The named types in the fields of each type that was derived in this run of the compiler.
+static NAMES: Mutex<Option<HashMap<String, Vec<String>>>> = Mutex::new(None);
+
+/// Types that every program uses and that hold none of its own.
+const FOREIGN: &[&str] = &[
+    "String", "PathBuf", "Duration", "Value", "Url", "Uuid", "Utc", "Self",
+];
+
+/// A field that may lead back to its own type.
+pub(crate) struct Circle {
+    /// The value's number.
+    pub(crate) number: usize,
+    /// The type that it names.
+    pub(crate) held: TokenStream,
+    /// From that type back to the own one, by the numbers of named types.
+    pub(crate) way: Vec<usize>,
+    /// `Entry`, `Folder`, `Entry`
+    pub(crate) names: Vec<String>,
+}
+
+/// What a type holds.
+#[derive(Default)]
+pub(crate) struct Circles {
+    /// The types that its fields name, each once.
+    pub(crate) held: Vec<TypePath>,
+    pub(crate) circles: Vec<Circle>,
+}
+
+/// Finds the types that a type names, and notes them.
+pub(crate) fn find(decided: &Decided<'_>) -> Circles {
+    let mut found = Circles::default();
+    if decided.is_generic() {
+        return found;
+    }
+    let sites: Vec<(usize, Vec<TypePath>)> = decided
+        .sites()
+        .iter()
+        .map(|site| (site.value.number, named(&site.value.ty)))
+        .collect();
+    for path in sites.iter().flat_map(|(_, paths)| paths) {
+        let text = path.to_token_stream().to_string();
+        if !found
+            .held
+            .iter()
+            .any(|held| held.to_token_stream().to_string() == text)
+        {
+            found.held.push(path.clone());
+        }
+    }
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let names = names.get_or_insert_with(HashMap::new);
+    let own = &decided.name;
+    names.insert(own.clone(), found.held.iter().map(name).collect());
+    for (number, paths) in &sites {
+        let circle = paths.iter().find_map(|path| {
+            let (way, between) = way(names, &name(path), own)?;
+            let mut all = vec![own.clone()];
+            all.extend(between);
+            Some(Circle {
+                number: *number,
+                held: path.to_token_stream(),
+                way,
+                names: all,
+            })
+        });
+        found.circles.extend(circle);
+    }
+    found
+}
+
+/// The shortest way from one name to another, and the names on it.
+fn way(
+    names: &HashMap<String, Vec<String>>,
+    from: &str,
+    to: &str,
+) -> Option<(Vec<usize>, Vec<String>)> {
+    let mut seen = HashSet::from([from.to_owned()]);
+    let mut open = VecDeque::from([(Vec::new(), vec![from.to_owned()])]);
+    while let Some((way, on_it)) = open.pop_front() {
+        let held = on_it.last().and_then(|last| names.get(last));
+        for (number, next) in held.into_iter().flatten().enumerate() {
+            let mut way = way.clone();
+            way.push(number);
+            let mut on_it = on_it.clone();
+            on_it.push(next.clone());
+            if next == to {
+                return Some((way, on_it));
+            }
+            if seen.insert(next.clone()) {
+                open.push_back((way, on_it));
+            }
+        }
+    }
+    None
+}
+
+fn name(path: &TypePath) -> String {
+    path.path
+        .segments
+        .last()
+        .map(|last| last.ident.unraw().to_string())
+        .unwrap_or_default()
+}
+
+/// The types without parameters in a type that a program may have made.
+fn named(ty: &TokenStream) -> Vec<TypePath> {
+    let mut found = Vec::new();
+    if let Ok(ty) = syn::parse2(ty.clone()) {
+        walk(&ty, &mut found);
+    }
+    found
+}
+
+fn walk(ty: &Type, found: &mut Vec<TypePath>) {
+    match ty {
+        Type::Group(group) => walk(&group.elem, found),
+        Type::Paren(paren) => walk(&paren.elem, found),
+        Type::Array(array) => walk(&array.elem, found),
+        Type::Slice(slice) => walk(&slice.elem, found),
+        Type::Reference(reference) => walk(&reference.elem, found),
+        Type::Tuple(tuple) => tuple.elems.iter().for_each(|elem| walk(elem, found)),
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last() else {
+                return;
+            };
+            match &last.arguments {
+                PathArguments::AngleBracketed(inside) => {
+                    for argument in &inside.args {
+                        if let GenericArgument::Type(ty) = argument {
+                            walk(ty, found);
+                        }
+                    }
+                }
+                _ if path.qself.is_none() && may_be_own(&last.ident.to_string()) => {
+                    found.push(path.clone());
+                }
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+fn may_be_own(name: &str) -> bool {
+    name.starts_with(char::is_uppercase) && !FOREIGN.contains(&name)
+}
+
+impl Circles {
+    /// `impl Holds<Step<0, …>, …> for Folder where Entry: Holds<…>`, one for each type that is named.
+    pub(crate) fn impls(&self, decided: &Decided<'_>) -> TokenStream {
+        let private = decided.paths.private();
+        let ident = &decided.input.ident;
+        let held = self.held.iter().enumerate();
+        held.map(|(number, held)| {
+            quote! {
+                impl<__Rest, __Target> #private::circle::Holds<#private::circle::Step<#number, __Rest>, __Target> for #ident
+                where
+                    #held: #private::circle::Holds<__Rest, __Target>,
+                {}
+            }
+        })
+        .collect()
+    }
+
+    /// The circle that a value may close.
+    pub(crate) fn of(&self, number: usize) -> Option<&Circle> {
+        self.circles.iter().find(|circle| circle.number == number)
+    }
+}
+
+impl Circle {
+    /// `Circle::<Field, Folder, Step<0, Here>, Entry>`
+    pub(crate) fn question(&self, decided: &Decided<'_>, field: &TokenStream) -> TokenStream {
+        let private = decided.paths.private();
+        let ident = &decided.input.ident;
+        let held = &self.held;
+        let way = self.way.iter().rev().fold(
+            quote!(#private::circle::Here),
+            |rest, number| quote!(#private::circle::Step<#number, #rest>),
+        );
+        quote!(#private::circle::Circle::<#field, #held, #way, #ident>)
+    }
+
+    /// "`Entry` → `Folder` → `Entry`"
+    pub(crate) fn text(&self) -> String {
+        let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(" → ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{named, way};
+
+    // E6: types that hold each other
+    #[test]
+    fn ways_lead_back_over_any_number_of_types() {
+        let names: HashMap<String, Vec<String>> = [
+            ("A", vec!["X", "B"]),
+            ("B", vec!["C"]),
+            ("C", vec!["B", "A"]),
+        ]
+        .map(|(name, held)| {
+            let held = held.into_iter().map(str::to_owned).collect();
+            (name.to_owned(), held)
+        })
+        .into();
+        let (numbers, on_it) = way(&names, "A", "C").unwrap();
+        assert_eq!(
+            (numbers, on_it),
+            (vec![1, 0], ["A", "B", "C"].map(str::to_owned).to_vec())
+        );
+        assert!(way(&names, "C", "D").is_none());
+    }
+
+    #[test]
+    fn types_of_the_standard_library_are_passed_over() {
+        let found = |text: &str| -> Vec<String> {
+            let ty = text.parse().unwrap();
+            named(&ty).iter().map(super::name).collect()
+        };
+        assert_eq!(found("Option<Vec<(Box<crate::Entry>, u8)>>"), ["Entry"]);
+        assert_eq!(found("HashMap<String, [Page<Leaf>; 3]>"), ["Leaf"]);
+        assert!(found("Vec<std::string::String>").is_empty());
+    }
+}

@@ -1,0 +1,119 @@
+//! What the fn returns, as far as syntax shows.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens as _;
+use syn::{
+    GenericArgument, Lifetime, PathArguments, Type, TypeImplTrait, TypeParamBound, TypePath,
+};
+
+use crate::errors::Errors;
+use crate::tool::model::{Output, Param, Source};
+use crate::tool::params::peeled;
+use crate::tool::parse::Written;
+use crate::tool::texts;
+
+/// Decides the output; whether it cannot be written as it stands.
+pub(crate) fn decide<'a>(
+    written: &'a Written,
+    params: &[Param<'_>],
+    errors: &Errors,
+) -> (Output<'a>, bool) {
+    let Some((_, whole)) = &written.output else {
+        return (Output::Unit, false);
+    };
+    let borrowed = borrowed(whole);
+    if let Some(tokens) = &borrowed {
+        errors.at(tokens, texts::BORROWED_OUTPUT);
+    }
+    let broken = borrowed.is_some();
+    let Type::ImplTrait(bounds) = peeled(whole) else {
+        return (Output::Type(whole), broken);
+    };
+    let Some(item) = stream_item(bounds) else {
+        if !broken {
+            errors.at(whole, texts::IMPL_OUTPUT);
+        }
+        return (Output::Type(whole), broken);
+    };
+    for param in params {
+        if let Source::Borrowed(_) = param.source {
+            errors.at(&param.named.ty, texts::BORROWED_BY_STREAM);
+        }
+    }
+    (Output::Stream { item }, broken)
+}
+
+/// The `X` of `impl Stream<Item = X> + Send`.
+fn stream_item(bounds: &TypeImplTrait) -> Option<&Type> {
+    bounds.bounds.iter().find_map(|bound| {
+        let TypeParamBound::Trait(bound) = bound else {
+            return None;
+        };
+        let last = bound.path.segments.last()?;
+        let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+            return None;
+        };
+        arguments.args.iter().find_map(|argument| match argument {
+            GenericArgument::AssocType(assoc) if assoc.ident == "Item" => Some(&assoc.ty),
+            _ => None,
+        })
+    })
+}
+
+/// The first part of a type that borrows for less than `'static`. What stands in a `fn` type has its own lifetimes.
+fn borrowed(ty: &Type) -> Option<TokenStream> {
+    match ty {
+        Type::Reference(reference) => match &reference.lifetime {
+            Some(lifetime) if is_static(lifetime) => borrowed(&reference.elem),
+            _ => Some(ty.to_token_stream()),
+        },
+        Type::Array(array) => borrowed(&array.elem),
+        Type::Group(group) => borrowed(&group.elem),
+        Type::Paren(paren) => borrowed(&paren.elem),
+        Type::Slice(slice) => borrowed(&slice.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(borrowed),
+        Type::Path(path) => borrowed_path(path),
+        Type::ImplTrait(bounds) => bounds.bounds.iter().find_map(|bound| match bound {
+            TypeParamBound::Trait(bound) => {
+                borrowed_arguments(&bound.path.segments.last()?.arguments)
+            }
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+fn borrowed_path(ty: &TypePath) -> Option<TokenStream> {
+    let last = ty.path.segments.last()?;
+    let lifetimes = match &last.arguments {
+        PathArguments::AngleBracketed(inside) => inside
+            .args
+            .iter()
+            .filter_map(|argument| match argument {
+                GenericArgument::Lifetime(lifetime) => Some(lifetime),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let elided = last.ident == "Cow" && lifetimes.is_empty();
+    if elided || lifetimes.into_iter().any(|lifetime| !is_static(lifetime)) {
+        return Some(ty.to_token_stream());
+    }
+    borrowed_arguments(&last.arguments)
+}
+
+fn borrowed_arguments(arguments: &PathArguments) -> Option<TokenStream> {
+    let PathArguments::AngleBracketed(list) = arguments else {
+        return None;
+    };
+    list.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => borrowed(ty),
+        GenericArgument::AssocType(assoc) => borrowed(&assoc.ty),
+        _ => None,
+    })
+}
+
+fn is_static(lifetime: &Lifetime) -> bool {
+    lifetime.ident == "static"
+}

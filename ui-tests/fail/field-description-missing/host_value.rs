@@ -1,0 +1,16 @@
+use tool_core::prelude::*;
+
+use tool_core::{Effect, host_value};
+
+#[derive(Clone)]
+pub struct Tracker;
+host_value!(Tracker, Effect::READ);
+
+/// Tracks.
+#[tool]
+pub fn track(tracker: Tracker) -> Result<(), ToolError> {
+    drop(tracker);
+    Ok(())
+}
+
+fn main() {}

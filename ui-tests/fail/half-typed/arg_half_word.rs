@@ -1,0 +1,16 @@
+use tool_core::prelude::*;
+use tool_core::toolset;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// How often.
+    #[arg(rang)]
+    often: u8,
+) -> Result<String, ToolError> {
+    Ok(often.to_string())
+}
+
+fn main() {
+    let _ = toolset![greet];
+}

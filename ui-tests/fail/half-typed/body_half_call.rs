@@ -1,0 +1,16 @@
+use tool_core::prelude::*;
+use tool_core::toolset;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    whom: String,
+) -> Result<String, ToolError> {
+    whom.
+
+}
+
+fn main() {
+    let _ = toolset![greet];
+}

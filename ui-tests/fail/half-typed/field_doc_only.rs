@@ -1,0 +1,18 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, StrictSchema)]
+pub struct Filter {
+    /// Language.
+}
+
+/// Lists.
+#[tool]
+pub fn list(
+    /// Narrow it.
+    filter: Filter,
+) -> Result<(), ToolError> {
+    drop(filter);
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, StrictSchema)]
+pub struct Filter {
+    /// Language.
+    pub lang: String
+    /// How many.
+    pub many: u8,
+}
+
+/// Lists.
+#[tool]
+pub fn list(
+    /// Narrow it.
+    filter: Filter,
+) -> Result<(), ToolError> {
+    drop(filter);
+    Ok(())
+}
+
+fn main() {}

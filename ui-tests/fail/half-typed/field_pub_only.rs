@@ -1,0 +1,19 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, StrictSchema)]
+pub struct Filter {
+    /// Language.
+    pub
+}
+
+/// Lists.
+#[tool]
+pub fn list(
+    /// Narrow it.
+    filter: Filter,
+) -> Result<(), ToolError> {
+    drop(filter);
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+use tool_core::toolset;
+
+/// Greets.
+#[tool]
+pub fn greet() -> Result<String, ToolError>
+
+fn main() {
+    let _ = toolset![greet];
+}

@@ -1,0 +1,6 @@
+use tool_core::prelude::*;
+
+fn main() {}
+
+/// Greets.
+#[tool]

@@ -1,0 +1,15 @@
+use tool_core::prelude::*;
+use tool_core::toolset;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    #[arg(length = 1..=5)]
+) -> Result<String, ToolError> {
+    Ok(String::new())
+}
+
+fn main() {
+    let _ = toolset![greet];
+}

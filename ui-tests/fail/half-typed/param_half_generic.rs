@@ -1,0 +1,16 @@
+use tool_core::prelude::*;
+use tool_core::toolset;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    whom: Vec<
+
+) -> Result<String, ToolError> {
+    Ok(String::new())
+}
+
+fn main() {
+    let _ = toolset![greet];
+}

@@ -1,0 +1,15 @@
+use tool_core::prelude::*;
+use tool_core::toolset;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    whom: Wh,
+) -> Result<String, ToolError> {
+    Ok(String::new())
+}
+
+fn main() {
+    let _ = toolset![greet];
+}

@@ -1,0 +1,12 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    whom: Box<dyn std::fmt::Display>,
+) -> Result<String, ToolError> {
+    Ok(whom.to_string())
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use tool_core::prelude::*;
+
+pub trait Shape {
+    fn area(&self) -> f64;
+}
+
+/// Measures.
+#[tool]
+pub async fn measure(
+    /// Which.
+    shapes: Vec<Box<dyn Shape + Send>>,
+) -> Result<f64, ToolError> {
+    Ok(shapes.iter().map(|shape| shape.area()).sum())
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+/// Narrows.
+#[derive(Debug, Deserialize, StrictSchema)]
+pub struct Filter {
+    #[doc = include_str!("unknown.rs")]
+    pub lang: String,
+}
+
+fn main() {}

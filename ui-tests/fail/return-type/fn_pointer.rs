@@ -1,0 +1,9 @@
+use tool_core::prelude::*;
+
+/// Makes one.
+#[tool]
+pub async fn make() -> Result<fn(), ToolError> {
+    Ok(|| {})
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use tool_core::prelude::*;
+
+use std::rc::Rc;
+
+/// Makes one.
+#[tool]
+pub fn make() -> Result<Rc<str>, ToolError> {
+    Ok("a".into())
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use tool_core::prelude::*;
+
+pub struct Greeter;
+
+impl Greeter {
+    /// Greets.
+    #[tool]
+    pub fn greet(
+        /// Whom.
+        whom: String,
+    ) -> Result<String, ToolError> {
+        Ok(whom)
+    }
+}
+
+fn main() {}

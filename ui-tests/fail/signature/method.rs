@@ -1,0 +1,17 @@
+use tool_core::prelude::*;
+
+pub struct Greeter;
+
+impl Greeter {
+    /// Greets.
+    #[tool]
+    pub async fn greet(
+        &self,
+        /// Whom.
+        whom: String,
+    ) -> Result<String, ToolError> {
+        Ok(whom)
+    }
+}
+
+fn main() {}

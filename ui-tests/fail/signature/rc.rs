@@ -1,0 +1,14 @@
+use tool_core::prelude::*;
+
+use std::rc::Rc;
+
+/// Greets.
+#[tool]
+pub fn greet(
+    /// Whom.
+    whom: Rc<str>,
+) -> Result<String, ToolError> {
+    Ok(whom.to_string())
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use tool_core::prelude::*;
+
+use tool_core::toolset;
+
+/// Greets.
+#[tool(naem = "greet")]
+pub async fn greet(
+    /// Whom.
+    whom: String,
+) -> Result<String, ToolError> {
+    Ok(whom)
+}
+
+fn main() {
+    let _ = toolset![greet];
+    let _ = greet { whom: String::new() };
+    assert_eq!(<greet as tool_core::Tool>::NAME, "greet");
+}

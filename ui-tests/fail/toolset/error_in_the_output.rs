@@ -1,0 +1,15 @@
+use tool_core::prelude::*;
+
+use tool_core::toolset;
+
+pub struct Plain;
+
+/// Greets.
+#[tool]
+pub fn greet() -> Result<Plain, ToolError> {
+    Ok(Plain)
+}
+
+fn main() {
+    let _ = toolset![greet];
+}
