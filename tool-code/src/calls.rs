@@ -1,5 +1,6 @@
 //! Calls of tools that the code makes, on the host's side.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use futures::future::BoxFuture;
@@ -139,17 +140,24 @@ impl Calls {
 }
 
 /// What the code is told of a result; an error where the run has to wait for a person.
+///
+/// Code gets no bytes of images, audio and files: what it returns is JSON, which the model would read as base64.
 pub(crate) fn outcome(result: CallResult, most: usize) -> Result<Outcome, ToolError> {
     let name = result.name().to_owned();
-    match result.into_parts() {
-        Ok((payload, _)) if payload.get().len() > most => Ok(Outcome::Failed {
+    let described = match result.output_without_bytes() {
+        Some(Cow::Owned(described)) => Some(described),
+        _ => None,
+    };
+    let output = result.into_parts();
+    match output.map(|(payload, _)| described.unwrap_or_else(|| Box::<str>::from(payload).into())) {
+        Ok(payload) if payload.len() > most => Ok(Outcome::Failed {
             kind: ErrorKind::Failed.as_str().to_owned(),
             message: format!(
                 "the output of `{name}` has {} bytes, and code may take {most}: ask for less",
-                payload.get().len()
+                payload.len()
             ),
         }),
-        Ok((payload, _)) => Ok(Outcome::Output(String::from(Box::<str>::from(payload)))),
+        Ok(payload) => Ok(Outcome::Output(payload)),
         Err(error) if error.kind() == ErrorKind::Pending => Err(error),
         Err(error) => Ok(Outcome::Failed {
             kind: error.kind().as_str().to_owned(),

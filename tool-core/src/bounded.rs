@@ -42,7 +42,7 @@ use crate::context::{FromContext, ToolContext};
 use crate::effect::Effect;
 use crate::env;
 use crate::error::ToolError;
-use crate::output::{IntoOutput, ModelOutput, Output, Returned, ToModelOutput};
+use crate::output::{self, IntoOutput, ModelOutput, Output, Returned, ToModelOutput};
 use crate::redact::Clean;
 use crate::schema::{Schema, StrictSchema};
 use crate::store::{Spill, SpillStore, Timestamp, shield};
@@ -171,13 +171,27 @@ pub(crate) async fn settle(
 
 /// What the model reads of an output: its head where it is too long, else the payload.
 async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
-    let limit = output.model.as_ref().and_then(ModelOutput::bound)?;
+    let (limit, files) = output.model.as_ref().and_then(ModelOutput::bound)?;
+    if let Some(named) = files {
+        // They stand behind the text and do not count: their bytes are not read as text.
+        let text = beginning(named.text.clone(), limit, cx).await;
+        let parts = output::seen::behind(text, named.files.clone());
+        return ModelOutput::parts(parts).proven().ok();
+    }
     if output.payload.get().len() <= limit {
         return None;
     }
     let text = bare_text(&output.payload);
     if text.len() <= limit {
         return None;
+    }
+    Some(ModelOutput::text(beginning(text, limit, cx).await))
+}
+
+/// The head of a text that is too long, with how to read on; else the text.
+async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
+    if text.len() <= limit {
+        return text;
     }
     let (shown, total) = (text.floor_char_boundary(limit), text.len());
     let head = text[..shown].to_owned();
@@ -187,9 +201,7 @@ async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
         }
         None => "the rest is not kept: ask for less".to_owned(),
     };
-    Some(ModelOutput::text(format!(
-        "{head}\n[these are the first {shown} of {total} bytes, {rest}]"
-    )))
+    format!("{head}\n[these are the first {shown} of {total} bytes, {rest}]")
 }
 
 /// The longest wait for the store of a call without a deadline, or with a later one.

@@ -1,5 +1,6 @@
 //! A call, what happens during it, and what comes of it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -214,6 +215,31 @@ impl CallResult {
     pub fn output(&self) -> Option<&RawValue> {
         let outcome = self.outcome.get().as_ref();
         outcome.ok().map(|output| &*output.payload)
+    }
+
+    /// The payload without the bytes of the files that the model is shown: in their place stands a line such as `[image/png, 68 bytes]`. For
+    /// logs and for readers of text.
+    ///
+    /// ```
+    /// use tool_core::Image;
+    /// use tool_core::prelude::*;
+    ///
+    /// /// Draws.
+    /// #[tool(read_only)]
+    /// fn draw() -> Result<Image, ToolError> {
+    ///     Image::detect(b"GIF89a\x01\0\x01\0")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let result = toolset![draw].call(ToolCall::new("c-1", "draw", "{}"), &ToolContext::anonymous()).await;
+    /// let described = r#"{"type":"file","mediaType":"image/gif","url":"[image/gif, 10 bytes]"}"#;
+    /// assert_eq!(result.output_without_bytes().as_deref(), Some(described));
+    /// # }
+    /// ```
+    pub fn output_without_bytes(&self) -> Option<Cow<'_, str>> {
+        let outcome = self.outcome.get().as_ref();
+        outcome.ok().map(Output::without_bytes)
     }
 
     /// Why there is no output.

@@ -140,7 +140,9 @@ pub use gate::{
 };
 #[cfg(feature = "host")]
 pub use gate::{Gate, GateBuilder, Retry, Sweeper, Switches};
-pub use output::{Citation, IntoOutput, ModelOutput, Part, Source, ToModelOutput};
+pub use output::{
+    Audio, Citation, File, Image, IntoOutput, ModelOutput, Part, Source, ToModelOutput,
+};
 #[cfg(feature = "host")]
 pub use registry::{BootError, Plugin};
 pub use registry::{Registry, RegistryBuilder, RegistryError};

@@ -1,26 +1,35 @@
 //! What a tool returns, and what of it the model reads.
 
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+
 use futures::stream::BoxStream;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::ToolError;
 
+pub(crate) mod check;
 mod citation;
 mod into_output;
+mod media;
 mod model;
+pub(crate) mod seen;
 mod write;
 
 pub use citation::Citation;
+pub(crate) use media::is_media;
+pub use media::{Audio, File, Image};
 #[cfg(feature = "host")]
-pub(crate) use model::{Content, parts_as_text};
+pub(crate) use model::parts_as_text;
+pub(crate) use model::{Content, without_secret_files};
 pub use model::{ModelOutput, Part, Source};
 #[cfg(feature = "host")]
 pub(crate) use write::quote;
 pub(crate) use write::{Unwritten, write};
 
 /// What an erased run gives.
-#[derive(Debug)]
 pub(crate) struct Output {
     /// The payload, for the client.
     pub(crate) payload: Box<RawValue>,
@@ -28,10 +37,43 @@ pub(crate) struct Output {
     pub(crate) model: Option<ModelOutput>,
 }
 
+impl Output {
+    /// The payload with a line in the place of the bytes of each file that the model is shown.
+    pub(crate) fn without_bytes(&self) -> Cow<'_, str> {
+        let payload = self.payload.get();
+        let Some(ModelOutput(Content::Parts(parts))) = &self.model else {
+            return Cow::Borrowed(payload);
+        };
+        seen::without_bytes(payload, parts).map_or(Cow::Borrowed(payload), Cow::Owned)
+    }
+}
+
+/// Without the bytes of files.
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output")
+            .field("payload", &self.without_bytes())
+            .field("model", &self.model)
+            .finish()
+    }
+}
+
+/// What a type of this module says itself that the model reads of it, also where generic code returns it.
+pub(crate) fn own_view(output: &dyn Any) -> Option<ModelOutput> {
+    if let Some(output) = output.downcast_ref::<ModelOutput>() {
+        return Some(output.clone());
+    }
+    if let Some(parts) = output.downcast_ref::<Vec<Part>>() {
+        return Some(ModelOutput::parts(parts.iter().cloned()));
+    }
+    let part = output.downcast_ref::<Part>()?;
+    Some(ModelOutput::parts([part.clone()]))
+}
+
 /// What a tool fn may return.
 ///
-/// `Result<T, E>` with a serialisable `T` and any error, a [`ToolStream`](crate::ToolStream), the types of the standard library, and
-/// whatever derives `StrictSchema` and `Serialize`.
+/// `Result<T, E>` with a serialisable `T` and any error, a [`ToolStream`](crate::ToolStream), the types of the standard library,
+/// [`Image`], [`Audio`], [`File`], [`Part`], [`ModelOutput`], and whatever derives `StrictSchema` and `Serialize`.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not something a tool can return",
@@ -88,4 +130,18 @@ pub enum Step<T> {
 pub trait ToModelOutput {
     /// What the model reads.
     fn to_model_output(&self) -> ModelOutput;
+}
+
+/// What it is.
+impl ToModelOutput for ModelOutput {
+    fn to_model_output(&self) -> ModelOutput {
+        self.clone()
+    }
+}
+
+/// The part alone.
+impl ToModelOutput for Part {
+    fn to_model_output(&self) -> ModelOutput {
+        ModelOutput::parts([self.clone()])
+    }
 }

@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::ServerHandler;
 use tool_core::prelude::*;
-use tool_core::{Effect, Part};
+use tool_core::{Audio, Effect, Image, Part};
 use tool_mcp::Composed;
 
 use crate::host::Host;
@@ -24,26 +24,16 @@ fn test_simple_text() -> String {
     "This is a simple text response for testing.".to_owned()
 }
 
-/// What a model reads of files.
-#[derive(Serialize)]
-struct Files(#[serde(skip)] Vec<Part>);
-
-impl ToModelOutput for Files {
-    fn to_model_output(&self) -> ModelOutput {
-        ModelOutput::parts(self.0.iter().cloned())
-    }
-}
-
 /// Returns an image.
 #[tool(read_only)]
-fn test_image_content() -> Result<Files, ToolError> {
-    Ok(Files(vec![Part::base64("image/png", IMAGE)]))
+fn test_image_content() -> Result<Image, ToolError> {
+    Image::base64("image/png", IMAGE)
 }
 
 /// Returns a sound.
 #[tool(read_only)]
-fn test_audio_content() -> Result<Files, ToolError> {
-    Ok(Files(vec![Part::base64("audio/wav", AUDIO)]))
+fn test_audio_content() -> Result<Audio, ToolError> {
+    Audio::base64("audio/wav", AUDIO)
 }
 
 fn file(media_type: &str, uri: &str, text: &str) -> Part {
@@ -53,24 +43,20 @@ fn file(media_type: &str, uri: &str, text: &str) -> Part {
 
 /// Returns a resource.
 #[tool(read_only)]
-fn test_embedded_resource() -> Result<Files, ToolError> {
+fn test_embedded_resource() -> Part {
     let text = "This is an embedded resource content.";
-    Ok(Files(vec![file(
-        "text/plain",
-        "test://embedded-resource",
-        text,
-    )]))
+    file("text/plain", "test://embedded-resource", text)
 }
 
 /// Returns text, an image and a resource.
 #[tool(read_only)]
-fn test_multiple_content_types() -> Result<Files, ToolError> {
+fn test_multiple_content_types() -> Vec<Part> {
     let json = r#"{"test":"data","value":123}"#;
-    Ok(Files(vec![
+    vec![
         Part::text("Multiple content types test:"),
         Part::base64("image/png", IMAGE),
         file("application/json", "test://mixed-content-resource", json),
-    ]))
+    ]
 }
 
 /// Fails.

@@ -16,7 +16,7 @@ use chrono::TimeZone;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Citation, Failure, IntoOutput, Returned};
+use super::{Audio, Citation, Failure, File, Image, IntoOutput, ModelOutput, Part, Returned};
 use crate::error::ToolError;
 
 impl<T: Serialize + Send + 'static, E: Failure> IntoOutput for Result<T, E> {
@@ -51,6 +51,7 @@ as_it_is! {
     [] NonZeroU8, [] NonZeroU16, [] NonZeroU32, [] NonZeroU64, [] NonZeroU128, [] NonZeroUsize,
     [] IpAddr, [] Ipv4Addr, [] Ipv6Addr, [] SocketAddr, [] SystemTime,
     [] serde_json::Value, [] serde_json::Map<String, serde_json::Value>, [] Box<RawValue>, [] Citation,
+    [] Image, [] Audio, [] File, [] Part, [] ModelOutput,
     [T: IntoOutput] Option<T>, [T: IntoOutput] Vec<T>, [T: IntoOutput] VecDeque<T>, [T: IntoOutput] LinkedList<T>,
     [T: IntoOutput] Box<T>, [T: IntoOutput] Arc<T>, [T: IntoOutput] Box<[T]>, [T: IntoOutput] Arc<[T]>,
     [T: IntoOutput] BTreeSet<T>, [T: IntoOutput, S] HashSet<T, S>,

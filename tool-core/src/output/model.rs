@@ -1,10 +1,13 @@
 //! What of an output a model reads.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::{check, seen};
 use crate::error::ToolError;
 use crate::redact::Redactor;
 
@@ -28,16 +31,44 @@ pub(crate) enum Content {
     Text(String),
     Json(Box<RawValue>),
     Parts(Vec<Part>),
-    /// The payload, as far as this many bytes reach; the pipeline makes a text of it.
+    /// The payload, as far as this many bytes reach; the pipeline makes a text of it. A payload with files is given as the text that names
+    /// them, and the files, which do not count.
     #[serde(skip)]
-    Bounded(usize),
+    Bounded(usize, Option<Box<Named>>),
     /// What was to be read could not be written; the call fails with this.
     #[serde(skip)]
     Broken(String),
 }
 
+/// A payload with files, as a text that names them. Boxed above, because results are moved often and few have files.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    pub(crate) text: String,
+    /// In the order of their numbers in the text.
+    pub(crate) files: Vec<Part>,
+}
+
 /// One part of what a model reads: of a tool's output, or of a user's message ([`UserMessage`](crate::turn::UserMessage)).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// A tool may return parts, where it is not known before how many texts and files there are:
+///
+/// ```
+/// use tool_core::prelude::*;
+/// use tool_core::{Image, Part};
+///
+/// /// Shows the pages that match.
+/// #[tool(read_only)]
+/// fn show_pages() -> Result<Vec<Part>, ToolError> {
+///     let page = Image::detect(b"GIF89a\x01\0\x01\0")?;
+///     Ok(vec!["Page 1".into(), page.clone().into(), "Page 2".into(), page.into()])
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let result = toolset![show_pages].call(ToolCall::new("c-1", "show_pages", "{}"), &ToolContext::anonymous()).await;
+/// # assert_eq!(result.model_text(), "Page 1\n[image/gif]\nPage 2\n[image/gif]");
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
@@ -53,13 +84,48 @@ pub enum Part {
         /// Where its bytes are.
         source: Source,
         /// A name to show.
-        #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
 }
 
+/// A [`Part`] as it is written.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Written<'a> {
+    Text {
+        text: &'a str,
+    },
+    File {
+        media_type: &'a str,
+        source: &'a Source,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: &'a Option<String>,
+    },
+}
+
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = match self {
+            Self::Text { text } => Written::Text { text },
+            Self::File {
+                media_type,
+                source,
+                name,
+            } => {
+                seen::note(|| self.clone());
+                Written::File {
+                    media_type,
+                    source,
+                    name,
+                }
+            }
+        };
+        written.serialize(serializer)
+    }
+}
+
 /// Where the bytes of a part are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Source {
@@ -67,6 +133,46 @@ pub enum Source {
     Base64(String),
     /// At an address.
     Url(String),
+}
+
+impl Source {
+    /// How many bytes are here.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Base64(data) => {
+                let padding = data
+                    .bytes()
+                    .rev()
+                    .take(2)
+                    .filter(|byte| *byte == b'=')
+                    .count();
+                (data.len() / 4 * 3).saturating_sub(padding)
+            }
+            Self::Url(_) => 0,
+        }
+    }
+}
+
+/// Without the bytes, which fill a log.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Base64(_) => write!(f, "Base64({} bytes)", self.size()),
+            Self::Url(url) => f.debug_tuple("Url").field(url).finish(),
+        }
+    }
+}
+
+impl From<String> for Part {
+    fn from(text: String) -> Self {
+        Self::Text { text }
+    }
+}
+
+impl From<&str> for Part {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
 }
 
 impl Part {
@@ -103,16 +209,51 @@ impl Part {
     }
 }
 
+/// What stands for a file that holds a secret.
+const HOLDS_SECRET: &str = "[a file is left out here, it holds a secret]";
+
+/// The payload without the files that hold a secret: masked in place, such a file would be another one.
+pub(crate) fn without_secret_files(
+    payload: Box<RawValue>,
+    model: Option<&ModelOutput>,
+    redactor: &Redactor,
+) -> Box<RawValue> {
+    let parts = match model {
+        Some(ModelOutput(Content::Parts(parts))) => parts,
+        Some(ModelOutput(Content::Bounded(_, Some(named)))) => &named.files,
+        _ => return payload,
+    };
+    let secret: Vec<Part> = parts
+        .iter()
+        .filter(|part| part.holds_secret(redactor))
+        .cloned()
+        .collect();
+    match seen::without(payload.get(), &secret, HOLDS_SECRET).map(RawValue::from_string) {
+        Some(Ok(payload)) => payload,
+        _ => payload,
+    }
+}
+
 impl Part {
+    /// Whether the bytes hold a secret: as they are, or as base64 text.
+    fn holds_secret(&self, redactor: &Redactor) -> bool {
+        let Self::File {
+            source: Source::Base64(data),
+            ..
+        } = self
+        else {
+            return false;
+        };
+        redactor.finds(data)
+            || BASE64_STANDARD
+                .decode(data)
+                .is_ok_and(|bytes| matches!(redactor.redact_bytes(&bytes), Cow::Owned(_)))
+    }
+
     fn redacted(self, redactor: &Redactor) -> Self {
         match self {
             Self::Text { text } => Self::text(redactor.own(text)),
-            Self::File {
-                source: Source::Base64(data),
-                ..
-            } if matches!(redactor.redact(&data), Cow::Owned(_)) => {
-                Self::text("[a file is left out here, it holds a secret]")
-            }
+            file if file.holds_secret(redactor) => Self::text(HOLDS_SECRET),
             Self::File {
                 media_type,
                 source,
@@ -127,6 +268,13 @@ impl Part {
             },
         }
     }
+}
+
+fn redacted(parts: Vec<Part>, redactor: &Redactor) -> Vec<Part> {
+    parts
+        .into_iter()
+        .map(|part| part.redacted(redactor))
+        .collect()
 }
 
 /// Parts as text alone: a file is named by its media type.
@@ -161,21 +309,41 @@ impl ModelOutput {
         })
     }
 
-    /// The model reads text, images and files.
-    pub fn parts(parts: impl IntoIterator<Item = Part>) -> Self {
-        Self(Content::Parts(parts.into_iter().collect()))
+    /// The model reads text, images, audio and files, in this order.
+    ///
+    /// ```
+    /// use tool_core::{Image, ModelOutput, Part};
+    ///
+    /// let image = Image::detect(b"GIF89a\x01\0\x01\0")?;
+    /// let output = ModelOutput::parts([Part::text("The page:"), image.into()]);
+    /// assert_eq!(output.to_text(), "The page:\n[image/gif]");
+    /// # Ok::<(), tool_core::ToolError>(())
+    /// ```
+    pub fn parts<P: Into<Part>>(parts: impl IntoIterator<Item = P>) -> Self {
+        Self(Content::Parts(parts.into_iter().map(Into::into).collect()))
     }
 
     /// The model reads the payload, but no more than this of it.
     pub(crate) fn bounded(limit: usize) -> Self {
-        Self(Content::Bounded(limit))
+        Self(Content::Bounded(limit, None))
     }
 
-    /// How much of the payload the model reads, where that is bounded.
-    pub(crate) fn bound(&self) -> Option<usize> {
-        match self.0 {
-            Content::Bounded(limit) => Some(limit),
+    /// How much of the payload the model reads, where that is bounded; and the text that it reads instead, with files.
+    pub(crate) fn bound(&self) -> Option<(usize, Option<&Named>)> {
+        match &self.0 {
+            Content::Bounded(limit, files) => Some((*limit, files.as_deref())),
             _ => None,
+        }
+    }
+
+    /// The view of an output whose payload has files.
+    pub(crate) fn with_files(self, payload: &RawValue, files: Vec<Part>) -> Self {
+        match self.0 {
+            Content::Bounded(limit, None) if !files.is_empty() => {
+                seen::bounded(payload, files, limit)
+            }
+            // The tool has said what the model reads.
+            _ => self,
         }
     }
 
@@ -184,7 +352,7 @@ impl ModelOutput {
         match &self.0 {
             Content::Text(text) | Content::Broken(text) => text.clone(),
             Content::Json(json) => json.get().to_owned(),
-            Content::Bounded(limit) => format!("[the first {limit} bytes of the output]"),
+            Content::Bounded(limit, _) => format!("[the first {limit} bytes of the output]"),
             Content::Parts(parts) => parts_as_text(parts),
         }
     }
@@ -211,22 +379,45 @@ impl ModelOutput {
             Content::Text(text) => Content::Text(redactor.own(text)),
             Content::Json(json) => Content::Json(redactor.payload(json)),
             Content::Broken(text) => Content::Broken(redactor.own(text)),
-            Content::Bounded(limit) => Content::Bounded(limit),
-            Content::Parts(parts) => Content::Parts(
-                parts
-                    .into_iter()
-                    .map(|part| part.redacted(redactor))
-                    .collect(),
+            Content::Bounded(limit, files) => Content::Bounded(
+                limit,
+                // A text within the payload's JSON, so that it is masked as JSON is.
+                files.map(|named| {
+                    Box::new(Named {
+                        text: redactor.redact_json(&named.text).into_owned(),
+                        files: redacted(named.files, redactor),
+                    })
+                }),
             ),
+            Content::Parts(parts) => Content::Parts(redacted(parts, redactor)),
         })
     }
 
-    /// The error where the output could not be written.
+    /// How many bytes it has, those of files as base64 text.
+    pub(crate) fn size(&self) -> usize {
+        let of = |part: &Part| match part {
+            Part::Text { text } => text.len(),
+            Part::File { source, .. } => match source {
+                Source::Base64(data) => data.len(),
+                Source::Url(url) => url.len(),
+            },
+        };
+        match &self.0 {
+            Content::Text(text) | Content::Broken(text) => text.len(),
+            Content::Json(json) => json.get().len(),
+            Content::Parts(parts) => parts.iter().map(of).sum(),
+            // A part of the payload.
+            Content::Bounded(..) => 0,
+        }
+    }
+
+    /// The error where the output could not be written. A file that no provider takes is left out.
     pub(crate) fn proven(self) -> Result<Self, ToolError> {
         match self.0 {
             Content::Broken(text) => Err(ToolError::new("the tool's output could not be written")
                 .operator(format!("its model output is not JSON: {text}"))),
-            _ => Ok(self),
+            Content::Parts(parts) => Ok(Self(Content::Parts(check::usable(parts)))),
+            other => Ok(Self(other)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use serde::Serialize;
 
-use crate::output::{ModelOutput, ToModelOutput};
+use crate::output::{ModelOutput, ToModelOutput, is_media};
 use crate::schema::dialect::output_schema_text;
 use crate::schema::{Schema, StrictSchema};
 
@@ -20,9 +20,9 @@ impl<T: ?Sized> OutputSchema<T> {
 }
 
 impl<T: StrictSchema + ?Sized> OutputSchema<T> {
-    /// Its schema.
+    /// Its schema; none for images, audio and files, which the model sees and no schema describes.
     pub fn get(self) -> Option<Cow<'static, str>> {
-        Some(Cow::Owned(output_schema_text(T::SCHEMA)))
+        (!is_media(T::SCHEMA)).then(|| Cow::Owned(output_schema_text(T::SCHEMA)))
     }
 }
 

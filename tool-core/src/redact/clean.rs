@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::Redactor;
 use crate::args::{Issue, RepairNote};
 use crate::error::ToolError;
-use crate::output::{Citation, ModelOutput, Output};
+use crate::output::{Citation, ModelOutput, Output, without_secret_files};
 use crate::tool::VariableNeed;
 
 /// Removes the secrets that a redactor knows from every text of a value.
@@ -102,6 +102,7 @@ impl Mask for Box<RawValue> {
 impl Mask for Output {
     fn masked(self, redactor: &Redactor) -> Self {
         let Self { payload, model } = self;
+        let payload = without_secret_files(payload, model.as_ref(), redactor);
         Self {
             payload: payload.masked(redactor),
             model: model.masked(redactor),

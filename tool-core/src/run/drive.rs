@@ -42,9 +42,16 @@ fn finished<T: Serialize + Send + 'static>(
     view: impl FnOnce(&T) -> Option<ModelOutput>,
     cx: &ToolContext,
 ) -> Result<Finished, ToolError> {
-    let model = view(&output).map(ModelOutput::proven).transpose()?;
+    let view = view(&output).or_else(|| output::own_view(&output));
+    let view = view.map(ModelOutput::proven).transpose()?;
     let room = cx.scope().map_or(0, |scope| scope.room);
-    let payload = output::write(&output, room).map_err(unwritten)?;
+    let (payload, files) = output::seen::watched(|| output::write(&output, room));
+    let payload = payload.map_err(unwritten)?;
+    let model = match view {
+        Some(view) => Some(view.with_files(&payload, files)),
+        None if files.is_empty() => None,
+        None => Some(output::seen::shown(&payload, files).proven()?),
+    };
     #[cfg(feature = "host")]
     cx.keep_output(output);
     Ok(Finished(Output { payload, model }))

@@ -4,7 +4,7 @@ use super::Prepared;
 use crate::bounded;
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::output::Output;
+use crate::output::{ModelOutput, Output};
 use crate::redact::Clean;
 use crate::tool::Finished;
 use crate::toolset::Toolset;
@@ -63,7 +63,9 @@ fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
             )));
         }
     }
-    let size = output.payload.get().len();
+    // A tool's own view may hold files that the payload has not.
+    let read = output.model.as_ref().map_or(0, ModelOutput::size);
+    let size = output.payload.get().len().max(read);
     match prepared.scope.def.output_limit() {
         Some(limit) if size > limit => Err(ToolError::new(format!(
             "the output has {size} bytes and at most {limit} are allowed, ask for less"

@@ -1,10 +1,7 @@
 //! Messages of users and of the host.
 
 use std::fmt;
-use std::io;
 
-use base64::prelude::BASE64_STANDARD;
-use base64::read::DecoderReader;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::thread::Thread;
 use super::{Arrival, Hold, Model, Outcome, TurnError, Turns, thread};
 use crate::context::ToolContext;
-use crate::output::{Part, Source, parts_as_text};
+use crate::output::{Part, check, parts_as_text};
 use crate::store::{NewMessage, Role, StoreError, ThreadId, Timestamp};
 use crate::toolset::Toolset;
 
@@ -87,71 +84,10 @@ impl UserMessage {
             return Err(MessageError::Empty);
         }
         for (at, part) in self.parts.iter().enumerate() {
-            check(part).map_err(|why| MessageError::Part { at, why })?;
+            check::part(part).map_err(|why| MessageError::Part { at, why })?;
         }
         Ok(())
     }
-}
-
-fn check(part: &Part) -> Result<(), String> {
-    let (media_type, source) = match part {
-        Part::Text { text } if text.trim().is_empty() => {
-            return Err("is an empty text: leave it out".to_owned());
-        }
-        Part::Text { .. } => return Ok(()),
-        Part::File {
-            media_type, source, ..
-        } => (media_type, source),
-    };
-    if !is_media_type(media_type) {
-        return Err(format!(
-            "has the media type `{media_type}`: write type and subtype, such as `image/png`"
-        ));
-    }
-    match source {
-        Source::Base64(data) if data.is_empty() => Err("has no data: leave it out".to_owned()),
-        Source::Base64(data) => {
-            let mut bytes = DecoderReader::new(data.as_bytes(), &BASE64_STANDARD);
-            io::copy(&mut bytes, &mut io::sink()).map_err(|error| {
-                format!(
-                    "is not base64 ({error}): encode the bytes with the standard alphabet and padding, without `data:` in front"
-                )
-            })?;
-            Ok(())
-        }
-        Source::Url(url) if url.starts_with("data:") => {
-            Err("has a `data:` URL: give what follows its comma to `Part::base64`".to_owned())
-        }
-        Source::Url(url) if is_address(url) => Ok(()),
-        Source::Url(url) => Err(format!(
-            "has the address `{url}`: write an absolute one, such as `https://example.com/cat.png`"
-        )),
-    }
-}
-
-/// `type/subtype`, with parameters or without. Ranges such as `image/*` are not a type.
-fn is_media_type(text: &str) -> bool {
-    let essence = text.split(';').next().unwrap_or_default().trim_end();
-    let token = |text: &str| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "!#$&^_.+-".contains(c);
-        !text.is_empty() && text.chars().all(plain)
-    };
-    let printable = |c: char| !c.is_control();
-    matches!(essence.split_once('/'), Some((kind, sub)) if token(kind) && token(sub))
-        && text.chars().all(printable)
-}
-
-/// `scheme://rest`, without white space.
-fn is_address(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return false;
-    };
-    let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    let odd = |c: char| c.is_whitespace() || c.is_control();
-    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(plain)
-        && !rest.is_empty()
-        && !rest.contains(odd)
 }
 
 impl From<&str> for UserMessage {

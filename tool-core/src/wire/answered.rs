@@ -189,6 +189,39 @@ impl File<'_> {
         self.media_type.starts_with("image/")
     }
 
+    /// Whether it is an image of a type that every provider with images takes.
+    pub(super) fn is_common_image(&self) -> bool {
+        matches!(
+            self.media_type,
+            "image/png" | "image/jpeg" | "image/gif" | "image/webp"
+        )
+    }
+
+    /// How many bytes of base64 text are here.
+    pub(super) fn encoded(&self) -> usize {
+        match self.bytes {
+            Bytes::Base64(data) => data.len(),
+            Bytes::At(_) => 0,
+        }
+    }
+
+    /// A text file as a text of the message, for providers that do not take its type as a file: its name, and what it says.
+    pub(super) fn as_text(&self) -> Option<String> {
+        /// A longer one would fill the model's window.
+        const MOST: usize = 256 << 10;
+        let is_text = match self.media_type.split_once('/')? {
+            ("text", _)
+            | ("application", "json" | "xml" | "yaml" | "toml" | "javascript" | "sql") => true,
+            (_, rest) => {
+                rest.ends_with("+json") || rest.ends_with("+xml") || rest.ends_with("+yaml")
+            }
+        };
+        let text = (is_text && self.encoded() <= MOST)
+            .then(|| self.text())
+            .flatten()?;
+        Some(format!("{}:\n{text}", self.named()))
+    }
+
     /// Whether it is at an address that a provider can fetch it from.
     pub(super) fn is_web(&self) -> bool {
         let web = |url: &str| url.starts_with("https://") || url.starts_with("http://");

@@ -296,6 +296,8 @@ pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
                     .map(|part| match piece(part) {
                         Piece::Text(text) => text.to_owned(),
                         Piece::File(file) => match content(&file) {
+                            // A text needs no message of its own.
+                            Ok(_) if let Some(text) = file.as_text() => text,
                             Ok(content) => {
                                 let line = format!("[{}, see below]", file.named());
                                 let about =
@@ -329,9 +331,15 @@ pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Chat Completions fetches only http and https addresses");
     }
-    if file.is_image() {
+    if file.is_common_image() {
         let url = file.url();
         return Ok(serde_json::json!({"type": "image_url", "image_url": {"url": url}}));
+    }
+    if let Some(text) = file.as_text() {
+        return Ok(serde_json::json!({"type": "text", "text": text}));
+    }
+    if file.is_image() {
+        return Err("Chat Completions takes images as PNG, JPEG, GIF and WebP");
     }
     let Bytes::Base64(data) = file.bytes else {
         return Err("Chat Completions takes only images by address");
@@ -342,7 +350,7 @@ pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str
         })),
         "audio/wav" | "audio/x-wav" => Ok(audio(data, "wav")),
         "audio/mpeg" | "audio/mp3" => Ok(audio(data, "mp3")),
-        _ => Err("Chat Completions takes images, PDF, WAV and MP3"),
+        _ => Err("Chat Completions takes images, PDF, WAV, MP3 and texts"),
     }
 }
 

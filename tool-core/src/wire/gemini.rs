@@ -11,7 +11,7 @@ use super::chat::reported;
 use super::json::{NO_ARGUMENTS, Node, Object, arguments_object, json as raw};
 use super::reply::{Draft, Reasoning};
 use super::stream::{Delta, Reading};
-use super::{Provider, Reply, Stop, WireError};
+use super::{Provider, Reply, Stop, WireError, user};
 use crate::store::Usage;
 use crate::turn::ModelMessage;
 
@@ -268,17 +268,12 @@ enum Output<'a> {
     Json(&'a RawValue),
 }
 
+/// A result holds few types of files. The others that a user's message may hold go into one behind all results, because the results have to
+/// stand alone in the message after the calls.
 pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
-    let mut content = Vec::new();
+    let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {
-        let (text, mut parts) = (said(out, result), Vec::new());
-        if let View::Parts(all) = &result.view {
-            let files = all.iter().filter_map(|part| match piece(part) {
-                Piece::File(file) => inline(&file).ok(),
-                Piece::Text(_) => None,
-            });
-            parts.extend(files);
-        }
+        let (text, parts) = said(out, result, &mut behind);
         let output = match &result.view {
             View::Json(json) => Output::Json(json),
             _ => Output::Text(&text),
@@ -302,34 +297,53 @@ pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
             parts: content,
         }));
     }
+    if !behind.is_empty() {
+        out.messages
+            .push(raw(&json!({"role": "user", "parts": behind})));
+    }
 }
 
-/// The words of a result.
-fn said(out: &mut Results, result: &Answered<'_>) -> String {
+/// The words of a result, and the files in it. `behind` takes those that stand behind all results.
+fn said(out: &mut Results, result: &Answered<'_>, behind: &mut Vec<Value>) -> (String, Vec<Value>) {
     let View::Parts(parts) = &result.view else {
-        return result.view.text().into_owned();
+        return (result.view.text().into_owned(), Vec::new());
     };
+    let mut files = Vec::new();
     let lines: Vec<String> = parts
         .iter()
-        .map(|part| match piece(part) {
-            Piece::Text(text) => text.to_owned(),
-            Piece::File(file) => match inline(&file) {
-                Ok(_) => format!("[{}]", file.named()),
+        .map(|part| {
+            let file = match piece(part) {
+                Piece::Text(text) => return text.to_owned(),
+                Piece::File(file) => file,
+            };
+            if let Some(inline) = inline(&file) {
+                files.push(inline);
+                return format!("[{}]", file.named());
+            }
+            if let Some(text) = file.as_text() {
+                return text;
+            }
+            match user::gemini(&file) {
+                Ok(written) => {
+                    let about = format!("{} of the result of `{}`:", file.named(), result.name);
+                    behind.extend([json!({"text": about}), written]);
+                    format!("[{}, see below]", file.named())
+                }
                 Err(why) => out.leave_out(Some(result.id), &file, why),
-            },
+            }
         })
         .collect();
-    lines.join("\n")
+    (lines.join("\n"), files)
 }
 
-fn inline(file: &File<'_>) -> Result<Value, &'static str> {
+/// A file within a result.
+fn inline(file: &File<'_>) -> Option<Value> {
     let Bytes::Base64(data) = file.bytes else {
-        return Err("Gemini takes the bytes of a file and no address in a result");
+        return None;
     };
-    match file.media_type {
-        "image/png" | "image/jpeg" | "image/webp" | "application/pdf" | "text/plain" => Ok(json!({
-            "inlineData": {"mimeType": file.media_type, "data": data},
-        })),
-        _ => Err("Gemini takes PNG, JPEG, WebP, PDF and plain text in a result"),
-    }
+    let takes = matches!(
+        file.media_type,
+        "image/png" | "image/jpeg" | "image/webp" | "application/pdf" | "text/plain"
+    );
+    takes.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": data}}))
 }

@@ -385,8 +385,15 @@ pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Responses fetches only http and https addresses");
     }
-    if file.is_image() {
+    if file.is_common_image() {
         return Ok(serde_json::json!({"type": "input_image", "image_url": file.url()}));
+    }
+    if file.is_image() {
+        // An SVG is a text.
+        return match file.as_text() {
+            Some(text) => Ok(serde_json::json!({"type": "input_text", "text": text})),
+            None => Err("Responses takes images as PNG, JPEG, GIF and WebP"),
+        };
     }
     if file.media_type.starts_with("audio/") || file.media_type.starts_with("video/") {
         return Err("Responses takes images and documents");

@@ -71,7 +71,7 @@ fn written(
         Provider::Chat => chat::content(file),
         Provider::Responses => {
             let mut part = responses::content(file)?;
-            if file.is_image() {
+            if file.is_common_image() {
                 // Optional in a result, required here.
                 part["detail"] = json!("auto");
             }
@@ -84,7 +84,7 @@ fn written(
 }
 
 /// Gemini takes more types in a user's message than in a result, and addresses too.
-fn gemini(file: &File<'_>) -> Result<Value, &'static str> {
+pub(super) fn gemini(file: &File<'_>) -> Result<Value, &'static str> {
     let known = match file.media_type.split_once('/') {
         Some(("image" | "audio" | "video" | "text", _)) => true,
         _ => matches!(file.media_type, "application/pdf" | "application/json"),

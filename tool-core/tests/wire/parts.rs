@@ -67,10 +67,10 @@ async fn a_users_files_reach_every_provider_in_its_own_form() {
             {"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{PNG}")}},
             {"type": "image_url", "image_url": {"url": "https://example.com/dog.jpg"}},
             {"type": "file", "file": {"filename": "report.pdf", "file_data": format!("data:application/pdf;base64,{PDF}")}},
-            {"type": "text", "text": "[text/csv left out, rows.csv: Chat Completions takes images, PDF, WAV and MP3]"},
+            {"type": "text", "text": "rows.csv:\na,b"},
         ]})
     );
-    assert_eq!(left_out, ["text/csv"]);
+    assert_eq!(left_out, [""; 0]);
 
     let (responses, left_out) = sent(Provider::Responses, &thread);
     assert_eq!(

@@ -192,7 +192,7 @@ async fn files_go_as_each_provider_takes_them() {
         chat,
         [
             json!({"role": "tool", "tool_call_id": "c-0", "content":
-                "two files\n[file.png, see below]\n[a b/c.pdf, see below]\n[file.jpeg, see below]\n[audio/ogg left out: Chat Completions takes images, PDF, WAV and MP3]"}),
+                "two files\n[file.png, see below]\n[a b/c.pdf, see below]\n[file.jpeg, see below]\n[audio/ogg left out: Chat Completions takes images, PDF, WAV, MP3 and texts]"}),
             json!({"role": "user", "content": [
                 {"type": "text", "text": "file.png of the result of `c-0`:"},
                 {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0="}},
@@ -228,12 +228,12 @@ async fn files_go_as_each_provider_takes_them() {
         ])
     );
     let (gemini, out) = written(Provider::Gemini);
-    assert_eq!(out, ["image/jpeg", "audio/ogg"]);
+    assert_eq!(out, [""; 0]);
     assert_eq!(
         gemini[0]["parts"][0]["functionResponse"],
         json!({
             "id": "c-0", "name": "files",
-            "response": {"output": "two files\n[file.png]\n[a b/c.pdf]\n[image/jpeg left out, https://example.com/a.jpg: Gemini takes the bytes of a file and no address in a result]\n[audio/ogg left out: Gemini takes PNG, JPEG, WebP, PDF and plain text in a result]"},
+            "response": {"output": "two files\n[file.png]\n[a b/c.pdf]\n[file.jpeg, see below]\n[file.ogg, see below]"},
             "parts": [
                 {"inlineData": {"mimeType": "image/png", "data": "iVBORw0="}},
                 {"inlineData": {"mimeType": "application/pdf", "data": "JVBERi0="}},

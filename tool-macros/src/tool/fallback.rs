@@ -2,10 +2,11 @@
 //! tool that does nothing, so that `use tools::search_docs` and `toolset![search_docs]` add no error.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 
 use crate::errors::Errors;
 use crate::paths::Paths;
+use crate::tool::generator;
 use crate::tool::input;
 use crate::tool::model::Tool;
 use crate::tool::options::Options;
@@ -50,7 +51,7 @@ pub(crate) fn of_tool(tool: &Tool<'_>, errors: &TokenStream) -> TokenStream {
             }
         }
     } else {
-        quote!(#written)
+        generator::without_captures(tool, written.to_token_stream())
     };
     quote!(#item #input #errors)
 }

@@ -13,6 +13,7 @@ mod definition;
 mod documented;
 mod expand;
 mod fallback;
+mod generator;
 mod input;
 mod model;
 mod need;

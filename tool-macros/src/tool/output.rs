@@ -7,6 +7,7 @@ use syn::{
 };
 
 use crate::errors::Errors;
+use crate::tool::generator;
 use crate::tool::model::{Output, Param, Source};
 use crate::tool::params::peeled;
 use crate::tool::parse::Written;
@@ -27,6 +28,7 @@ pub(crate) fn decide<'a>(
     }
     let broken = borrowed.is_some();
     let Type::ImplTrait(bounds) = peeled(whole) else {
+        generator::check(&written.body, params, errors);
         return (Output::Type(whole), broken);
     };
     let Some(item) = stream_item(bounds) else {

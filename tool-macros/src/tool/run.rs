@@ -44,7 +44,9 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
         }
     };
     let returned = future_of(tool);
+    // Clippy takes a fn of the user's that returns `()` for a mistake.
     quote! {
+        #[allow(clippy::unit_arg)]
         fn run(
             self,
             #cx: #private::ToolContext,

@@ -40,6 +40,13 @@ pub(crate) const IMPL_OUTPUT: &str = "a tool's output needs a name, write the co
 pub(crate) const BORROWED_BY_STREAM: &str =
     "a stream outlives the borrow, take the host value owned: `#[context] name: T`";
 
+/// A generator that uses a host value which its fn only borrows.
+pub(crate) fn borrowed_by_generator(name: &str, ty: &str) -> String {
+    format!(
+        "`tool_stream!` goes on after its fn has returned, take the host value owned: `#[context] {name}: {ty}`"
+    )
+}
+
 pub(crate) const TWO_SOURCES: &str =
     "a parameter comes from one place, keep one of these attributes";
 pub(crate) const REFERENCE_TWICE: &str =

@@ -1,12 +1,12 @@
 //! What came of a call, as MCP has it.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceContents};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tool_core::{CallResult, ErrorKind, Part, Source, ToolError};
 
 use super::list::Outlet;
@@ -22,9 +22,14 @@ pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) ->
         (None, None) => Some(result.model_text()),
         _ => None,
     };
+    // The bytes of files are in the content: clients hand structured content to models as text.
+    let structured = outlet.and_then(|outlet| {
+        let payload = result.output_without_bytes()?;
+        Some(structured(&payload, outlet, wire))
+    });
     let mut told = match result.into_parts() {
         Err(error) => failure(&error),
-        Ok((payload, model)) => {
+        Ok((_, model)) => {
             let content = match (text, model) {
                 (Some(text), _) => vec![ContentBlock::text(text)],
                 (None, model) => model.map_or_else(Vec::new, |model| {
@@ -37,7 +42,7 @@ pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) ->
                 }),
             };
             let mut told = CallToolResult::success(content);
-            told.structured_content = outlet.map(|outlet| structured(&payload, outlet, wire));
+            told.structured_content = structured;
             told
         }
     };
@@ -50,11 +55,11 @@ fn failure(error: &ToolError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(error.model_text())])
 }
 
-fn structured(payload: &RawValue, outlet: &Outlet, wire: Wire) -> Value {
+fn structured(payload: &str, outlet: &Outlet, wire: Wire) -> Value {
     let text: Cow<'_, str> = if wire.legacy && outlet.is_wrapped() {
-        format!(r#"{{"result":{}}}"#, payload.get()).into()
+        format!(r#"{{"result":{payload}}}"#).into()
     } else {
-        payload.get().into()
+        payload.into()
     };
     verbatim::value(&text, wire.rendered)
 }
@@ -117,7 +122,7 @@ fn block(at: usize, part: &Part) -> ContentBlock {
 fn embedded(at: usize, media_type: &str, data: &str, name: Option<&str>) -> ResourceContents {
     let uri = match name {
         Some(name) if is_uri(name) => name.to_owned(),
-        Some(name) => format!("attachment:{at}/{}", name.replace(' ', "%20")),
+        Some(name) => format!("attachment:{at}/{}", percent_encoded(name)),
         None => format!("attachment:{at}"),
     };
     let is_text = media_type.starts_with("text/")
@@ -132,6 +137,20 @@ fn embedded(at: usize, media_type: &str, data: &str, name: Option<&str>) -> Reso
         None => ResourceContents::blob(data, uri),
     };
     contents.with_mime_type(media_type)
+}
+
+/// A name as a segment of a URI.
+fn percent_encoded(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing into a text does not fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }
 
 fn is_uri(name: &str) -> bool {

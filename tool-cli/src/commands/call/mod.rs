@@ -22,6 +22,7 @@ use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
 mod ask;
+mod files;
 mod flags;
 mod form;
 mod progress;

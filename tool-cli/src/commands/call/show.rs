@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tool_core::{CallResult, Citation, ErrorKind, Issue, RepairNote, ToolDef};
 
-use super::{exit_of, flags};
+use super::{exit_of, files, flags};
 use crate::json::Json;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{DIM, Screen, WARN, paint};
@@ -75,7 +75,13 @@ pub(super) fn show(
         if model {
             screen.out(result.model_text())?;
         } else if let Some(output) = result.output() {
-            let json = Json::read(output.get()).map_err(std::io::Error::from)?;
+            let mut json = Json::read(output.get()).map_err(std::io::Error::from)?;
+            if files::describe(&mut json) {
+                screen.note(paint(
+                    DIM,
+                    "a file is described instead of shown, `--format json` prints its bytes as base64",
+                ));
+            }
             screen.out(match json {
                 Json::Text(text) => text,
                 json => json.pretty(),

@@ -445,9 +445,9 @@ fn closing(
 ) -> Option<Closing> {
     let cx = flight.context();
     if flight.gate().traces_content()
-        && let Some(output) = result.output()
+        && let Some(output) = result.output_without_bytes()
     {
-        telemetry::result(&flight.prepared().span, output.get());
+        telemetry::result(&flight.prepared().span, &output);
     }
     result.tickets.extend(cx.take_asked());
     // A body that fails because one of its calls waits for a person runs again when that person has answered, whatever it made of the error.

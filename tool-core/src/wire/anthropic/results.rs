@@ -67,9 +67,11 @@ pub(in crate::wire) fn block(file: &File<'_>) -> Result<Value, &'static str> {
         }
     };
     match file.media_type {
-        "image/jpeg" | "image/png" | "image/gif" | "image/webp" => {
-            Ok(json!({"type": "image", "source": source}))
+        // Every later request of the thread would be refused: `image exceeds 5 MB maximum: … bytes > 5242880 bytes`, of base64 text.
+        _ if file.is_common_image() && file.encoded() > 5 << 20 => {
+            Err("Anthropic takes images of at most 5 MB as base64 text")
         }
+        _ if file.is_common_image() => Ok(json!({"type": "image", "source": source})),
         "application/pdf" => Ok(document(file, &source)),
         kind if kind.starts_with("text/") => {
             // The API takes any text, but only under this type and not as base64.
@@ -79,6 +81,8 @@ pub(in crate::wire) fn block(file: &File<'_>) -> Result<Value, &'static str> {
             let source = json!({"type": "text", "media_type": "text/plain", "data": text});
             Ok(document(file, &source))
         }
+        // JSON, SVG and their like are texts too.
+        _ if let Some(text) = file.as_text() => Ok(json!({"type": "text", "text": text})),
         _ => Err("Anthropic takes JPEG, PNG, GIF, WebP, PDF and texts"),
     }
 }

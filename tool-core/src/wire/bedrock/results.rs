@@ -73,7 +73,12 @@ pub(in crate::wire) fn block(
         "image/webp" => Some("webp"),
         _ => None,
     };
+    let size = file.encoded() / 4 * 3;
     if let Some(format) = image {
+        // Every later request of the thread would be refused.
+        if size > 3_750_000 {
+            return Err("Bedrock takes images of at most 3.75 MB");
+        }
         return Ok(json!({"image": {"format": format, "source": {"bytes": data}}}));
     }
     let video = match file.media_type {
@@ -100,8 +105,16 @@ pub(in crate::wire) fn block(
         "text/html" => "html",
         "text/plain" => "txt",
         "text/markdown" => "md",
-        _ => return Err("Bedrock takes images, videos, PDF, office documents and texts"),
+        _ => {
+            let text = file.as_text();
+            let text =
+                text.ok_or("Bedrock takes images, videos, PDF, office documents and texts")?;
+            return Ok(json!({"text": text}));
+        }
     };
+    if size > 4_500_000 {
+        return Err("Bedrock takes documents of at most 4.5 MB");
+    }
     *documents += 1;
     let name = document_name(file.name.unwrap_or_default(), *documents);
     Ok(json!({"document": {"format": format, "name": name, "source": {"bytes": data}}}))

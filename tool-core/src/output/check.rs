@@ -1,0 +1,104 @@
+//! What keeps a part from being sent: no provider takes it, in this request or in any later one of its thread.
+
+use std::io;
+
+use base64::prelude::BASE64_STANDARD;
+use base64::read::DecoderReader;
+
+use super::model::{Part, Source};
+
+/// Most bytes that a file of a result may have, and those of one result together. Requests of all providers hold this much as base64 text
+/// (Anthropic: 32 MB, OpenAI: 50 MB, Gemini: 100 MB); what one of them takes less of is left out on its wire.
+pub(crate) const MOST_BYTES: usize = 20 << 20;
+
+/// What is wrong with a part, and what to write instead, as the predicate of a sentence.
+pub(crate) fn part(part: &Part) -> Result<(), String> {
+    let (media_type, source) = match part {
+        Part::Text { text } if text.trim().is_empty() => {
+            return Err("is an empty text: leave it out".to_owned());
+        }
+        Part::Text { .. } => return Ok(()),
+        Part::File {
+            media_type, source, ..
+        } => (media_type, source),
+    };
+    if !is_media_type(media_type) {
+        return Err(format!(
+            "has the media type `{media_type}`: write type and subtype, such as `image/png`"
+        ));
+    }
+    match source {
+        Source::Base64(data) if data.is_empty() => Err("has no data: leave it out".to_owned()),
+        Source::Base64(data) => {
+            let mut bytes = DecoderReader::new(data.as_bytes(), &BASE64_STANDARD);
+            io::copy(&mut bytes, &mut io::sink()).map_err(|error| {
+                format!(
+                    "is not base64 ({error}): encode the bytes with the standard alphabet and padding, without `data:` in front"
+                )
+            })?;
+            Ok(())
+        }
+        Source::Url(url) if url.starts_with("data:") => {
+            Err("has a `data:` URL: give what follows its comma to `Part::base64`".to_owned())
+        }
+        Source::Url(url) if is_address(url) => Ok(()),
+        Source::Url(url) => Err(format!(
+            "has the address `{url}`: write an absolute one, such as `https://example.com/cat.png`"
+        )),
+    }
+}
+
+/// The parts of a result without those that no provider takes. The model reads a line in the place of each.
+///
+/// The tool has run by then, so that a wrong part is no reason to take its result for a failure.
+pub(super) fn usable(parts: Vec<Part>) -> Vec<Part> {
+    let mut left = MOST_BYTES;
+    let alone = parts.len() == 1;
+    let parts = parts.into_iter().filter_map(|each| {
+        let (media_type, size) = match &each {
+            // Providers refuse empty texts.
+            Part::Text { text } => return (alone || !text.trim().is_empty()).then_some(each),
+            Part::File {
+                media_type, source, ..
+            } => (media_type, source.size()),
+        };
+        let why = match part(&each) {
+            Err(why) => format!("it {why}"),
+            Ok(()) if size > left => {
+                format!("the files of a result may have {MOST_BYTES} bytes together")
+            }
+            Ok(()) => {
+                left -= size;
+                return Some(each);
+            }
+        };
+        tracing::warn!(%media_type, size, why, "a file of a tool's result is left out");
+        Some(Part::text(format!("[a file is left out: {why}]")))
+    });
+    parts.collect()
+}
+
+/// `type/subtype`, with parameters or without. Ranges such as `image/*` are not a type.
+fn is_media_type(text: &str) -> bool {
+    let essence = text.split(';').next().unwrap_or_default().trim_end();
+    let token = |text: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "!#$&^_.+-".contains(c);
+        !text.is_empty() && text.chars().all(plain)
+    };
+    let printable = |c: char| !c.is_control();
+    matches!(essence.split_once('/'), Some((kind, sub)) if token(kind) && token(sub))
+        && text.chars().all(printable)
+}
+
+/// `scheme://rest`, without white space.
+fn is_address(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return false;
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let odd = |c: char| c.is_whitespace() || c.is_control();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(plain)
+        && !rest.is_empty()
+        && !rest.contains(odd)
+}

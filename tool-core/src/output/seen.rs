@@ -1,0 +1,251 @@
+//! Files in an output: noted while the output is written, so that the model sees them instead of reading base64.
+//!
+//! An [`Image`](crate::Image), a [`Part`] and their like note themselves when they are serialised while [`watched`] runs. That finds them
+//! wherever they stand, in types of any crate, without a word from the author; and it costs an output without files nothing.
+
+use std::cell::RefCell;
+
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::model::{Content, ModelOutput, Named, Part, Source};
+use super::write::quote;
+
+thread_local! {
+    static SEEN: RefCell<Option<Vec<Part>>> = const { RefCell::new(None) };
+}
+
+/// Notes a file that is being written.
+pub(super) fn note(part: impl FnOnce() -> Part) {
+    SEEN.with_borrow_mut(|seen| {
+        if let Some(seen) = seen {
+            seen.push(part());
+        }
+    });
+}
+
+/// Ends the watch, also when a `Serialize` panics.
+struct Watch(Option<Vec<Part>>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        SEEN.set(self.0.take());
+    }
+}
+
+/// What `write` gives, and the files that it has written, in their order.
+pub(crate) fn watched<T>(write: impl FnOnce() -> T) -> (T, Vec<Part>) {
+    let _watch = Watch(SEEN.replace(Some(Vec::new())));
+    let written = write();
+    let seen = SEEN.replace(None).unwrap_or_default();
+    (written, seen)
+}
+
+/// What a model reads of a payload with files: texts and files in their order where the payload holds nothing else, else the payload as
+/// JSON that names the files, and the files behind it.
+pub(crate) fn shown(payload: &RawValue, files: Vec<Part>) -> ModelOutput {
+    let (mut slots, mut at) = (Vec::new(), 0);
+    if slots_of(payload, &files, &mut at, &mut slots) && at == files.len() {
+        let mut files = files.into_iter();
+        let parts = slots.into_iter().filter_map(|slot| match slot {
+            Slot::Text(text) => Some(Part::text(text)),
+            Slot::File => files.next(),
+        });
+        return ModelOutput::parts(parts.collect::<Vec<_>>());
+    }
+    let Named { text, files } = named(payload, files);
+    ModelOutput::parts(behind(text, files))
+}
+
+/// What a model reads of a payload of which it reads at most `limit` bytes at once, and all files.
+pub(crate) fn bounded(payload: &RawValue, files: Vec<Part>, limit: usize) -> ModelOutput {
+    ModelOutput(Content::Bounded(
+        limit,
+        Some(Box::new(named(payload, files))),
+    ))
+}
+
+/// A text, and files behind it. Several are numbered, because the text names them by their numbers.
+pub(crate) fn behind(text: String, files: Vec<Part>) -> Vec<Part> {
+    let several = files.len() > 1;
+    let mut parts = vec![Part::text(text)];
+    for (at, file) in files.into_iter().enumerate() {
+        if several {
+            parts.push(Part::text(format!("file {}:", at + 1)));
+        }
+        parts.push(file);
+    }
+    parts
+}
+
+/// The payload as text in which each file is named by its number, and the files in the order of their numbers.
+fn named(payload: &RawValue, files: Vec<Part>) -> Named {
+    let mut number = 0;
+    let (text, places) = replaced(payload.get(), &files, |_| {
+        number += 1;
+        format!("[file {number}]")
+    });
+    // What was noted and not written is in no place: a `Serialize` has used it for something else.
+    let mut files: Vec<Option<Part>> = files.into_iter().map(Some).collect();
+    let mut ordered: Vec<Part> = places
+        .iter()
+        .filter_map(|at| files.get_mut(*at)?.take())
+        .collect();
+    // The JSON has the address of these.
+    let at_address = |file: &Part| {
+        matches!(
+            file,
+            Part::File {
+                source: Source::Url(_),
+                ..
+            }
+        )
+    };
+    ordered.extend(files.into_iter().flatten().filter(at_address));
+    Named {
+        text,
+        files: ordered,
+    }
+}
+
+/// The payload with a line in the place of each file's bytes; `None` where it has no such bytes.
+pub(crate) fn without_bytes(payload: &str, parts: &[Part]) -> Option<String> {
+    let (text, places) = replaced(payload, parts, |part| match part {
+        Part::File {
+            media_type, source, ..
+        } => format!("[{media_type}, {} bytes]", source.size()),
+        Part::Text { .. } => String::new(),
+    });
+    (!places.is_empty()).then_some(text)
+}
+
+/// The payload without the bytes of certain files.
+pub(crate) fn without(payload: &str, parts: &[Part], why: &str) -> Option<String> {
+    let (text, places) = replaced(payload, parts, |_| why.to_owned());
+    (!places.is_empty()).then_some(text)
+}
+
+/// Replaces the bytes of files in a JSON text: a string under `base64` that is their text, or a `data:` URL of them. Also gives the indices of the
+/// files that were found, in the order of the text.
+fn replaced(
+    text: &str,
+    files: &[Part],
+    mut stand_in: impl FnMut(&Part) -> String,
+) -> (String, Vec<usize>) {
+    let mut found: Vec<(usize, usize, usize)> = Vec::new();
+    let mut from = 0;
+    for (at, file) in files.iter().enumerate() {
+        let Part::File {
+            source: Source::Base64(data),
+            ..
+        } = file
+        else {
+            continue;
+        };
+        // Files are noted in the order in which they are written, so that the search goes on where the last one was found.
+        let free = |place: &(usize, usize)| found.iter().all(|(start, ..)| *start != place.0);
+        let place = string_of(text, data, from).or_else(|| string_of(text, data, 0));
+        if let Some((start, end)) = place.filter(free) {
+            found.push((start, end, at));
+            from = end;
+        }
+    }
+    found.sort_unstable();
+    let (mut out, mut from) = (String::with_capacity(text.len().min(4096)), 0);
+    for (start, end, at) in &found {
+        out.push_str(&text[from..*start]);
+        quote(&mut out, &stand_in(&files[*at]));
+        from = *end;
+    }
+    out.push_str(&text[from..]);
+    (out, found.into_iter().map(|(.., at)| at).collect())
+}
+
+/// Where such a string stands, quotes included.
+fn string_of(text: &str, data: &str, from: usize) -> Option<(usize, usize)> {
+    const SCHEME: &str = "\"data:";
+    let rest = &text[from..];
+    memmem::find_iter(rest.as_bytes(), data).find_map(|at| {
+        let (start, end) = (from + at, from + at + data.len());
+        if !text[end..].starts_with('"') {
+            return None;
+        }
+        let before = &text[..start];
+        // As a `Part` has it.
+        if before.ends_with(r#""base64":""#) {
+            return Some((start - 1, end + 1));
+        }
+        // A media type is short, and has no quote that is not escaped.
+        let opened = before
+            .ends_with(";base64,")
+            .then(|| before.rfind(SCHEME))
+            .flatten()?;
+        (start - opened < 300).then_some((opened, end + 1))
+    })
+}
+
+/// A part of what the model reads, files by their order.
+enum Slot {
+    Text(String),
+    File,
+}
+
+/// Takes a payload apart that holds texts and files alone, in lists or not.
+fn slots_of(payload: &RawValue, files: &[Part], at: &mut usize, slots: &mut Vec<Slot>) -> bool {
+    let text = payload.get();
+    match text.as_bytes().first() {
+        Some(b'"') => {
+            let Ok(text) = serde_json::from_str(text) else {
+                return false;
+            };
+            slots.push(Slot::Text(text));
+            true
+        }
+        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text).is_ok_and(|items| {
+            items
+                .into_iter()
+                .all(|item| slots_of(item, files, at, slots))
+        }),
+        Some(b'{') => {
+            let is_next = files.get(*at).is_some_and(|file| is_file(text, file));
+            if is_next {
+                slots.push(Slot::File);
+                *at += 1;
+            }
+            is_next
+        }
+        // A file that may be missing.
+        Some(b'n') => true,
+        _ => false,
+    }
+}
+
+/// Whether an object is this file and nothing else.
+fn is_file(text: &str, file: &Part) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Shape<'a> {
+        r#type: &'a str,
+        #[serde(borrow)]
+        media_type: std::borrow::Cow<'a, str>,
+        #[serde(default, rename = "filename")]
+        _filename: Option<serde::de::IgnoredAny>,
+        #[serde(borrow)]
+        url: std::borrow::Cow<'a, str>,
+    }
+    let (
+        Part::File {
+            media_type, source, ..
+        },
+        Ok(shape),
+    ) = (file, serde_json::from_str::<Shape<'_>>(text))
+    else {
+        return false;
+    };
+    let same = match source {
+        Source::Url(url) => shape.url == *url,
+        Source::Base64(data) => shape.url.ends_with(data.as_str()),
+    };
+    shape.r#type == "file" && shape.media_type == *media_type && same
+}

@@ -1,0 +1,364 @@
+//! What goes to each provider, to an interface, and again when a thread is replayed.
+
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::store::{MemoryStore, ThreadId, ThreadStore};
+use tool_core::turn::{ModelMessage, Turn, Turns};
+use tool_core::wire::ui::Writer;
+use tool_core::wire::{Provider, Results};
+use tool_core::{Audio, File, Image, Part};
+
+use super::{GIF, PDF, PNG, WAV, gif, pdf, png, wav};
+
+/// Draws.
+#[tool(read_only)]
+fn draw() -> Result<Image, ToolError> {
+    Ok(png())
+}
+
+/// Shows all kinds.
+#[tool(read_only)]
+fn all_kinds() -> Result<Vec<Part>, ToolError> {
+    Ok(vec![
+        "All:".into(),
+        png().into(),
+        gif().into(),
+        wav().into(),
+        pdf().into(),
+        File::new("application/json", r#"{"a":1}"#)?
+            .named("a.json")
+            .into(),
+        File::new("application/zip", b"PK")?.named("a.zip").into(),
+    ])
+}
+
+/// Reports.
+#[derive(Serialize)]
+struct Report {
+    title: String,
+    chart: Image,
+}
+
+/// Reports.
+#[tool(read_only)]
+fn report() -> Result<Report, ToolError> {
+    Ok(Report {
+        title: "Sales".to_owned(),
+        chart: png(),
+    })
+}
+
+/// Draws at an address.
+#[tool(read_only)]
+fn far() -> Result<Image, ToolError> {
+    Image::url("image/png", "https://example.com/a.png")
+}
+
+/// Draws what few take.
+#[tool(read_only)]
+fn rare() -> Result<Vec<Image>, ToolError> {
+    let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
+    Ok(vec![
+        Image::new("image/tiff", b"II*\0")?,
+        Image::new("image/svg+xml", svg)?.named("a.svg"),
+    ])
+}
+
+/// Draws what is too large for two of them.
+#[tool(read_only)]
+fn large() -> Result<Image, ToolError> {
+    Image::new("image/png", vec![0; 5_000_000])
+}
+
+fn tools() -> Toolset {
+    toolset![draw, all_kinds, report, far, rare, large]
+}
+
+async fn results(provider: Provider, name: &str) -> (Vec<Value>, Results) {
+    let call = ToolCall::new("c-0", name, "{}");
+    let result = tools().call(call.clone(), &ToolContext::anonymous()).await;
+    assert!(!result.is_error(), "{:?}", result.error());
+    let written = provider
+        .results(&ModelMessage::calls([call]), &[result])
+        .unwrap();
+    let messages = written.messages.iter();
+    let values = messages
+        .map(|raw| serde_json::from_str(raw.get()).unwrap())
+        .collect();
+    (values, written)
+}
+
+fn left_out(results: &Results) -> Vec<&str> {
+    results
+        .left_out
+        .iter()
+        .map(|file| &*file.media_type)
+        .collect()
+}
+
+/// Every string of a JSON value.
+fn strings<'v>(value: &'v Value, out: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => out.push(text),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, out)),
+        Value::Object(entries) => entries.values().for_each(|item| strings(item, out)),
+        _ => {}
+    }
+}
+
+/// Base64 stands where a provider takes bytes, and in no text.
+fn no_text_has_base64(provider: Provider, messages: &[Value]) {
+    let mut all = Vec::new();
+    for message in messages {
+        strings(message, &mut all);
+    }
+    for data in [PNG, GIF, WAV, PDF] {
+        for text in all.iter().filter(|text| text.contains(data)) {
+            let rest = text.strip_suffix(data).unwrap_or("more behind it");
+            let is_url = rest.starts_with("data:") && rest.ends_with(";base64,") && rest.len() < 40;
+            assert!(rest.is_empty() || is_url, "{provider}: {text}");
+        }
+    }
+}
+
+// G3: one image, as each provider documents it in the result of a tool
+#[tokio::test]
+async fn an_image_reaches_every_provider() {
+    let url = format!("data:image/png;base64,{PNG}");
+    for (provider, expected) in [
+        (
+            Provider::Chat,
+            vec![
+                json!({"role": "tool", "tool_call_id": "c-0", "content": "[file.png, see below]"}),
+                json!({"role": "user", "content": [
+                    {"type": "text", "text": "file.png of the result of `c-0`:"},
+                    {"type": "image_url", "image_url": {"url": url}},
+                ]}),
+            ],
+        ),
+        (
+            Provider::Responses,
+            vec![
+                json!({"type": "function_call_output", "call_id": "c-0", "output": [
+                    {"type": "input_image", "image_url": url},
+                ]}),
+            ],
+        ),
+        (
+            Provider::Anthropic,
+            vec![
+                json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c-0", "content": [
+                    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+                ]}]}),
+            ],
+        ),
+        (
+            Provider::Gemini,
+            vec![json!({"role": "user", "parts": [{"functionResponse": {
+                "id": "c-0", "name": "draw", "response": {"output": "[file.png]"},
+                "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}],
+            }}]})],
+        ),
+        (
+            Provider::Bedrock,
+            vec![json!({"role": "user", "content": [{"toolResult": {
+                "toolUseId": "c-0", "status": "success",
+                "content": [{"image": {"format": "png", "source": {"bytes": PNG}}}],
+            }}]})],
+        ),
+    ] {
+        let (written, results) = results(provider, "draw").await;
+        assert_eq!(written, expected, "{provider}");
+        assert!(results.left_out.is_empty(), "{provider}");
+    }
+}
+
+// G3: every kind of file is seen, follows in a user's message, is told as text, or is named by a line
+#[tokio::test]
+async fn every_kind_of_file_reaches_a_provider_or_is_named() {
+    for (provider, expected) in [
+        (Provider::Chat, &["application/zip"][..]),
+        // It takes documents of any type.
+        (Provider::Responses, &["audio/wav"]),
+        (Provider::Anthropic, &["audio/wav", "application/zip"]),
+        (Provider::Gemini, &["application/zip"]),
+        (Provider::Bedrock, &["audio/wav", "application/zip"]),
+    ] {
+        let (written, results) = results(provider, "all_kinds").await;
+        assert_eq!(left_out(&results), expected, "{provider}");
+        no_text_has_base64(provider, &written);
+        let text = written.iter().map(Value::to_string).collect::<String>();
+        for media_type in expected {
+            assert!(
+                text.contains(&format!("[{media_type} left out")),
+                "{provider}: {text}"
+            );
+        }
+        for data in [PNG, GIF, PDF] {
+            assert!(text.contains(data), "{provider} has not all files: {text}");
+        }
+        let json = text.contains(r#"a.json:\n{\"a\":1}"#) || text.contains("application/json");
+        assert!(json, "{provider}: {text}");
+    }
+}
+
+// G3: Gemini takes sounds and GIFs in a user's message, and only there
+#[tokio::test]
+async fn what_gemini_takes_in_no_result_follows_in_a_message() {
+    let (written, _) = results(Provider::Gemini, "all_kinds").await;
+    assert_eq!(written.len(), 2);
+    assert_eq!(
+        written[1],
+        json!({"role": "user", "parts": [
+            {"text": "file.gif of the result of `all_kinds`:"},
+            {"inlineData": {"mimeType": "image/gif", "data": GIF}},
+            {"text": "file.wav of the result of `all_kinds`:"},
+            {"inlineData": {"mimeType": "audio/wav", "data": WAV}},
+        ]})
+    );
+    let output = written[0]["parts"][0]["functionResponse"]["response"]["output"]
+        .as_str()
+        .unwrap();
+    assert_eq!(
+        output,
+        "All:\n[file.png]\n[file.gif, see below]\n[file.wav, see below]\n[report.pdf]\na.json:\n{\"a\":1}\n[application/zip left out, a.zip: Gemini takes images, audio, video, texts, JSON and PDF]"
+    );
+}
+
+// G3: a struct with an image is a text that names it, and the image
+#[tokio::test]
+async fn a_struct_with_an_image_is_a_text_and_the_image() {
+    for provider in Provider::ALL {
+        let (written, results) = results(provider, "report").await;
+        no_text_has_base64(provider, &written);
+        assert!(results.left_out.is_empty(), "{provider}");
+        let text = written.iter().map(Value::to_string).collect::<String>();
+        assert!(
+            text.contains(r#"\"title\":\"Sales\""#),
+            "{provider}: {text}"
+        );
+        assert!(
+            text.contains(r#"\"url\":\"[file 1]\""#),
+            "{provider}: {text}"
+        );
+        assert_eq!(text.matches(PNG).count(), 1, "{provider}: {text}");
+    }
+}
+
+// G3: an address goes to those that fetch it; the others read it
+#[tokio::test]
+async fn an_address_is_fetched_or_read() {
+    for provider in Provider::ALL {
+        let (written, results) = results(provider, "far").await;
+        let expected = usize::from(provider == Provider::Bedrock);
+        assert_eq!(results.left_out.len(), expected, "{provider}");
+        let text = written.iter().map(Value::to_string).collect::<String>();
+        assert!(
+            text.contains("https://example.com/a.png"),
+            "{provider}: {text}"
+        );
+    }
+}
+
+// G3: an image of a type that a provider does not take is left out, an SVG is a text
+#[tokio::test]
+async fn a_rare_image_is_left_out_and_an_svg_is_a_text() {
+    for provider in Provider::ALL {
+        let (written, results) = results(provider, "rare").await;
+        let text = written.iter().map(Value::to_string).collect::<String>();
+        assert!(
+            text.contains(r#"a.svg:\n<svg xmlns=\""#),
+            "{provider}: {text}"
+        );
+        // Gemini takes images of any type in a user's message.
+        let expected = if provider == Provider::Gemini {
+            &[][..]
+        } else {
+            &["image/tiff"]
+        };
+        assert_eq!(left_out(&results), expected, "{provider}");
+    }
+}
+
+// G3: a thread with an image that is too large could never be sent again
+#[tokio::test]
+async fn an_image_too_large_for_a_provider_is_left_out_there() {
+    for provider in Provider::ALL {
+        let (_, results) = results(provider, "large").await;
+        let refuses = [Provider::Anthropic, Provider::Bedrock].contains(&provider);
+        assert_eq!(!results.left_out.is_empty(), refuses, "{provider}");
+    }
+    let (written, _) = results(Provider::Anthropic, "large").await;
+    assert_eq!(
+        written[0]["content"][0]["content"],
+        json!([{"type": "text", "text": "[image/png left out: Anthropic takes images of at most 5 MB as base64 text]"}])
+    );
+}
+
+// G3, A14: a thread shows its images again with every later request, beside those of the user
+#[tokio::test]
+async fn a_replayed_thread_shows_its_files_again() {
+    let store = MemoryStore::default();
+    let turns = Turns::new(store.clone());
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .conversation("main")
+        .build();
+    turns.say("Draw.", &cx).await.unwrap();
+    let calls = [
+        ToolCall::new("c-0", "draw", "{}"),
+        ToolCall::new("c-1", "all_kinds", "{}"),
+    ];
+    let message = turns.record(ModelMessage::calls(calls), &cx).await.unwrap();
+    let turn = turns.run(&tools(), &message, &cx).await.unwrap();
+    assert!(matches!(turn, Turn::Complete(_)));
+    turns
+        .say([Part::text("And this?"), gif().into()], &cx)
+        .await
+        .unwrap();
+    let thread = ThreadId::new("acme", "main").unwrap();
+    let stored = ThreadStore::read(&store, &thread, None).await.unwrap();
+    for provider in Provider::ALL {
+        let history = provider.history(&stored).unwrap();
+        let messages = history.messages.iter();
+        let values: Vec<Value> = messages
+            .map(|raw| serde_json::from_str(raw.get()).unwrap())
+            .collect();
+        no_text_has_base64(provider, &values);
+        let text = values.iter().map(Value::to_string).collect::<String>();
+        assert_eq!(text.matches(PNG).count(), 2, "{provider}");
+        assert_eq!(text.matches(GIF).count(), 2, "{provider}");
+        // Written anew from the thread, it is what it was from the results.
+        let again = provider.history(&stored).unwrap();
+        let same = history
+            .messages
+            .iter()
+            .zip(&again.messages)
+            .all(|(a, b)| a.get() == b.get());
+        assert!(same, "{provider}");
+    }
+}
+
+// G3: the interface gets a part of the type `file`, from the call and from the thread
+#[tokio::test]
+async fn an_interface_gets_the_file() {
+    let call = ToolCall::new("c-0", "draw", "{}");
+    let result = tools().call(call.clone(), &ToolContext::anonymous()).await;
+    let mut writer = Writer::new(&tools());
+    let _ = writer.said(&ModelMessage::calls([call])).unwrap();
+    let chunks = writer.result(&result).unwrap();
+    assert_eq!(
+        serde_json::to_value(&chunks).unwrap(),
+        json!([{"type": "tool-output-available", "toolCallId": "c-0", "output": {
+            "type": "file", "mediaType": "image/png", "url": format!("data:image/png;base64,{PNG}"),
+        }}])
+    );
+}
+
+// G3: a user hears and sees what a tool could have returned
+#[test]
+fn media_are_parts_of_a_users_message_too() {
+    let sound: Audio = wav();
+    let message = tool_core::turn::UserMessage::from([Part::text("Listen."), sound.into()]);
+    assert_eq!(message.check(), Ok(()));
+}
