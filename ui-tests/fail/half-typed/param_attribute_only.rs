@@ -4,7 +4,7 @@ use tool_core::toolset;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     #[arg(length = 1..=5)]
 ) -> Result<String, ToolError> {
     Ok(String::new())

@@ -4,7 +4,7 @@ use tool_core::toolset;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Ou {
     Ok(whom)

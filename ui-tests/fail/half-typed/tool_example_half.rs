@@ -4,7 +4,7 @@ use tool_core::toolset;
 /// Greets.
 #[tool(example("One", { "whom": }))]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<String, ToolError> {
     Ok(whom)

@@ -4,7 +4,7 @@ use tool_core::toolset;
 /// Greets.
 #[tool(nam)]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<String, ToolError> {
     Ok(whom)

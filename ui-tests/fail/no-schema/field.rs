@@ -9,7 +9,7 @@ pub struct Plain {
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// Whom.
+    /// Name.
     pub whom: Vec<Plain>,
 }
 

@@ -10,7 +10,7 @@ pub struct Plain {
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: ui_foreign::Page<Plain>,
 ) -> Result<usize, ToolError> {
     Ok(whom.items.len())

@@ -10,7 +10,7 @@ pub struct Plain {
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: Plain,
 ) -> Result<String, ToolError> {
     Ok(whom.name)

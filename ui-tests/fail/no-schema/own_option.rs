@@ -8,7 +8,7 @@ pub enum Option<T> {
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: Option<u8>,
 ) -> Result<bool, ToolError> {
     Ok(matches!(whom, Option::Some(_)))

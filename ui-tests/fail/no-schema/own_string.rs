@@ -7,7 +7,7 @@ pub struct String(pub Vec<char>);
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<usize, ToolError> {
     Ok(whom.0.len())

@@ -9,7 +9,7 @@ pub struct Plain {
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: Option<Plain>,
     /// Who else.
     other: Plain,

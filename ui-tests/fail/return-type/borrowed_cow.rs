@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<Cow<'_, str>, ToolError> {
     Ok(Cow::Owned(whom))

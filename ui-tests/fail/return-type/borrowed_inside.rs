@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Greets.
 #[tool]
 pub async fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<Option<&str>, ToolError> {
     Ok(Some(&whom))

@@ -8,7 +8,7 @@ pub enum Result<T, E> {
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<String, ToolError> {
     Result::Ok(whom)

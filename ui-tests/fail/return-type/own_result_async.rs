@@ -6,7 +6,7 @@ pub struct Result<T>(pub T);
 /// Greets.
 #[tool]
 pub async fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<String> {
     Result(whom)

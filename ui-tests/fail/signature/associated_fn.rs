@@ -6,7 +6,7 @@ impl Greeter {
     /// Greets.
     #[tool]
     pub fn greet(
-        /// Whom.
+        /// Name.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(whom)

@@ -4,7 +4,7 @@ pub trait Greets {
     /// Greets.
     #[tool]
     fn greet(
-        /// Whom.
+        /// Name.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(whom)

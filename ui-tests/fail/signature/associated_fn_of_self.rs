@@ -8,7 +8,7 @@ impl Greeter {
     /// Greets.
     #[tool]
     pub fn greet(
-        /// Whom.
+        /// Name.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(format!("{} {whom}", Self::WORD))

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<String, ToolError> {
     let length: String = whom.len();

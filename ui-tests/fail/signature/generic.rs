@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Greets.
 #[tool]
 pub fn greet<T: std::fmt::Display>(
-    /// Whom.
+    /// Name.
     whom: T,
 ) -> Result<String, ToolError> {
     Ok(whom.to_string())

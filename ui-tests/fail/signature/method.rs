@@ -7,7 +7,7 @@ impl Greeter {
     #[tool]
     pub async fn greet(
         &self,
-        /// Whom.
+        /// Name.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(whom)

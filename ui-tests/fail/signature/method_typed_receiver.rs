@@ -11,7 +11,7 @@ impl Greeter {
     #[tool]
     pub fn greet(
         self: Arc<Self>,
-        /// Whom.
+        /// Name.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(format!("{} {whom}", self.word))

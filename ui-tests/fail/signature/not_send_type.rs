@@ -14,7 +14,7 @@ pub struct Name {
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: Name,
 ) -> Result<String, ToolError> {
     Ok(whom.text)

@@ -5,7 +5,7 @@ use std::rc::Rc;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: Rc<str>,
 ) -> Result<String, ToolError> {
     Ok(whom.to_string())

@@ -5,7 +5,7 @@ use std::rc::Rc;
 /// Greets.
 #[tool]
 pub async fn greet(
-    /// Whom.
+    /// Name.
     whom: Option<Vec<Rc<str>>>,
     /// How often.
     often: u8,

@@ -5,7 +5,7 @@ pub trait Greets {
     #[tool]
     fn greet(
         &self,
-        /// Whom.
+        /// Name.
         whom: String,
     ) -> Result<String, ToolError>;
 }

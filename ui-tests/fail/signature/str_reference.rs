@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: &str,
 ) -> Result<String, ToolError> {
     Ok(whom.to_owned())

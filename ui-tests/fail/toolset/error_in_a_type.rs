@@ -7,7 +7,7 @@ pub struct Plain;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: Plain,
 ) -> Result<(), ToolError> {
     drop(whom);

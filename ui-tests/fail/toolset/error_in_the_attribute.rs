@@ -5,7 +5,7 @@ use tool_core::toolset;
 /// Greets.
 #[tool(naem = "greet")]
 pub async fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
 ) -> Result<String, ToolError> {
     Ok(whom)

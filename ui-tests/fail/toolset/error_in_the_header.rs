@@ -5,7 +5,7 @@ use tool_core::toolset;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// Name.
     whom: String,
     /// How.
     how: &str,

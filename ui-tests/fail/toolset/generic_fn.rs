@@ -5,7 +5,7 @@ use tool_core::toolset;
 /// Greets.
 #[tool]
 pub fn greet<T: ToString>(
-    /// Whom.
+    /// Name.
     whom: T,
 ) -> Result<String, ToolError> {
     Ok(whom.to_string())
