@@ -171,7 +171,7 @@ fn packages_hold_the_files_that_their_pages_link_to_and_their_sources_include() 
     assert!(pages >= 5, "{pages} pages have links");
 }
 
-// G8: what docs.rs is told is used, so a feature is shown beside what needs it
+// G8: crates use the cfg that docs.rs sets, so an item is shown with the feature that it needs
 #[test]
 fn docs_of_each_package_show_features() {
     for package in packages() {

@@ -36,7 +36,7 @@ fn tools() -> Toolset {
     Registry::builder().dynamic(give).build().unwrap().open()
 }
 
-// H9: each repair stands on the page, and does what the page says
+// H9: the page lists each repair, and each does what the page says
 #[tokio::test]
 async fn every_repair_is_on_the_page_and_can_be_switched_off() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/arguments.md");

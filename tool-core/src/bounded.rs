@@ -173,7 +173,7 @@ pub(crate) async fn settle(
 async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
     let (limit, files) = output.model.as_ref().and_then(ModelOutput::bound)?;
     if let Some(named) = files {
-        // They stand behind the text and do not count: their bytes are not read as text.
+        // Files follow the text and do not count: a model does not read their bytes as text.
         let text = beginning(named.text.clone(), limit, cx).await;
         let parts = output::seen::behind(text, named.files.clone());
         return ModelOutput::parts(parts).proven().ok();

@@ -211,7 +211,7 @@ pub fn show(text: &str, most: usize) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    // H7: what is not shown is found
+    // H7: hidden characters are found
     #[test]
     fn invisible_characters_are_found() {
         for hidden in [

@@ -63,7 +63,7 @@ pub fn tool(
     tool::expand(attr.into(), item.into()).into()
 }
 
-/// Puts its tokens beside the item that it stands on.
+/// Puts its tokens after the item that it is written on.
 ///
 /// `#[tool]` writes the struct of the arguments with all else in this attribute: in an `impl` or a `trait`, where no struct may stand, rustc
 /// drops the struct with its attributes and reports one error.

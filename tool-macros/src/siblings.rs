@@ -63,7 +63,7 @@ fn derived(line: &str) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// What stands before the attribute, between the parentheses around a place, and after them; `None` where they are not those of `derive(…)`.
+/// The source before the attribute, between the parentheses around a place, and after them; `None` where they are not those of `derive(…)`.
 fn list_around(text: &str, at: usize) -> Option<(&str, &str, &str)> {
     let open = text.get(..at)?.rfind('(')?;
     let head = text.get(..open)?.trim_end();

@@ -64,7 +64,7 @@ async fn bodies_that_do_not_end_are_given_up() {
     assert_eq!(web.get("/healthz").await.status, 200);
 }
 
-// H9: the time for a head is no time for an answer
+// H9: the time limit of a head does not apply to the answer
 #[tokio::test]
 async fn streams_outlive_the_time_for_a_head_and_idle_connections_do_not() {
     let server = server();

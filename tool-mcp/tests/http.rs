@@ -477,7 +477,7 @@ async fn pages_that_are_let_in_may_read_the_answers() {
         )
         .await;
     assert_eq!(called.header("access-control-allow-origin"), PAGE.1);
-    // What is no page gets no such header.
+    // Clients that are not pages get no such header.
     let called = web.post(&[("authorization", "Bearer alice")], BIG).await;
     let cors = called
         .headers

@@ -77,7 +77,7 @@ async fn resumed_stream_of_a_call_begins_after_the_last_event() {
     let step = |number: u64| format!(r#""message":"{number}""#);
     for number in 0..4 {
         if number == 1 || number == 3 {
-            // The step happens while nobody listens.
+            // The step happens while the client is disconnected.
             drop(stream);
             tokio::time::sleep(Duration::from_millis(200)).await;
             STEPS.add_permits(1);

@@ -20,7 +20,7 @@ const PIECES: [&str; 40] = [
     r"(?i)\pL", r"(?i)k", r"(?i)\w", "(?i:σ)", "x*y*", "^$", r"(?m:^)\pL", r"\p{Lu}\p{Ll}",
 ];
 
-/// What stands behind the whole, or behind each piece.
+/// Repetitions to append to the whole pattern, or to each piece.
 const REPEATS: [&str; 7] = ["", "?", "*", "{2}", "{10}", "{100}", "{0,50}"];
 
 fn main() {

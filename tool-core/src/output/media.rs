@@ -436,7 +436,7 @@ media! {
     /// # }
     /// ```
     ///
-    /// It is shown wherever it stands in an output: in a list, beside a text in a tuple, in a field of a struct. Providers take PNG, JPEG, GIF
+    /// It is shown wherever it is in an output: in a list, next to a text in a tuple, in a field of a struct. Providers take PNG, JPEG, GIF
     /// and WebP; another type is left out for those that do not take it, and the model reads a line that says so.
     Image, IMAGE
 }

@@ -1,7 +1,7 @@
 //! What generated code asks of the user's types, so that a type that lacks something is reported once, at the type.
 //!
 //! Every bound is asked for in exactly one place. All other code that needs it names the type through one of the structs here: their
-//! inherent items apply where the bound holds, else those of a trait do, which stand in without asking. rustc does not merge equal errors of
+//! inherent items apply where the bound holds, else those of a trait, which do not ask. rustc does not merge equal errors of
 //! different items when it compiles incrementally, so asking twice is reporting twice.
 //!
 //! Only for concrete types, as in the expansion of a macro.

@@ -1,4 +1,4 @@
-//! What stands in for a tool whose header or attribute has an error, so that the places that name the tool add none.
+//! A substitute for a tool whose header or attribute has an error, so that uses of the tool add no errors.
 
 use std::future::Future;
 

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::schema::rules::{Path, Report, Rule};
 
-/// A type that is no key in JSON. The derive adds records.
+/// A type that cannot be a key in JSON. The derive implements it for records.
 pub trait UnwritableKey {}
 
 /// A map with such keys, or what holds one.

@@ -57,7 +57,7 @@ pub const fn many_unions(spec: &Spec, survey: &Survey) -> bool {
         && spec.providers.contains(Dialect::Anthropic)
 }
 
-/// Whether a variant of the union holds something else than a record, so that a tag cannot stand beside its fields.
+/// Whether a variant of the union holds a value that is not a record, so that a tag cannot be a field next to its fields.
 pub const fn holds_a_value(union: &Schema) -> bool {
     let Kind::Union(union) = &union.kind else {
         return false;
@@ -75,7 +75,7 @@ pub const fn holds_a_value(union: &Schema) -> bool {
     false
 }
 
-/// Whether more than one variant of the union is a record, so that only its keys tell it from the next.
+/// Whether more than one variant of the union is a record, so that only the keys distinguish them.
 pub const fn has_records(union: &Schema) -> bool {
     let Kind::Union(union) = &union.kind else {
         return false;

@@ -15,7 +15,7 @@ pub(super) enum Fit {
     Not(OfferError),
 }
 
-/// Judges the tools of a request. Those that are gone still stand in it.
+/// Judges the tools of a request. Removed tools are still in the request.
 pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
     let claude = provider.dialect() == Dialect::Anthropic;
     let is_counted = |tool: &&Listed| !claude || (tool.strict && !tool.deferred);

@@ -303,7 +303,7 @@ pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     }
 }
 
-/// The words of a result, and the files in it. `behind` takes those that stand behind all results.
+/// The words of a result, and the files in it. `behind` takes the files that follow all results.
 fn said(out: &mut Results, result: &Answered<'_>, behind: &mut Vec<Value>) -> (String, Vec<Value>) {
     let View::Parts(parts) = &result.view else {
         return (result.view.text().into_owned(), Vec::new());

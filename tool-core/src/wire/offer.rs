@@ -213,7 +213,7 @@ impl Offer {
         next.left_out = left_out(self.provider, native, tools);
         match within(self.provider, &next.listed) {
             Fit::Whole => Ok(next),
-            // Tools of the list become not strict, which is another list.
+            // Tools of the list become not strict, so the list changes.
             Fit::Without(_) => self.anew(tools),
             Fit::Not(error) => Err(error),
         }

@@ -173,7 +173,7 @@ async fn an_image_reaches_every_provider() {
     }
 }
 
-// G3: every kind of file is seen, follows in a user's message, is told as text, or is named by a line
+// G3: every kind of file is shown, follows in a user's message, is sent as text, or is named by a line
 #[tokio::test]
 async fn every_kind_of_file_reaches_a_provider_or_is_named() {
     for (provider, expected) in [

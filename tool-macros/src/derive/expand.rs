@@ -69,7 +69,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
 /// Warnings lie outside of the block, whose `allow` would silence them.
 fn warnings(decided: &Decided<'_>) -> TokenStream {
     let mut out = TokenStream::new();
-    // A type that is only written is no concern of a model that fills in.
+    // A model does not fill in a type that is only written.
     let input = (!decided.is_generic()).then(|| {
         let input = spans::is_input(&decided.paths, &decided.input.ident);
         quote!((#input) &&)
@@ -106,7 +106,7 @@ fn warnings(decided: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// Where a tag can stand beside the fields of each variant, and where it needs a key for the value; `None` where that is known to be untrue.
+/// Conditions for a tag among the fields of each variant, and for a tag with a key for the value; `None` if a condition is known to be false.
 fn tags(decided: &Decided<'_>) -> (Option<TokenStream>, Option<TokenStream>) {
     let Shape::Union(_, branches) = &decided.shape else {
         return (Some(quote!(true)), None);

@@ -62,7 +62,7 @@ fn stream_item(bounds: &TypeImplTrait) -> Option<&Type> {
     })
 }
 
-/// The first part of a type that borrows for less than `'static`. What stands in a `fn` type has its own lifetimes.
+/// The first part of a type that borrows for less than `'static`. A `fn` type has lifetimes of its own.
 fn borrowed(ty: &Type) -> Option<TokenStream> {
     match ty {
         Type::Reference(reference) => match &reference.lifetime {

@@ -312,7 +312,7 @@ impl Written {
         })
     }
 
-    /// Whether it stands in an `impl` or a `trait`, as far as its own tokens show.
+    /// Whether it is in an `impl` or a `trait`, as far as its own tokens show.
     pub(crate) fn is_associated(&self) -> bool {
         self.has_receiver() || self.own_type().is_some()
     }

@@ -64,7 +64,7 @@ impl ToModelOutput for Told {
     }
 }
 
-/// The output, or the failure that the tool tells of.
+/// The output, or the failure that the tool reports.
 pub(crate) fn told(result: CallToolResult, results: Results) -> Result<Told, ToolError> {
     let (size, limit) = (size(&result), results.limit);
     if size > limit {

@@ -165,7 +165,7 @@ impl LoadTools {
 
     /// Takes tools with hidden text and with texts that are too long: characters that are [not shown](tool_core::hidden) are removed from
     /// titles, descriptions, defaults and examples, and what is longer than [`MOST_TEXT`](super::MOST_TEXT) is cut. Otherwise
-    /// such tools are refused. [`McpTools::report`] tells what was removed, and the lock shows it as `\u{…}`.
+    /// such tools are refused. [`McpTools::report`] says what was removed, and the lock shows it as `\u{…}`.
     ///
     /// Names of tools and parameters, and values that a model has to repeat, are not changed: a tool that has hidden characters there is
     /// refused in any case.

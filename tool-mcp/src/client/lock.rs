@@ -15,7 +15,7 @@ use crate::hex::hex;
 
 /// The contracts of a server's tools that a host has accepted, by the server's names.
 ///
-/// Hidden characters stand in it as `\u{…}`, and a text that is too long is cut: then a fingerprint of the whole stands beside it.
+/// Hidden characters are written as `\u{…}`, and a text that is too long is cut and followed by a fingerprint of the whole.
 ///
 /// It is kept between runs, as a file or a row, and given to [`LoadTools::lock`](super::LoadTools::lock). What a model reads stands in
 /// it as text, so that whoever reviews a change sees it; schemas and annotations stand as SHA-256.

@@ -13,10 +13,10 @@ pub const MOST_TEXT: usize = 16 << 10;
 /// The longest name and title.
 const MOST_NAME: usize = 256;
 
-/// The most places that are told of one tool.
+/// The most places that are reported of one tool.
 const MOST_FAULTS: usize = 16;
 
-/// The most characters that are told of one place.
+/// The most characters that are reported of one place.
 const MOST_CHARACTERS: usize = 4;
 
 /// The most of a name or a pointer that is shown.

@@ -302,7 +302,7 @@ impl Unanswered {
 #[derive(Clone)]
 struct Unread {
     lines: mpsc::UnboundedSender<Vec<u8>>,
-    /// Closed when nobody writes any more.
+    /// Closed when the writer has ended.
     room: Arc<Semaphore>,
 }
 
@@ -332,7 +332,7 @@ impl Unread {
     /// Puts a line for which room was taken.
     fn put(&self, mut line: Vec<u8>) {
         line.shrink_to_fit();
-        // Nobody is there to write it, so nobody waits for it either.
+        // The writer has ended, so the answer is dropped.
         let _ = self.lines.send(line);
     }
 }

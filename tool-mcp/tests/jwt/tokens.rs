@@ -236,7 +236,7 @@ async fn token_without_kid_needs_exactly_one_key_that_fits() {
         let token = signer.with_header(&json!({ "alg": signer.algorithm() }), &claims());
         assert_eq!(setup.status(&token).await, 200);
     }
-    // The set is another one, and its key has no `kid` either.
+    // The set is different, and its key has no `kid` either.
     let mut key = OTHER_RSA.jwk();
     key.as_object_mut().unwrap().remove("kid");
     setup.issuer.publish_keys(&[key], None);
@@ -405,7 +405,7 @@ async fn times_that_are_none_are_refused() {
             "the token has no `exp`",
         )
         .await;
-    let malformed = "a claim of the token is malformed or stands there twice";
+    let malformed = "a claim of the token is malformed or occurs twice";
     for value in [json!("9999999999"), json!(true), json!([]), json!({})] {
         setup
             .refuses(&RSA.token(&with("exp", value.clone())), malformed)
@@ -474,7 +474,7 @@ async fn token_for_another_resource_is_refused() {
         setup.refuses(&RSA.token(&with("aud", bad)), other).await;
     }
     setup.refuses(&RSA.token(&without("aud")), other).await;
-    let malformed = "a claim of the token is malformed or stands there twice";
+    let malformed = "a claim of the token is malformed or occurs twice";
     for bad in [
         json!([[RESOURCE]]),
         json!({ "0": RESOURCE }),
@@ -515,10 +515,7 @@ async fn token_of_another_issuer_is_refused() {
         .await;
     let list = RSA.token(&with("iss", json!([ISSUER])));
     setup
-        .refuses(
-            &list,
-            "a claim of the token is malformed or stands there twice",
-        )
+        .refuses(&list, "a claim of the token is malformed or occurs twice")
         .await;
 }
 
@@ -532,10 +529,7 @@ async fn token_without_a_subject_is_refused() {
     }
     let number = RSA.token(&with("sub", 7));
     setup
-        .refuses(
-            &number,
-            "a claim of the token is malformed or stands there twice",
-        )
+        .refuses(&number, "a claim of the token is malformed or occurs twice")
         .await;
     for claim in ["sub", "iss", "aud", "exp", "nbf", "scope"] {
         let value = claims()[claim].clone();
@@ -548,10 +542,7 @@ async fn token_without_a_subject_is_refused() {
         );
         let token = RSA.of_texts(&RSA.header().to_string(), &twice);
         setup
-            .refuses(
-                &token,
-                "a claim of the token is malformed or stands there twice",
-            )
+            .refuses(&token, "a claim of the token is malformed or occurs twice")
             .await;
     }
     for payload in ["", "null", "[]", "\"alice\"", "{", "\u{0}"] {

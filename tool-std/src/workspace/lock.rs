@@ -72,7 +72,7 @@ mod tests {
         let lock = open().lock(|| false).unwrap();
         let refused = open().lock(|| true).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
-        // That of another conversation is another one.
+        // The lock of another conversation is a different file.
         let other = Workspaces::new(root.path()).open("acme", "c2").unwrap();
         other.lock(|| true).unwrap();
         drop(lock);

@@ -76,7 +76,7 @@ fn what_cannot_be_typed_is_left_out_by_its_rule_and_the_rest_is_written() {
     assert_eq!(json["tools"][0]["tool"], json!(null));
 }
 
-// H7: a definition with characters that nobody sees does not become source, and is told visibly
+// H7: a definition with hidden characters does not become source, and is reported with them escaped
 #[test]
 fn definitions_with_hidden_characters_are_left_out() {
     let tag = "\u{e0041}";

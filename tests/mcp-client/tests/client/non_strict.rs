@@ -165,7 +165,7 @@ async fn own_schema_is_sent_as_it_is_but_for_what_the_provider_refuses() {
             .unwrap()
             .contains("^[a-z]+$")
     );
-    // It is told for people too.
+    // The text for people says so as well.
     let said = tools.report().to_string();
     for says in [
         "`aggregate`: offered to openai (not strict), anthropic (not strict)",

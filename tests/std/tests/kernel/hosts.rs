@@ -58,7 +58,7 @@ pub(crate) fn packs_work_for_every_kind_of_host_case() -> Ran {
     missing
 }
 
-/// A day's work of all packs that touch the machine, and what is left of it.
+/// Calls tools of all packs that touch the machine, and returns what they left behind.
 pub(crate) fn packs_work() {
     let isolation = match std::env::var(ISOLATION).unwrap().as_str() {
         "group" => Isolation::GroupOnly,

@@ -76,7 +76,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A variant as the union tells it apart.
+/// A variant with the tag or key by which the union recognises it.
 fn variant(union: &Union, variant: &Variant, levels: usize, text: &mut String) {
     let name = quoted(variant.name);
     match (union.tagging, variant.schema) {

@@ -62,7 +62,7 @@ const fn is_short_max(integer: &Integer) -> bool {
     integer.max <= u32::MAX as u128
 }
 
-/// What the dialects without a keyword for a bound of a whole number are told.
+/// The words for a bound of a whole number, for dialects without a keyword.
 pub(super) const fn whole(
     out: &mut Out<'_>,
     text: &mut Description,

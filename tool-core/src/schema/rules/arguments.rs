@@ -104,7 +104,7 @@ pub const fn takes_wide_integer(spec: &Spec, at: usize) -> bool {
     }
 }
 
-/// Whether the rule `limit-optional` warns at the parameter at this place. What is refused as well is told once.
+/// Whether the rule `limit-optional` warns at the parameter at this place. An error about the same parameter replaces the warning.
 pub const fn crosses_optionals(spec: &Spec, survey: &Survey, at: usize) -> bool {
     if !many_optionals(spec, survey) {
         return false;
@@ -113,7 +113,7 @@ pub const fn crosses_optionals(spec: &Spec, survey: &Survey, at: usize) -> bool 
     before.optionals <= MOST_UNWARNED_OPTIONALS && after.optionals > MOST_UNWARNED_OPTIONALS
 }
 
-/// Whether the rule `limit-union` warns at the parameter at this place. What is refused as well is told once.
+/// Whether the rule `limit-union` warns at the parameter at this place. An error about the same parameter replaces the warning.
 pub const fn crosses_unions(spec: &Spec, survey: &Survey, at: usize) -> bool {
     if !many_unions(spec, survey) {
         return false;

@@ -11,9 +11,9 @@ use crate::schema::{EnumValue, Field, Kind, Schema, Tagging, Union};
 pub(crate) const MOST_OPTIONALS: usize = 24;
 /// Unions in one tool: Anthropic documents 16, and 16 hang.
 pub(crate) const MOST_UNIONS: usize = 15;
-/// Optional fields in one tool that nobody is warned of.
+/// The most optional fields of one tool without a warning.
 pub(crate) const MOST_UNWARNED_OPTIONALS: usize = 10;
-/// Unions in one tool that nobody is warned of.
+/// The most unions of one tool without a warning.
 pub(crate) const MOST_UNWARNED_UNIONS: usize = 8;
 /// Unions in one request.
 const MOST_UNIONS_IN_SET: usize = 16;

@@ -89,7 +89,7 @@ pub const fn check_type(schema: &Schema, input: bool) {
     report.tell();
 }
 
-/// Checks one variant of a union, and how it goes with those before it; the type around it has [`check_type`]. A variant of a type that is only
+/// Checks one variant of a union, alone and against the variants before it; the type around it has [`check_type`]. A variant of a type that is only
 /// written (`input` is false) is bound by what serde cannot write alone.
 #[track_caller]
 pub const fn check_variant(schema: &Schema, at: usize, input: bool) {

@@ -197,7 +197,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A variant that is only written: serde has no place for a tag beside what is not a record.
+    /// A variant that is only written: serde can write a tag only into a record.
     pub(super) const fn written_variant(&mut self, path: &Path<'_>, union: &Union, at: usize) {
         let variant = &union.variants[at];
         if let (Tagging::Internal { .. }, Some(inner)) = (&union.tagging, variant.schema)
@@ -296,7 +296,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One variant, and how it goes with those before it.
+    /// One variant, alone and against the variants before it.
     pub(super) const fn variant_at(&mut self, path: &Path<'_>, union: &Union, at: usize) {
         let untagged = matches!(union.tagging, Tagging::Untagged);
         let variant = &union.variants[at];

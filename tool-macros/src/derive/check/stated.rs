@@ -11,7 +11,7 @@ use crate::siblings::siblings;
 use crate::texts;
 
 impl Check<'_> {
-    /// Whether a derive of this name stands beside this one, as far as that is known.
+    /// Whether the type has a derive of this name as well, as far as that is known.
     pub(super) fn has_derive(&self, name: &str) -> bool {
         self.siblings
             .get_or_init(siblings)
@@ -46,7 +46,7 @@ impl Check<'_> {
             self.has_derive("Serialize"),
             derived.as_ref(),
         );
-        // The same contradiction is told once.
+        // The same contradiction is reported once.
         let written = written.filter(|_| serde.writer().is_some() || read.is_none());
         for (own, reads) in [(read, true), (written, false)] {
             self.stated.extend(own.map(|own| Stated {
@@ -79,7 +79,7 @@ impl Check<'_> {
     }
 }
 
-/// What reads or writes the type: the type that serde's attribute names, else serde's derive, else nobody knows.
+/// What reads or writes the type: the type that serde's attribute names, else serde's derive, else `None`.
 fn form_by(other: Option<&OtherType>, has_derive: bool, derived: Option<&Own>) -> Option<Own> {
     match other {
         Some(other) => other.ty().map(Box::new).map(Own::Type),

@@ -67,7 +67,7 @@ pub(super) fn map_key(decided: &Decided<'_>) -> Option<TokenStream> {
     })
 }
 
-/// A record is no key in JSON, so that a map with such keys is refused as an output.
+/// A record cannot be a key in JSON, so a map with such keys is refused as an output.
 pub(super) fn record(decided: &Decided<'_>) -> Option<TokenStream> {
     let Shape::Record(_) = decided.shape else {
         return None;

@@ -35,7 +35,7 @@ pub(super) struct Node {
     pub(super) every_item: Vec<usize>,
     /// It looks through its neighbours once more for what they have not seen.
     pub(super) looks_back: bool,
-    /// Schemas that stand in its text.
+    /// Schemas that its text contains.
     pub(super) inner: Vec<usize>,
 }
 

@@ -22,7 +22,7 @@ pub(crate) const MOST_BYTES: usize = 256 << 10;
 /// How deep schemas may be inside each other.
 const DEEPEST: usize = 64;
 
-/// The most issues that are told of one value.
+/// The most issues that are reported of one value.
 const MOST_ISSUES: usize = 32;
 
 /// The most steps that one value may take.

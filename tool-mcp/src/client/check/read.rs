@@ -88,7 +88,7 @@ impl<'a> Builder<'a> {
             return Err(leads_out(pointer.clone()));
         }
         for (key, value) in entries {
-            // What stands there is data.
+            // The values of these keywords are data.
             if !matches!(key.as_str(), "const" | "default" | "enum" | "examples") {
                 let length = pointer.len();
                 step(pointer, key);

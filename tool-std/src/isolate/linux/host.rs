@@ -59,7 +59,7 @@ pub(in crate::isolate) async fn start(
 /// The supervisor cannot work in namespaces that this host makes: the helper has to make them.
 static ONLY_HELPERS: AtomicBool = AtomicBool::new(false);
 
-/// Who makes the namespaces of a job.
+/// The process that makes the namespaces of a job.
 #[derive(Debug)]
 enum Way {
     /// A thread of this process, if it may; else the helper.
@@ -174,7 +174,7 @@ async fn in_thread(
             }),
             None => helper(&path, &cgroups, &asked, socket),
         };
-        // Where nobody waits any more, the socket's other end is closed and the supervisor ends.
+        // If the caller has gone away, the other end of the socket is closed and the supervisor ends.
         let _ = tell.send(child);
     })?;
     started.await.map_err(io::Error::other)?

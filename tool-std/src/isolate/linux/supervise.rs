@@ -70,7 +70,7 @@ fn serve(
     let began = Instant::now();
     let started = start(spec, files, namespaces, &cgroups, held);
     listener.begin(started.as_ref().ok().map(|started| started.job));
-    // The mounts are kept until the end is told.
+    // The mounts are kept until the host knows of the end.
     let (because, failure, _mounts) = match started {
         Ok(started) => {
             let because = match tell(socket, &Event::Started(Box::new(started.held))) {

@@ -30,7 +30,7 @@ const KNOWN: [&str; 22] = [
     "default",
 ];
 
-/// Said by nobody to anybody: no need to repeat it.
+/// Keywords that say nothing to a model, so that the description does not repeat them.
 const SILENT: [&str; 6] = [
     "$comment",
     "$schema",

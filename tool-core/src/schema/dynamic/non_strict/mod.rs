@@ -1,6 +1,6 @@
 //! A schema as a provider takes it from a tool that is not strict: the original, changed only where the provider refuses the request.
 //!
-//! What each provider refuses without strict mode is told in `docs/rules.md`, in the section on tools that are not strict. What has to
+//! `docs/rules.md` lists what each provider refuses without strict mode, in the section on tools that are not strict. What has to
 //! be taken out of a schema is said in a description, and is among the changes; the original is what arguments are checked against.
 
 mod gemini;

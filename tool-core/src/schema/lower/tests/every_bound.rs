@@ -411,7 +411,7 @@ fn of_constraints() -> Vec<Case> {
     cases
 }
 
-/// A format that may have a pattern beside it.
+/// A format that may be stated together with a pattern.
 fn uuid_like() -> &'static Schema {
     Box::leak(Box::new(Schema::new(Kind::Format(Format::Date))))
 }

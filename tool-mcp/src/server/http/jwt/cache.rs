@@ -13,7 +13,7 @@ use super::{AuthError, JwtAlgorithm};
 
 /// Time between two fetches while there are keys. Anybody can send tokens with unknown keys; they must not become requests to the issuer.
 const BETWEEN: Duration = Duration::from_secs(30);
-/// Time between two fetches while there are none, so that nobody gets in.
+/// Time between two fetches while there are no keys, when every request is refused.
 const RETRY: Duration = Duration::from_secs(5);
 /// Longest time that a fetch may take, whatever the fetcher does.
 const PATIENCE: Duration = Duration::from_secs(15);

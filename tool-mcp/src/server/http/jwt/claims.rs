@@ -115,7 +115,7 @@ fn text_of(claims: &str, name: &str) -> Result<String, AuthError> {
 
 /// Claims that are not what RFC 7519 says.
 pub(super) fn malformed() -> AuthError {
-    AuthError::Rejected("a claim of the token is malformed or stands there twice")
+    AuthError::Rejected("a claim of the token is malformed or occurs twice")
 }
 
 #[expect(
