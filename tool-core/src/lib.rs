@@ -50,11 +50,11 @@
 //! |---|---|---|
 //! | write a tool | [`#[tool]`](macro@tool), with an example of each of its words; [`prelude`] has what a crate of tools needs | [authors](guides::authors) |
 //! | use a type of your own as a parameter | [`#[derive(StrictSchema)]`](derive@StrictSchema) | [rules](guides::rules) |
-//! | return errors, text, images, citations | [`ToolError`](struct@ToolError), [`IntoOutput`], [`ModelOutput`], [`Citation`], [`ToolContext::cite`] | [authors](guides::authors) |
+//! | return errors, text, images, citations | [`ToolError`](struct@ToolError), [`IntoOutput`], [`Image`], [`ModelOutput`], [`Citation`], [`ToolContext::cite`] | [authors](guides::authors) |
 //! | show progress | [`tool_stream!`], [`ToolContext::progress`] | [authors](guides::authors) |
 //! | give tools a database, a client, state | [`host_value!`], [`Reads`], [`Writes`], [`FromContext`] | [authors](guides::authors) |
 //! | test tools | [`assert_tools!`], [`testing`] | [authors](guides::authors) |
-//! | call tools for a model | [`Registry`], [`Toolset`], [`ToolCall`], [`CallResult`], [`ToolContext`] | [hosts](guides::hosts) |
+//! | call tools for a model | [`Registry`], [`Toolset`], [`ToolCall`], [`CallResult`], [`ToolContext`] | [hosts](guides::hosts), [arguments](guides::arguments) |
 //! | speak a provider's format | [`wire`], [`Dialect`] | [hosts](guides::hosts) |
 //! | run the loop around a model | [`turn::Turns`] | [hosts](guides::hosts) |
 //! | approve, limit, audit, never repeat an effect | [`Gate`], [`Approvals`], [`limits`], [`Audit`], [`store`] | [hosts](guides::hosts) |
@@ -63,7 +63,7 @@
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
 //! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
 //!
-//! Other crates: `tool-mcp` serves tools over the Model Context Protocol and takes those of other servers, `tool-cli` is the command `cargo tool`
+//! Other crates: `tool-mcp` serves tools over the Model Context Protocol and takes those of other servers ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool`
 //! ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the web, `tool-store` keeps state in SQLite, `tool-code` runs
 //! a model's code. A program has one version of this crate: [versions](guides::versions).
 //!
