@@ -60,6 +60,8 @@ fn restored(copy: &Path) {
         let manifest = fs::read(repository.join(krate).join("Cargo.toml")).expect("a manifest");
         write(&copy.join(krate).join("Cargo.toml"), &manifest);
     }
+    let script = fs::read(repository.join("tool-core/build.rs")).expect("a build script");
+    write(&copy.join("tool-core/build.rs"), &script);
     let manifest = fs::read_to_string(repository.join("Cargo.toml")).expect("a manifest");
     let members = r#"members = ["tool-macros", "tool-core"]"#;
     let of_all = manifest
