@@ -33,7 +33,7 @@ pub use crate::schema::{
     AuditForm, Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind,
     Number, Schema, Tagging, Text, Union, Variant,
 };
-/// See [`Schema::REPORTED`].
+/// See `Schema::REPORTED`.
 pub const REPORTED: &Schema = Schema::REPORTED;
 pub use crate::schema::{MapKey, Pattern, StrictSchema, warn};
 pub use crate::stream::{OutputSlot, Tried, generator, no_stream};

@@ -225,7 +225,7 @@ pub const fn check_limits(spec: &Spec, survey: &Survey) {
     report.tell();
 }
 
-/// What concerns a tool as a whole, where [`check_argument`] checks the sizes at the parameters.
+/// Facts of the tool as a whole; [`check_argument`](super::check_argument) checks the sizes at the parameters.
 #[track_caller]
 pub const fn check_root(spec: &Spec, survey: &Survey) {
     if fits(spec, survey) {
