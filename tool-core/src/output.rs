@@ -59,7 +59,11 @@ impl fmt::Debug for Output {
 }
 
 /// What a type of this module says itself that the model reads of it, also where generic code returns it.
-pub(crate) fn own_view(output: &dyn Any) -> Option<ModelOutput> {
+///
+/// Generic and inlined, so that the compiler decides the comparisons of types.
+#[inline]
+pub(crate) fn own_view<T: Any>(output: &T) -> Option<ModelOutput> {
+    let output: &dyn Any = output;
     if let Some(output) = output.downcast_ref::<ModelOutput>() {
         return Some(output.clone());
     }
