@@ -31,8 +31,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     let holds = decided.circles.impls(decided);
     let constants = schema::constants(decided);
     let strict_schema = impls::strict_schema(decided);
-    let map_key = impls::map_key(decided);
-    let record = impls::record(decided);
+    let key = impls::key(decided);
     let checks = (!decided.is_generic()).then(|| checks::beside(decided));
     let output = impls::into_output(&decided.paths, decided.input);
     let json_schema = decided.json_schema.then(|| impls::json_schema(decided));
@@ -56,8 +55,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
             #holds
             #constants
             #strict_schema
-            #map_key
-            #record
+            #key
             #checks
             #output
             #json_schema

@@ -53,31 +53,20 @@ pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// An enum may be the key of a map, so that the map is refused in the words of its rule.
-pub(super) fn map_key(decided: &Decided<'_>) -> Option<TokenStream> {
-    let Shape::Enum(_) = decided.shape else {
-        return None;
+/// An enum may be the key of a map, so that the map is refused in the words of its rule. A record cannot be a key in JSON, so a map with such
+/// keys is refused as an output.
+pub(super) fn key(decided: &Decided<'_>) -> Option<TokenStream> {
+    let marker = match decided.shape {
+        Shape::Enum(_) => quote!(MapKey),
+        Shape::Record(_) => quote!(UnwritableKey),
+        _ => return None,
     };
     let private = decided.paths.private();
     let ident = &decided.input.ident;
     let (impl_generics, ty_generics, where_clause) = decided.input.generics.split_for_impl();
     Some(quote! {
         #[automatically_derived]
-        impl #impl_generics #private::MapKey for #ident #ty_generics #where_clause {}
-    })
-}
-
-/// A record cannot be a key in JSON, so a map with such keys is refused as an output.
-pub(super) fn record(decided: &Decided<'_>) -> Option<TokenStream> {
-    let Shape::Record(_) = decided.shape else {
-        return None;
-    };
-    let private = decided.paths.private();
-    let ident = &decided.input.ident;
-    let (impl_generics, ty_generics, where_clause) = decided.input.generics.split_for_impl();
-    Some(quote! {
-        #[automatically_derived]
-        impl #impl_generics #private::UnwritableKey for #ident #ty_generics #where_clause {}
+        impl #impl_generics #private::#marker for #ident #ty_generics #where_clause {}
     })
 }
 
