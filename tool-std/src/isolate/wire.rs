@@ -94,8 +94,6 @@ pub(super) enum Event {
         exit: Option<Exit>,
         because: Because,
         out_of_memory: bool,
-        /// Its cgroups are gone as well. Else the helper's end has to be waited for.
-        cleared: bool,
     },
 }
 

@@ -5,7 +5,7 @@
 //! that it was not granted.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
@@ -24,21 +24,18 @@ use super::root;
 use crate::isolate::isolation::Mechanism;
 use crate::isolate::wire::{Held, InForce, Spec};
 
-/// Keeps a namespace of mounts. The kernel takes milliseconds to end one, and the process that leaves it last waits for that.
-pub(super) type Kept = Option<File>;
-
 /// Gives the calling thread the job's mounts.
 ///
 /// # Errors
 ///
 /// They are half made: nothing can be started from this thread.
-pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<Kept, String> {
+pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     let (wants_read_only, wants_root) = (
         spec.has(Mechanism::ReadOnlyMounts),
         spec.has(Mechanism::OwnRoot),
     );
     if !wants_read_only && !wants_root {
-        return Ok(None);
+        return Ok(());
     }
     if let Err(error) = own_namespace() {
         let none = Held::No(format!("this host may not make mounts of its own: {error}"));
@@ -48,9 +45,8 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<Kept, String> {
         if wants_root {
             held.own_root = none;
         }
-        return Ok(None);
+        return Ok(());
     }
-    let kept = File::open("/proc/thread-self/ns/mnt").ok();
     // Taken before anything is read-only, and put back over it.
     let writes = writable(&spec.writes).map_err(|error| half(&error))?;
     if wants_read_only {
@@ -63,7 +59,7 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<Kept, String> {
         match root::make(spec, &writes) {
             Ok(()) => {
                 held.own_root = Held::Yes(String::from("a root of its own"));
-                return Ok(kept);
+                return Ok(());
             }
             Err(root::Failed::Before(error)) => {
                 held.own_root = Held::No(format!("this host may not change its root: {error}"));
@@ -77,7 +73,7 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<Kept, String> {
             attach(tree, path).map_err(|error| half(&error))?;
         }
     }
-    Ok(kept)
+    Ok(())
 }
 
 fn half(error: &dyn std::fmt::Display) -> String {

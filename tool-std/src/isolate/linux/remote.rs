@@ -36,8 +36,6 @@ pub(in crate::isolate) struct Remote {
     latest: Option<Instant>,
     /// How the job ended, as the helper has told.
     ended: Option<Ended>,
-    /// Nothing is left but the helper, which is about to end.
-    cleared: bool,
 }
 
 impl Remote {
@@ -56,7 +54,6 @@ impl Remote {
             cgroups: Some(cgroups),
             latest: None,
             ended: None,
-            cleared: false,
         }
     }
 
@@ -102,9 +99,7 @@ impl Remote {
                     exit,
                     because,
                     out_of_memory,
-                    cleared,
                 })) => {
-                    self.cleared = cleared;
                     self.ended = Some(Ended {
                         out_of_memory,
                         exit: exit.unwrap_or(Exit::Signal(9)),
@@ -138,9 +133,8 @@ impl Remote {
             late.as_mut().poll(cx)
         })
         .await;
-        // The end of a namespace takes the kernel some milliseconds. Nothing of the job is in there any more; the runtime reaps the helper.
         if let Some(ended) = self.ended
-            && (self.cleared || timeout(END, self.child.wait()).await.is_ok())
+            && timeout(END, self.child.wait()).await.is_ok()
         {
             self.cgroups = None;
             return Ok(ended);

@@ -13,7 +13,7 @@ use rustix::process::Pid;
 use rustix::thread::set_no_new_privs;
 
 use super::cgroups::Cgroups;
-use super::mounts::{self, Kept};
+use super::mounts;
 use super::namespaces::Namespaces;
 use super::restrict::{drop_capabilities, landlock, limit};
 use super::sockets;
@@ -26,8 +26,6 @@ use crate::isolate::wire::{Failure, Held, InForce, Spec};
 pub(super) struct Started {
     pub(super) job: Pid,
     pub(super) held: InForce,
-    /// The job's mounts.
-    pub(super) mounts: Kept,
 }
 
 /// Starts the job from a thread of its own, because what is taken away from a thread is taken away from what it starts, and from nothing else.
@@ -49,10 +47,10 @@ pub(super) fn start(
         let thread = Builder::new().spawn_scoped(threads, move || {
             cgroups.join_thread().map_err(helper("cgroup"))?;
             let is_there = program(spec).is_some();
-            let mounts = restrict(spec, of_thread)?;
+            restrict(spec, of_thread)?;
             joined.recv().map_err(helper("cgroup"))?;
             match program(spec) {
-                Some(program) => Ok((job(spec, &program, files)?, mounts)),
+                Some(program) => job(spec, &program, files),
                 None if is_there => Err(Failure::Refused(String::from(
                     "the job may not read that file",
                 ))),
@@ -72,12 +70,11 @@ pub(super) fn start(
         this.and(started)
     });
     let left = cgroups.leave().map_err(helper("cgroup"));
-    let (child, mounts) = child?;
+    let child = child?;
     left?;
     Ok(Started {
         job: Pid::from_child(&child),
         held,
-        mounts,
     })
 }
 
@@ -85,10 +82,10 @@ fn helper<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Failure {
     move |error| Failure::Helper(format!("{what}: {error}"))
 }
 
-fn restrict(spec: &Spec, held: &mut InForce) -> Result<Kept, Failure> {
+fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
     set_no_new_privs(true).map_err(helper("no-new-privs"))?;
     held.no_new_privs = Held::Yes(String::from("`PR_SET_NO_NEW_PRIVS`"));
-    let mounts = mounts::make(spec, held).map_err(Failure::Helper)?;
+    mounts::make(spec, held).map_err(Failure::Helper)?;
     if spec.has(Mechanism::Capabilities) {
         held.capabilities = drop_capabilities();
     }
@@ -98,7 +95,7 @@ fn restrict(spec: &Spec, held: &mut InForce) -> Result<Kept, Failure> {
     if spec.requires_unix_sockets && !held.keeps_unix_sockets() {
         held.socket_filter = sockets::refuse();
     }
-    Ok(mounts)
+    Ok(())
 }
 
 /// The file to start, as the calling thread sees files.

@@ -70,16 +70,15 @@ fn serve(
     let began = Instant::now();
     let started = start(spec, files, namespaces, &cgroups, held);
     listener.begin(started.as_ref().ok().map(|started| started.job));
-    // The mounts are kept until the host knows of the end.
-    let (because, failure, _mounts) = match started {
+    let (because, failure) = match started {
         Ok(started) => {
             let because = match tell(socket, &Event::Started(Box::new(started.held))) {
                 Ok(()) => listener.until(deadline.and_then(|after| began.checked_add(after))),
                 Err(_) => Because::Host,
             };
-            (because, None, started.mounts)
+            (because, None)
         }
-        Err(failure) => (Because::Itself, Some(failure), None),
+        Err(failure) => (Because::Itself, Some(failure)),
     };
     let failed = failure.is_some();
     if !failed {
@@ -94,7 +93,6 @@ fn serve(
             exit: listener.exit,
             because,
             out_of_memory: cgroups.ran_out_of_memory(),
-            cleared: !only_ends && listener.alone && cgroups.remove(),
         },
     };
     // The host may be gone; then nobody hears it.
