@@ -63,20 +63,31 @@ impl<'a> Admitted<'a> {
 /// Admits the arguments of a call, or tells every problem with them.
 ///
 /// Empty text counts as `{}`: some providers send that for a tool without parameters.
-#[inline]
 pub(crate) fn admit<'a>(
     schema: &Schema,
     text: &'a str,
     repair: Repair,
 ) -> Result<Admitted<'a>, Vec<Issue>> {
-    let place = Place {
-        schema,
-        bounds: None,
-        scope: None,
-    };
+    let place = whole(schema);
     match pass(place, text) {
         Some(text) => Ok(Admitted::right(text)),
         None => otherwise(place, text, repair),
+    }
+}
+
+/// Whether [`admit`] takes the arguments without a change.
+#[inline]
+pub(crate) fn fits(schema: &Schema, text: &str) -> bool {
+    let mut walk = Walk::new(text, Fast::default());
+    walk.run(whole(schema)).is_ok() && walk.sink.edits.is_empty()
+}
+
+#[inline]
+const fn whole(schema: &Schema) -> Place<'_> {
+    Place {
+        schema,
+        bounds: None,
+        scope: None,
     }
 }
 
@@ -104,7 +115,6 @@ fn otherwise<'a>(
 }
 
 /// The guard itself: what serde reads, if the text fits.
-#[inline]
 fn pass<'a>(place: Place<'_>, text: &'a str) -> Option<Cow<'a, str>> {
     let mut walk = Walk::new(text, Fast::default());
     walk.run(place).ok()?;

@@ -1,9 +1,9 @@
 //! Files in an output: noted while the output is written, so that the model sees them instead of reading base64.
 //!
-//! An [`Image`](crate::Image), a [`Part`] and their like note themselves when they are serialised while [`watched`] runs. That finds them
+//! An [`Image`](crate::Image), a [`Part`] and their like note themselves when they are serialised while it [is watched](watch). That finds them
 //! wherever they stand, in types of any crate, without a word from the author; and it costs an output without files nothing.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use memchr::memmem;
 use serde::Deserialize;
@@ -11,40 +11,91 @@ use serde_json::value::RawValue;
 
 use super::model::{Content, ModelOutput, Named, Part, Source};
 use super::write::quote;
+use crate::error::ToolError;
+
+/// What this thread does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// It writes no output.
+    Off,
+    /// It writes an output, without a file so far.
+    Empty,
+    /// It writes an output, and the files are in [`FILES`].
+    Noted,
+}
 
 thread_local! {
-    static SEEN: RefCell<Option<Vec<Part>>> = const { RefCell::new(None) };
+    // Apart from the files, because a `Cell` without a destructor costs a call a few instructions and a list that is dropped with its thread costs 200.
+    static WATCH: Cell<Watch> = const { Cell::new(Watch::Off) };
+    static FILES: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Notes a file that is being written.
 pub(super) fn note(part: impl FnOnce() -> Part) {
-    SEEN.with_borrow_mut(|seen| {
-        if let Some(seen) = seen {
-            seen.push(part());
+    match WATCH.get() {
+        Watch::Off => {}
+        Watch::Empty => {
+            FILES.set(vec![part()]);
+            WATCH.set(Watch::Noted);
         }
-    });
-}
-
-/// Ends the watch, also when a `Serialize` panics.
-struct Watch(Option<Vec<Part>>);
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        SEEN.set(self.0.take());
+        Watch::Noted => FILES.with_borrow_mut(|files| files.push(part())),
     }
 }
 
-/// What `write` gives, and the files that it has written, in their order.
-pub(crate) fn watched<T>(write: impl FnOnce() -> T) -> (T, Vec<Part>) {
-    let _watch = Watch(SEEN.replace(Some(Vec::new())));
-    let written = write();
-    let seen = SEEN.replace(None).unwrap_or_default();
-    (written, seen)
+/// An output is being written on this thread, until this is dropped.
+pub(crate) struct Watching {
+    outer: Option<Outer>,
+}
+
+/// The output around another one: a `Serialize` runs a tool, whose files are not its own.
+type Outer = Box<(Watch, Vec<Part>)>;
+
+/// Begins to note the files that are written.
+#[inline]
+pub(crate) fn watch() -> Watching {
+    let before = WATCH.replace(Watch::Empty);
+    let outer = (before != Watch::Off).then(|| Box::new((before, FILES.take())));
+    Watching { outer }
+}
+
+impl Drop for Watching {
+    #[inline]
+    fn drop(&mut self) {
+        if WATCH.replace(Watch::Off) == Watch::Noted || self.outer.is_some() {
+            resume(self.outer.take());
+        }
+    }
+}
+
+#[cold]
+fn resume(outer: Option<Outer>) {
+    let (watch, files) = outer.map_or((Watch::Off, Vec::new()), |outer| *outer);
+    FILES.set(files);
+    WATCH.set(watch);
+}
+
+/// Whether the output that is being written has files so far.
+#[inline]
+pub(crate) fn has_files() -> bool {
+    WATCH.get() == Watch::Noted
+}
+
+/// What the model reads of the output that was written last, which has files: what the tool says of it, or what they show.
+#[cold]
+pub(crate) fn model(
+    payload: &RawValue,
+    view: Option<ModelOutput>,
+) -> Result<ModelOutput, ToolError> {
+    let files = FILES.take();
+    match view {
+        Some(view) => Ok(view.with_files(payload, files)),
+        None => shown(payload, files).proven(),
+    }
 }
 
 /// What a model reads of a payload with files: texts and files in their order where the payload holds nothing else, else the payload as
 /// JSON that names the files, and the files behind it.
-pub(crate) fn shown(payload: &RawValue, files: Vec<Part>) -> ModelOutput {
+fn shown(payload: &RawValue, files: Vec<Part>) -> ModelOutput {
     let (mut slots, mut at) = (Vec::new(), 0);
     if slots_of(payload, &files, &mut at, &mut slots) && at == files.len() {
         let mut files = files.into_iter();

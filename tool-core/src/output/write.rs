@@ -1,7 +1,7 @@
 //! A tool's output as JSON text: the bytes that `serde_json` writes, but for floats that JSON has no number for. `serde_json` writes `null` for
 //! them, which the schema of the output does not allow; here they are errors.
 //!
-//! `serde_json` looks at strings byte by byte and starts with 128 bytes; here eight bytes are looked at at once, and the caller says
+//! `serde_json` looks at strings byte by byte and starts with 128 bytes; here sixteen bytes are looked at at once, and the caller says
 //! how much room the text will need. Numbers are spelled by the crates that `serde_json` has for it; what only it knows of, it
 //! writes itself.
 
@@ -94,15 +94,16 @@ pub(crate) fn quote(out: &mut String, text: &str) {
 /// Text as the inside of a JSON string.
 #[inline]
 fn escape(out: &mut String, text: &str) {
-    match first_special(text.as_bytes()) {
-        None => out.push_str(text),
-        Some(at) => escape_slow(out, text, at),
+    if is_plain(text.as_bytes()) {
+        out.push_str(text);
+    } else {
+        escape_slow(out, text);
     }
 }
 
 #[cold]
-fn escape_slow(out: &mut String, text: &str, at: usize) {
-    let mut found = Some(at);
+fn escape_slow(out: &mut String, text: &str) {
+    let mut found = first_special(text.as_bytes());
     let mut rest = text;
     while let Some((plain, special)) = found.and_then(|at| rest.split_at_checked(at)) {
         out.push_str(plain);
@@ -125,8 +126,33 @@ fn escape_slow(out: &mut String, text: &str, at: usize) {
     out.push_str(rest);
 }
 
-/// Where the first byte is that needs an escape.
+/// Whether no byte needs an escape. Looks at all of them, sixteen at once, which takes half of what finding the first one takes.
 #[inline]
+fn is_plain(bytes: &[u8]) -> bool {
+    let mask = if let Some(last) = bytes.last_chunk::<16>() {
+        // The last sixteen may have been seen in part.
+        let (chunks, _) = bytes.as_chunks::<16>();
+        chunks
+            .iter()
+            .fold(both(last), |mask, chunk| mask | both(chunk))
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        special(u64::from_le_bytes(*first)) | special(u64::from_le_bytes(*last))
+    } else {
+        special(few(bytes))
+    };
+    mask == 0
+}
+
+/// What [`special`] says of both halves.
+#[inline]
+fn both(chunk: &[u8; 16]) -> u64 {
+    let (halves, _) = chunk.as_chunks::<8>();
+    halves
+        .iter()
+        .fold(0, |mask, half| mask | special(u64::from_le_bytes(*half)))
+}
+
+/// Where the first byte is that needs an escape.
 fn first_special(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     while let Some((chunk, after)) = rest.split_first_chunk::<8>() {

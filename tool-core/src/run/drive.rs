@@ -43,15 +43,14 @@ fn finished<T: Serialize + Send + 'static>(
     cx: &ToolContext,
 ) -> Result<Finished, ToolError> {
     let view = view(&output).or_else(|| output::own_view(&output));
-    let view = view.map(ModelOutput::proven).transpose()?;
+    let mut model = view.map(ModelOutput::proven).transpose()?;
     let room = cx.scope().map_or(0, |scope| scope.room);
-    let (payload, files) = output::seen::watched(|| output::write(&output, room));
-    let payload = payload.map_err(unwritten)?;
-    let model = match view {
-        Some(view) => Some(view.with_files(&payload, files)),
-        None if files.is_empty() => None,
-        None => Some(output::seen::shown(&payload, files).proven()?),
-    };
+    let watching = output::seen::watch();
+    let payload = output::write(&output, room).map_err(unwritten)?;
+    if output::seen::has_files() {
+        model = Some(output::seen::model(&payload, model)?);
+    }
+    drop(watching);
     #[cfg(feature = "host")]
     cx.keep_output(output);
     Ok(Finished(Output { payload, model }))

@@ -201,8 +201,16 @@ impl ToolDef {
         }
     }
 
-    /// Holds the arguments of a call to what the tool takes.
+    /// Whether the arguments are known to be what the tool takes, as they are written. Where they are not, [`admit`](Self::admit) says more.
     #[inline]
+    pub(crate) fn fits(&self, text: &str) -> bool {
+        match self.own() {
+            Own::Static(def) => args::fits(def.spec.input, text),
+            Own::Dynamic(_) => false,
+        }
+    }
+
+    /// Holds the arguments of a call to what the tool takes.
     pub(crate) fn admit<'t>(
         &self,
         text: &'t str,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::super::seen::{has_files, watch};
 use super::{Unwritten, write};
 
 // H6: NaN leaves as null, where the schema of the output has a number
@@ -222,4 +223,57 @@ fn room_is_no_limit() {
     for room in [0, 1, 6, 7, 8, 1_000] {
         alike("seven", room);
     }
+}
+
+// Texts of up to 16 bytes, and what is left of longer ones, are looked at in other steps than the rest.
+#[test]
+fn every_byte_is_escaped_at_every_place() {
+    for length in 1..=40 {
+        for place in 0..length {
+            for byte in 0..0x80 {
+                let mut text = "a".repeat(length);
+                text.replace_range(place..=place, char::from(byte).encode_utf8(&mut [0; 4]));
+                alike(&text, 0);
+            }
+        }
+    }
+}
+
+/// Serialises by running a tool whose output has a file, as far as `watch` knows.
+struct Nesting(crate::Image);
+
+impl Serialize for Nesting {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let inner = watch();
+        assert!(!has_files());
+        write(&self.0, 0).expect("it can be written");
+        assert!(has_files());
+        drop(inner);
+        to.serialize_str("nested")
+    }
+}
+
+#[test]
+fn an_output_within_another_keeps_its_files_to_itself() {
+    let image = || crate::Image::detect(b"GIF89a\x01\0\x01\0").expect("an image");
+
+    let outer = watch();
+    write(&Nesting(image()), 0).expect("it can be written");
+    assert!(!has_files(), "the file is that of the output within");
+    write(&image(), 0).expect("it can be written");
+    write(&Nesting(image()), 0).expect("it can be written");
+    assert!(has_files());
+    drop(outer);
+
+    let panicked = std::panic::catch_unwind(|| {
+        let _watching = watch();
+        write(&image(), 0).expect("it can be written");
+        panic!("a `Serialize` panics");
+    });
+    assert!(panicked.is_err());
+    // Nothing is noted where no output is written.
+    write(&image(), 0).expect("it can be written");
+    let watching = watch();
+    assert!(!has_files());
+    drop(watching);
 }
