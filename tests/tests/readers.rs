@@ -1,5 +1,5 @@
 //! Readers of the user's own: `deserialize_with`, `with`, `as`, `try_from`. What a schema lets a model leave out reaches them as null, and what
-//! they refuse is told where it stands.
+//! they refuse is reported with its place.
 
 #![allow(
     clippy::expect_used,

@@ -474,7 +474,7 @@ async fn a_client_that_reads_nothing_is_not_read_any_more() {
     }
     assert!(
         calls < 250,
-        "{calls} calls were made whose answers nobody reads"
+        "{calls} calls were made whose answers the client does not read"
     );
     for _ in 0..400 {
         client.line().await;

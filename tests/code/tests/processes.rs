@@ -58,7 +58,7 @@ async fn no_process_outlives_its_run() {
         .unwrap();
     let (tools, cx) = (toolset![], ToolContext::anonymous());
     let native = "new Array(2 ** 32 - 1).join('')";
-    // Often where a run is short: what is left of it may be gone a moment later.
+    // A process that is still ending may be gone a moment later, so short runs are repeated.
     for (code, times) in [
         ("return 1", 20),
         ("throw 1", 20),

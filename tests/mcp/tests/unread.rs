@@ -20,7 +20,7 @@ fn peak(process: u32) -> u64 {
         .unwrap()
 }
 
-// H9: 20,000 messages that nobody reads took 103 MiB, those of rmcp 47
+// H9: 20,000 messages that the client does not read took 103 MiB, those of rmcp 47
 #[test]
 fn twenty_thousand_unread_answers_take_little_memory() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-fixture"))

@@ -41,6 +41,7 @@ mod respond;
 mod retries;
 mod rules;
 mod slow;
+mod steps;
 mod stopping;
 mod store_panics;
 mod storm;

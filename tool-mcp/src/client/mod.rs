@@ -113,7 +113,7 @@ pub struct McpTools {
     live: Arc<Live>,
     options: Options,
     entries: Vec<Entry>,
-    /// Entries of the list that are no tools, and why.
+    /// Entries of the list that are not valid tools, and why.
     broken: Vec<(String, String)>,
     server: String,
     lock: McpLock,

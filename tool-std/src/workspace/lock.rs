@@ -24,7 +24,7 @@ impl Workspace {
     /// Waits for the other writers of this workspace, in this process and in others.
     ///
     /// What is locked is the file that holds the id of the conversation, which no program of the workspace can open. There is none once the
-    /// instance was deleted; nobody else writes then.
+    /// instance was deleted; no other task writes then.
     pub(crate) fn lock(&self, cancelled: impl Fn() -> bool) -> io::Result<WriteLock> {
         let file = match self.id_file() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

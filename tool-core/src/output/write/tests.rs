@@ -225,7 +225,7 @@ fn room_is_no_limit() {
     }
 }
 
-// Texts of up to 16 bytes, and what is left of longer ones, are looked at in other steps than the rest.
+// The end of a text, and a text of less than 16 bytes, are checked by code of their own.
 #[test]
 fn every_byte_is_escaped_at_every_place() {
     for length in 1..=40 {
