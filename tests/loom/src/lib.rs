@@ -92,7 +92,7 @@ fn who_closes_sees_everybody_who_entered() {
     });
 }
 
-/// Calls write audit rows while a sink fails once (`audit/buffer`).
+/// Calls write audit rows while a sink fails (`audit/buffer`).
 #[test]
 fn a_row_is_delivered_waits_or_is_counted() {
     const MOST: usize = 2;
@@ -103,13 +103,13 @@ fn a_row_is_delivered_waits_or_is_counted() {
                 let backlog = Arc::clone(&backlog);
                 thread::spawn(move || {
                     for row in 0..2 {
-                        backlog.push((call, row));
+                        backlog.push((call, row), false);
                     }
                 })
             })
             .collect();
         // The first delivery fails, the second does not.
-        backlog.put_back(backlog.take().into_iter());
+        backlog.put_back(backlog.take().into_iter(), false);
         assert!(backlog.len() <= MOST);
         let mut delivered: Vec<_> = backlog.take().into();
         for call in calls {

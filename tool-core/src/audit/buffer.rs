@@ -17,8 +17,12 @@ use crate::sync::Backlog;
 const BATCH: usize = 10;
 /// A row waits no longer than this.
 const WAIT: Duration = Duration::from_secs(5);
-/// Most rows that are kept while the sink fails.
+/// Rows at which calls wait for the sink, and the most that are kept while it fails.
 const MOST: usize = 500;
+/// How long after a write that failed the next one is made, before the sink counts as one that fails.
+const AGAIN: Duration = Duration::from_millis(200);
+/// A call waits no longer than this for a sink that has not failed. Then the sink counts as one that fails.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A row, or what one is made of: the call itself should not pay for the writing.
 pub(crate) enum Entry {
@@ -45,8 +49,9 @@ impl Entry {
 
 /// Audit rows that wait to be written: ten at a time, or whatever there is after five seconds.
 ///
-/// A write that fails is tried again with the next; of what waits then, the newest 500 rows are kept, and what is dropped is counted
-/// and warned of.
+/// Where 500 rows wait, the next calls wait before they begin, until those are written: a slow sink slows calls down and loses no row. After
+/// two writes in a row that failed, and where calls have waited for 5 seconds, they wait no longer until a write succeeds. Only then rows are
+/// dropped: at least the newest 500 are kept, and what is dropped is counted and warned of.
 #[derive(Clone)]
 pub struct AuditBuffer(Arc<Inner>);
 
@@ -59,6 +64,12 @@ struct Inner {
     writing: tokio::sync::Mutex<()>,
     /// A task writes in the background.
     tended: AtomicBool,
+    /// As many rows wait as may wait.
+    crowded: AtomicBool,
+    /// Wakes the calls that wait for the sink.
+    room: Notify,
+    /// The last write has failed, or was waited for in vain.
+    failing: AtomicBool,
 }
 
 impl AuditBuffer {
@@ -69,6 +80,9 @@ impl AuditBuffer {
             full: Notify::new(),
             writing: tokio::sync::Mutex::new(()),
             tended: AtomicBool::new(false),
+            crowded: AtomicBool::new(false),
+            room: Notify::new(),
+            failing: AtomicBool::new(false),
         }))
     }
 
@@ -91,13 +105,45 @@ impl AuditBuffer {
 
     pub(crate) fn push(&self, entry: Entry) {
         let inner = &self.0;
-        let (waiting, dropped) = inner.queue.push(entry);
+        let delivers = !inner.failing.load(Ordering::Relaxed);
+        let (waiting, dropped) = inner.queue.push(entry, delivers);
         inner.warn(dropped);
         if !inner.tended.load(Ordering::Relaxed) {
             self.tend();
         }
         if waiting == BATCH {
             inner.full.notify_one();
+        }
+        if waiting >= MOST && delivers {
+            inner.crowded.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a call has to [wait](Self::relieved) before it begins.
+    #[inline]
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.0.crowded.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the sink has taken what waits, or has failed.
+    pub(crate) async fn relieved(&self) {
+        let inner = &*self.0;
+        if !inner.tended.load(Ordering::Relaxed) {
+            // Without a runtime nobody else writes, and there is no timer.
+            if inner.flush().await.is_err() {
+                inner.fails();
+            }
+            return;
+        }
+        let mut room = std::pin::pin!(inner.room.notified());
+        // From here on it is woken, also by a write that ends before it waits.
+        room.as_mut().enable();
+        if !self.is_crowded() {
+            return;
+        }
+        inner.full.notify_one();
+        if tokio::time::timeout(PATIENCE, room).await.is_err() {
+            inner.fails();
         }
     }
 
@@ -124,7 +170,14 @@ impl AuditBuffer {
                 let Some(inner) = weak.upgrade() else { break };
                 // Rows that are left alone are written after the wait; nobody waits for the task while there are none.
                 let _ = tokio::time::timeout(WAIT, inner.full.notified()).await;
-                if let Err(error) = inner.flush().await {
+                let mut flushed = inner.flush().await;
+                if flushed.is_err() && !inner.failing.load(Ordering::Relaxed) {
+                    // Many errors of a database are gone a moment later, and until then no row is dropped.
+                    tokio::time::sleep(AGAIN).await;
+                    flushed = inner.flush().await;
+                }
+                if let Err(error) = flushed {
+                    inner.fails();
                     tracing::warn!(%error, waiting = inner.queue.len(), "audit rows could not be written, they are tried again");
                 }
                 if Arc::strong_count(&inner) == 1 {
@@ -136,6 +189,18 @@ impl AuditBuffer {
 }
 
 impl Inner {
+    /// The sink takes nothing for now, so that no call waits for it.
+    fn fails(&self) {
+        self.failing.store(true, Ordering::Relaxed);
+        self.relieve();
+    }
+
+    /// Lets the calls go on that wait.
+    fn relieve(&self) {
+        self.crowded.store(false, Ordering::Relaxed);
+        self.room.notify_waiters();
+    }
+
     fn warn(&self, dropped: u64) {
         if dropped > 0 {
             tracing::warn!(
@@ -149,15 +214,19 @@ impl Inner {
         let _writing = self.writing.lock().await;
         let entries = self.queue.take();
         if entries.is_empty() {
+            self.relieve();
             return Ok(());
         }
         let mut taken = Taken {
             inner: self,
             entries,
+            delivered: !self.failing.load(Ordering::Relaxed),
         };
         let rows = taken.entries.iter().map(Entry::row).collect();
         self.sink.write(rows).await?;
         taken.entries.clear();
+        self.failing.store(false, Ordering::Relaxed);
+        self.relieve();
         Ok(())
     }
 }
@@ -167,6 +236,8 @@ impl Inner {
 struct Taken<'a> {
     inner: &'a Inner,
     entries: VecDeque<Entry>,
+    /// The write before this one has not failed.
+    delivered: bool,
 }
 
 impl Drop for Taken<'_> {
@@ -176,7 +247,10 @@ impl Drop for Taken<'_> {
         }
         // Before the queue is locked.
         let entries: Vec<Entry> = self.entries.drain(..).map(Entry::settled).collect();
-        let dropped = self.inner.queue.put_back(entries.into_iter());
+        let dropped = self
+            .inner
+            .queue
+            .put_back(entries.into_iter(), self.delivered);
         self.inner.warn(dropped);
     }
 }

@@ -28,7 +28,8 @@ pub enum Audit {
     /// Not at all.
     #[default]
     Off,
-    /// Rows are buffered and written soon after the call. While the sink fails, the newest 500 are kept and the loss is warned of.
+    /// Rows are buffered and written soon after the call. Calls wait for a sink that is slower than they are. While it fails, they do not wait:
+    /// at least the newest 500 rows are kept, and the loss is counted and warned of.
     BestEffort(AuditBuffer),
     /// A row is committed before the body runs; if that fails, the call is refused. Where the tool has effects and the ledger is a part
     /// of the same database ([`AuditSink::journal`]), one transaction writes the row and the ledger's intent. Otherwise the row is

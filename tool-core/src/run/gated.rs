@@ -1,7 +1,7 @@
 //! A call through a host's gate, step by step.
 
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::steps::{
     Answered, Asks, AtGate, Body, Clearing, Flight, Found, Landed, Landing, Left, Record, Running,
     Unwritten,
 };
+use crate::audit::Audit;
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext, TypedOutput};
 use crate::env;
@@ -58,6 +59,16 @@ pub(super) async fn call(
     mut progress: Progress,
     mut origin: Origin,
 ) -> CallResult {
+    if let Audit::BestEffort(buffer) = gate.audit()
+        && buffer.is_crowded()
+    {
+        // Boxed, so that a call whose sink keeps up does not carry the room for it.
+        Box::pin(async {
+            let (relieved, cancelled) = (pin!(buffer.relieved()), pin!(cx.cancelled()));
+            select(relieved, cancelled).await;
+        })
+        .await;
+    }
     let result = loop {
         break match clear(gate, toolset, call, cx, progress, origin) {
             Ok((Clearing::Cleared(cleared), body)) => match cleared.claim() {

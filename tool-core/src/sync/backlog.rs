@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use super::imp::{AtomicU64, Mutex, MutexGuard, Ordering};
 
-/// Things that wait, oldest first. Beyond the most that is kept, the oldest are dropped and counted.
+/// Things that wait, oldest first. While they cannot be delivered, the newest of them are kept, and what is dropped is counted.
 #[derive(Debug)]
 pub(crate) struct Backlog<T> {
     waiting: Mutex<VecDeque<T>>,
@@ -22,11 +22,17 @@ impl<T> Backlog<T> {
         }
     }
 
-    /// Adds one. Gives how many wait now and how many were dropped for it.
-    pub(crate) fn push(&self, item: T) -> (usize, u64) {
+    /// Adds one. Where nothing can be delivered and there is the most that is kept, the oldest one makes room for it. Gives how many wait now and
+    /// how many were dropped.
+    pub(crate) fn push(&self, item: T, delivers: bool) -> (usize, u64) {
         let mut waiting = self.lock();
+        let keep = if delivers {
+            usize::MAX
+        } else {
+            self.most.max(waiting.len())
+        };
         waiting.push_back(item);
-        let dropped = self.trim(&mut waiting);
+        let dropped = self.trim(&mut waiting, keep);
         (waiting.len(), dropped)
     }
 
@@ -35,13 +41,23 @@ impl<T> Backlog<T> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Puts back what was taken, before what came since. Gives how many were dropped for it.
-    pub(crate) fn put_back(&self, taken: impl DoubleEndedIterator<Item = T>) -> u64 {
+    /// Puts back what was taken, before what came since. Where nothing could be delivered before either, no more are kept than were taken, or the
+    /// most. Gives how many were dropped.
+    pub(crate) fn put_back(
+        &self,
+        taken: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,
+        delivered: bool,
+    ) -> u64 {
+        let keep = if delivered {
+            usize::MAX
+        } else {
+            self.most.max(taken.len())
+        };
         let mut waiting = self.lock();
         for item in taken.rev() {
             waiting.push_front(item);
         }
-        self.trim(&mut waiting)
+        self.trim(&mut waiting, keep)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -57,8 +73,8 @@ impl<T> Backlog<T> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn trim(&self, waiting: &mut VecDeque<T>) -> u64 {
-        let excess = waiting.len().saturating_sub(self.most);
+    fn trim(&self, waiting: &mut VecDeque<T>, keep: usize) -> u64 {
+        let excess = waiting.len().saturating_sub(keep);
         waiting.drain(..excess);
         if excess > 0 {
             // Under the lock: whoever sees the queue shortened sees the count as well.

@@ -16,6 +16,7 @@ mod passing;
 
 mod approvals;
 mod audit;
+mod backlog;
 mod boot;
 mod closing;
 mod contract;

@@ -1,0 +1,225 @@
+//! A best-effort audit whose sink is slower than the calls.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::time::Instant;
+use tool_core::prelude::*;
+use tool_core::store::{
+    AuditFilter, AuditRow, AuditSink, Scope, StoreError, StoreFuture, Timestamp, Workspace,
+};
+use tool_core::{Audit, Gate};
+
+use crate::support::count;
+
+/// How a sink takes rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Each write takes a while.
+    Slowly,
+    /// It fails once, and takes them slowly afterwards.
+    OnceNot,
+    /// It never answers.
+    Never,
+}
+
+#[derive(Clone)]
+struct Sink {
+    way: Way,
+    failed: Arc<AtomicBool>,
+    calls: Arc<Mutex<Vec<String>>>,
+    writes: Arc<AtomicUsize>,
+}
+
+impl Sink {
+    fn new(way: Way) -> Self {
+        Self {
+            way,
+            failed: Arc::default(),
+            calls: Arc::default(),
+            writes: Arc::default(),
+        }
+    }
+
+    fn calls(&self) -> Vec<String> {
+        self.calls.lock().unwrap().clone()
+    }
+}
+
+impl AuditSink for Sink {
+    fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            if self.way == Way::Never {
+                return std::future::pending().await;
+            }
+            // Without a runtime there is no timer.
+            if tokio::runtime::Handle::try_current().is_ok() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            if self.way == Way::OnceNot && !self.failed.swap(true, Ordering::SeqCst) {
+                return Err(StoreError::Unavailable("busy".into()));
+            }
+            self.writes.fetch_add(1, Ordering::SeqCst);
+            let mut calls = self.calls.lock().unwrap();
+            calls.extend(rows.into_iter().map(|row| row.call));
+            Ok(())
+        })
+    }
+    fn export<'a>(&'a self, _: Scope<'a>, _: &'a AuditFilter) -> StoreFuture<'a, Vec<AuditRow>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+    fn erase<'a>(&'a self, _: &'a Workspace, _: &'a str) -> StoreFuture<'a, u64> {
+        Box::pin(async { Ok(0) })
+    }
+    fn retain<'a>(&'a self, _: Scope<'a>, _: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(async { Ok(0) })
+    }
+}
+
+struct Host {
+    sink: Sink,
+    gate: Gate,
+    tools: Toolset,
+}
+
+impl Host {
+    fn new(way: Way) -> Self {
+        let sink = Sink::new(way);
+        let gate = Gate::builder()
+            .audit(Audit::best_effort(sink.clone()))
+            .build();
+        let tools = toolset![count].through(&gate);
+        Self { sink, gate, tools }
+    }
+
+    async fn call(&self, id: impl Into<String>, cx: &ToolContext) -> tool_core::CallResult {
+        let call = ToolCall::new(id, "count", r#"{"from":7}"#);
+        self.tools.call(call, cx).await
+    }
+
+    /// Rows that wait, and rows that were dropped.
+    fn counts(&self) -> (usize, u64) {
+        let buffer = self.gate.audit().buffer().unwrap();
+        (buffer.waiting(), buffer.dropped())
+    }
+}
+
+fn distinct(calls: &[String]) -> usize {
+    calls.iter().collect::<BTreeSet<_>>().len()
+}
+
+// B12: a tight loop over a healthy sink that is slower than it lost nearly all rows
+#[tokio::test(start_paused = true)]
+async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
+    let host = Host::new(Way::Slowly);
+    let cx = ToolContext::anonymous();
+    for n in 0..5_000 {
+        let result = host.call(n.to_string(), &cx).await;
+        assert_eq!(result.model_text(), "7");
+        let (waiting, dropped) = host.counts();
+        assert!(waiting <= 500 && dropped == 0, "{waiting} {dropped}");
+    }
+    host.gate.drain(Duration::from_secs(10)).await;
+    let calls = host.sink.calls();
+    assert_eq!((calls.len(), distinct(&calls)), (5_000, 5_000));
+    // Rows that wait are written together.
+    assert!(host.sink.writes.load(Ordering::SeqCst) <= 5_000 / 250);
+}
+
+// B12: many callers at once, in two hosts, of which the other's sink fails: no row is lost here, and no caller waits for the other's sink
+#[tokio::test(start_paused = true)]
+async fn many_callers_wait_for_their_own_sink_only() {
+    let (slow, stuck) = (Host::new(Way::Slowly), Host::new(Way::Never));
+    let cx = ToolContext::anonymous();
+    let callers = |host: &'static str, of: &Host, rounds: usize| {
+        let (of, cx) = (
+            Host {
+                sink: of.sink.clone(),
+                gate: of.gate.clone(),
+                tools: of.tools.clone(),
+            },
+            cx.clone(),
+        );
+        async move {
+            let of = &of;
+            let cx = &cx;
+            join_all((0..600).map(async |caller| {
+                for round in 0..rounds {
+                    let result = of.call(format!("{host} {caller} {round}"), cx).await;
+                    assert_eq!(result.model_text(), "7");
+                }
+            }))
+            .await;
+        }
+    };
+    let began = Instant::now();
+    futures::join!(callers("slow", &slow, 6), async {
+        callers("stuck", &stuck, 6).await;
+        // The first calls wait once, for as long as a sink has; the later ones know.
+        assert!(began.elapsed() < Duration::from_secs(6));
+    });
+    slow.gate.drain(Duration::from_secs(10)).await;
+    let calls = slow.sink.calls();
+    assert_eq!((calls.len(), distinct(&calls)), (3_600, 3_600));
+    assert_eq!(slow.counts(), (0, 0));
+    let (waiting, dropped) = stuck.counts();
+    assert!(waiting <= 1_200, "{waiting}");
+    assert!(dropped >= 3_600 - 2 * 1_200, "{dropped}");
+}
+
+// B12: one write that fails loses no row: those that wait are kept, and written with the next
+#[tokio::test(start_paused = true)]
+async fn one_write_that_fails_loses_nothing() {
+    let host = Host::new(Way::OnceNot);
+    let cx = ToolContext::anonymous();
+    join_all((0..900).map(|n| host.call(n.to_string(), &cx))).await;
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    assert_eq!(host.counts(), (0, 0));
+    let calls = host.sink.calls();
+    assert_eq!((calls.len(), distinct(&calls)), (900, 900));
+}
+
+// B12: a call that waits for the sink ends with its turn, and begins nothing
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_the_sink_can_be_cancelled() {
+    let host = Host::new(Way::Never);
+    let cx = ToolContext::anonymous();
+    for n in 0..500 {
+        host.call(n.to_string(), &cx).await;
+    }
+    let began = Instant::now();
+    let soon = ToolContext::builder()
+        .deadline(Duration::from_secs(1))
+        .build();
+    let result = host.call("late", &soon).await;
+    assert!(result.is_error(), "{result:?}");
+    assert_eq!(began.elapsed(), Duration::from_secs(1));
+    let dropped = tokio::time::timeout(Duration::from_secs(1), host.call("dropped", &cx)).await;
+    assert!(dropped.is_err());
+    // Five seconds after it began to wait, a call no longer believes in the sink.
+    let result = host.call("in vain", &cx).await;
+    assert_eq!(result.model_text(), "7");
+    assert_eq!(began.elapsed(), Duration::from_secs(7));
+    host.call("at once", &cx).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(7));
+}
+
+// B12: without a runtime, calls write their rows themselves
+#[test]
+fn without_a_runtime_calls_write_what_waits() {
+    let host = Host::new(Way::Slowly);
+    let cx = ToolContext::anonymous();
+    futures::executor::block_on(async {
+        for n in 0..1_200 {
+            host.call(n.to_string(), &cx).await;
+        }
+        assert_eq!(host.counts().1, 0);
+        assert_eq!(host.sink.calls().len(), 1_000);
+        host.gate.audit().buffer().unwrap().flush().await.unwrap();
+    });
+    assert_eq!(distinct(&host.sink.calls()), 1_200);
+}
