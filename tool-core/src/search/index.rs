@@ -1,6 +1,7 @@
 //! BM25 over names, descriptions and parameters.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use serde_json::Value;
 
@@ -91,47 +92,108 @@ impl Index {
     }
 
     /// The names that fit, best first; equal ones by name.
-    pub(super) fn find(&self, query: &str) -> Vec<(&str, f32)> {
+    ///
+    /// Usually a few of them are taken, so they are ordered as far as they are asked for.
+    pub(super) fn find(&self, query: &str) -> impl Iterator<Item = (&str, f32)> {
         let mut scores = vec![0.0_f32; self.names.len()];
-        words::each(query, |word| self.score(word, &mut scores));
-        // Whoever knows the name means that tool.
+        let mut best = Best::default();
+        words::each(query, |word| self.score(word, &mut scores, &mut best));
+        // A query that is the name of a tool is about that tool.
         if let Some(at) = self.at.get(query.trim()) {
             scores[*at as usize] = f32::MAX;
         }
-        let mut found: Vec<(&str, f32)> = self
-            .names
-            .iter()
-            .zip(scores)
-            .filter(|(_, score)| *score > 0.0)
-            .map(|(name, score)| (&**name, score))
-            .collect();
-        // Stable: the names are sorted already.
-        found.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        found
+        let fits = (0..).zip(scores).filter(|(_, score)| *score > 0.0);
+        let mut found: BinaryHeap<Fit> = fits
+            .map(|(at, score)| Fit { score, at })
+            .collect::<Vec<_>>()
+            .into();
+        std::iter::from_fn(move || {
+            let Fit { score, at } = found.pop()?;
+            Some((&**self.names.get(at as usize)?, score))
+        })
     }
 
-    fn score(&self, word: &str, scores: &mut [f32]) {
+    fn score(&self, word: &str, scores: &mut [f32], best: &mut Best) {
         let from = self.words.partition_point(|(known, _)| **known < *word);
-        let mut best: HashMap<u32, f32> = HashMap::new();
-        let near = self.words[from..]
+        let near = &self.words[from..];
+        let (exact, longer) = match near.split_first() {
+            Some(((known, exact), longer)) if **known == *word => (&**exact, longer),
+            _ => (&[][..], near),
+        };
+        let mut longer = longer
             .iter()
-            .take_while(|(known, _)| known.starts_with(word));
-        for (known, places) in near {
-            let weight = match known.len() == word.len() {
-                true => 1.0,
-                false if word.len() >= SHORTEST_BEGINNING => BEGINNING,
-                false => continue,
-            };
-            for (at, share) in places {
-                let best = best.entry(*at).or_default();
-                *best = best.max(share * weight);
+            .take_while(|(known, _)| word.len() >= SHORTEST_BEGINNING && known.starts_with(word))
+            .peekable();
+        if longer.peek().is_none() {
+            for (at, share) in exact {
+                scores[*at as usize] += share;
             }
+            return;
         }
-        for (at, share) in best {
-            scores[at as usize] += share;
+        best.see(scores.len(), exact, 1.0);
+        for (_, shares) in longer {
+            best.see(scores.len(), shares, BEGINNING);
+        }
+        best.add_to(scores);
+    }
+}
+
+/// The best of the shares that one word of a query has in each tool, by several words that begin with it.
+#[derive(Default)]
+struct Best {
+    /// For each tool, zero but for those that were seen.
+    shares: Vec<f32>,
+    seen: Vec<u32>,
+}
+
+impl Best {
+    fn see(&mut self, tools: usize, shares: &[(u32, f32)], weight: f32) {
+        self.shares.resize(tools, 0.0);
+        for (at, share) in shares {
+            let best = &mut self.shares[*at as usize];
+            if *best == 0.0 {
+                self.seen.push(*at);
+            }
+            *best = best.max(share * weight);
+        }
+    }
+
+    /// Adds them to the scores, and forgets them.
+    fn add_to(&mut self, scores: &mut [f32]) {
+        for at in self.seen.drain(..) {
+            let at = at as usize;
+            scores[at] += std::mem::take(&mut self.shares[at]);
         }
     }
 }
+
+/// A tool that fits. The greatest is the best, of equal ones the first.
+struct Fit {
+    score: f32,
+    at: u32,
+}
+
+impl Ord for Fit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score
+            .total_cmp(&other.score)
+            .then_with(|| other.at.cmp(&self.at))
+    }
+}
+
+impl PartialOrd for Fit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Fit {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Fit {}
 
 #[expect(
     clippy::cast_precision_loss,

@@ -118,8 +118,7 @@ impl ToolSearch {
     ///
     /// A query that is a tool's whole name finds that tool first. What begins as a word of the query does counts less.
     pub fn find<'a>(&self, query: &str, tools: &'a Toolset) -> Vec<Found<'a>> {
-        let found = self.index.find(query);
-        let visible = found.into_iter().filter_map(|(name, score)| {
+        let visible = self.index.find(query).filter_map(|(name, score)| {
             let (_, tool) = tools.find(name)?;
             Some(Found { tool, score })
         });
