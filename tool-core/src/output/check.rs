@@ -2,9 +2,10 @@
 
 use std::io;
 
-use base64::prelude::BASE64_STANDARD;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use base64::read::DecoderReader;
 
+use super::media;
 use super::model::{Part, Source};
 
 /// Most bytes that a file of a result may have, and those of one result together. Requests of all providers hold this much as base64 text
@@ -36,7 +37,16 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
                     "is not base64 ({error}): encode the bytes with the standard alphabet and padding, without `data:` in front"
                 )
             })?;
-            Ok(())
+            // Providers look at the bytes, too, and refuse a request whose image is of another type.
+            let media_type = media_type.to_ascii_lowercase();
+            match media::detect(&beginning(data)) {
+                Some(found) if found != media_type && media::DETECTED.contains(&&*media_type) => {
+                    Err(format!(
+                        "has the media type `{media_type}` and the bytes of `{found}`: write `{found}`"
+                    ))
+                }
+                _ => Ok(()),
+            }
         }
         Source::Url(url) if url.starts_with("data:") => {
             Err("has a `data:` URL: give what follows its comma to `Part::base64`".to_owned())
@@ -76,6 +86,12 @@ pub(super) fn usable(parts: Vec<Part>) -> Vec<Part> {
         Some(Part::text(format!("[a file is left out: {why}]")))
     });
     parts.collect()
+}
+
+/// The first bytes of base64 text, as many as tell types apart.
+pub(super) fn beginning(data: &str) -> Vec<u8> {
+    let first = data.get(..data.len().min(24)).unwrap_or_default();
+    BASE64_STANDARD.decode(first).unwrap_or_default()
 }
 
 /// `type/subtype`, with parameters or without. Ranges such as `image/*` are not a type.

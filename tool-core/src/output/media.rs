@@ -4,10 +4,9 @@ use std::fmt;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::de::Error as _;
-use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::model::{ModelOutput, Part, Source};
+use super::model::{ModelOutput, Part, Source, source_of, write_file};
 use super::{ToModelOutput, check, seen};
 use crate::error::ToolError;
 use crate::schema::rules::Rule;
@@ -102,17 +101,7 @@ impl Body {
             ));
         }
         let source = Source::Base64(BASE64_STANDARD.encode(bytes));
-        let media = Self::new(noun, media_type, source, None)?;
-        if let Some(found) = detect(bytes)
-            && found != media.media_type
-            && DETECTED.contains(&&*media.media_type)
-        {
-            return Err(format!(
-                "{} has the media type `{}` and the bytes of `{found}`: write `{found}`",
-                noun.text, media.media_type
-            ));
-        }
-        Ok(media)
+        Self::new(noun, media_type, source, None)
     }
 
     fn of_detected(noun: &Noun, bytes: &[u8]) -> Result<Self, String> {
@@ -146,7 +135,7 @@ fn lower(media_type: &str) -> String {
 }
 
 /// The types that [`detect`] tells apart.
-const DETECTED: &[&str] = &[
+pub(super) const DETECTED: &[&str] = &[
     "image/png",
     "image/jpeg",
     "image/gif",
@@ -159,7 +148,7 @@ const DETECTED: &[&str] = &[
 ];
 
 /// The media type by the first bytes.
-fn detect(bytes: &[u8]) -> Option<&'static str> {
+pub(super) fn detect(bytes: &[u8]) -> Option<&'static str> {
     Some(match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
         [0xff, 0xd8, 0xff, ..] => "image/jpeg",
@@ -202,34 +191,15 @@ fn detect(bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// `data:image/png;base64,…`, or the address, without a copy of the bytes.
-struct Url<'a>(&'a Body);
-
-impl Serialize for Url<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0.source {
-            Source::Url(url) => serializer.serialize_str(url),
-            Source::Base64(data) => {
-                serializer.collect_str(&format_args!("data:{};base64,{data}", self.0.media_type))
-            }
-        }
-    }
-}
-
-/// As a part of the type `file` of the AI SDK's messages, which interfaces show as it is.
 impl Serialize for Body {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         seen::note(|| self.clone().into_part());
-        let count = if self.name.is_some() { 4 } else { 3 };
-        let mut written = serializer.serialize_struct("File", count)?;
-        written.serialize_field("type", "file")?;
-        written.serialize_field("mediaType", &self.media_type)?;
-        match &self.name {
-            Some(name) => written.serialize_field("filename", name)?,
-            None => written.skip_field("filename")?,
-        }
-        written.serialize_field("url", &Url(self))?;
-        written.end()
+        write_file(
+            &self.media_type,
+            &self.source,
+            self.name.as_deref(),
+            serializer,
+        )
     }
 }
 
@@ -248,13 +218,7 @@ impl Body {
             filename,
             url,
         } = Written::deserialize(from)?;
-        let data = url
-            .strip_prefix("data:")
-            .and_then(|rest| rest.split_once(";base64,"));
-        let source = match data {
-            Some((_, data)) => Source::Base64(data.to_owned()),
-            None => Source::Url(url),
-        };
+        let source = source_of(&media_type, url);
         Self::new(noun, &media_type, source, filename).map_err(D::Error::custom)
     }
 }
@@ -299,10 +263,13 @@ macro_rules! media {
         pub struct $name(Body);
 
         impl $name {
-            /// From its bytes. An error where the media type is not one of this kind, where the bytes are of another type, where
-            /// there are none, or where there are more than 20 MiB.
+            /// From its bytes. An error where the media type is not one of this kind, where the bytes begin as those of another type
+            /// that is known here do, where there are none, or where there are more than 20 MiB. Bytes that begin as nothing that is
+            /// known are taken for what they are said to be.
             pub fn new(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
-                Body::of_bytes($noun, media_type, bytes.as_ref()).map(Self).map_err(ToolError::new)
+                Body::of_bytes($noun, media_type, bytes.as_ref())
+                    .map(Self)
+                    .map_err(ToolError::new)
             }
 
             /// From its bytes as base64 text, with the standard alphabet and padding. The errors are those of [`new`](Self::new).

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -68,8 +69,11 @@ pub(crate) struct Named {
 /// # assert_eq!(result.model_text(), "Page 1\n[image/gif]\nPage 2\n[image/gif]");
 /// # }
 /// ```
+///
+/// In the output of a tool, a file is `{"type":"file","mediaType":"…","filename":"…","url":"…"}`, where the URL of bytes is a `data:` URL,
+/// as an [`Image`](crate::Image) is. Anywhere else it is written as stores keep it, with `media_type`, `source` and `name`. Both are read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(try_from = "Written")]
 #[non_exhaustive]
 pub enum Part {
     /// Text.
@@ -88,10 +92,10 @@ pub enum Part {
     },
 }
 
-/// A [`Part`] as it is written.
+/// A [`Part`] as stores keep it. What version 0.1 has written is read by later ones, and the other way round.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Written<'a> {
+enum Kept<'a> {
     Text {
         text: &'a str,
     },
@@ -105,22 +109,114 @@ enum Written<'a> {
 
 impl Serialize for Part {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let written = match self {
-            Self::Text { text } => Written::Text { text },
+        let kept = match self {
+            Self::Text { text } => Kept::Text { text },
             Self::File {
                 media_type,
                 source,
                 name,
-            } => {
-                seen::note(|| self.clone());
-                Written::File {
-                    media_type,
-                    source,
-                    name,
+            } if seen::note(|| self.clone()) => {
+                return write_file(media_type, source, name.as_deref(), serializer);
+            }
+            Self::File {
+                media_type,
+                source,
+                name,
+            } => Kept::File {
+                media_type,
+                source,
+                name,
+            },
+        };
+        kept.serialize(serializer)
+    }
+}
+
+/// As a part of the type `file` of the AI SDK's messages, which interfaces show as it is.
+pub(super) fn write_file<S: Serializer>(
+    media_type: &str,
+    source: &Source,
+    name: Option<&str>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    /// `data:image/png;base64,…`, or the address, without a copy of the bytes.
+    struct Url<'a>(&'a str, &'a Source);
+
+    impl Serialize for Url<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let Self(media_type, source) = self;
+            match source {
+                Source::Url(url) => serializer.serialize_str(url),
+                Source::Base64(data) => {
+                    serializer.collect_str(&format_args!("data:{media_type};base64,{data}"))
                 }
             }
-        };
-        written.serialize(serializer)
+        }
+    }
+
+    let count = if name.is_some() { 4 } else { 3 };
+    let mut written = serializer.serialize_struct("File", count)?;
+    written.serialize_field("type", "file")?;
+    written.serialize_field("mediaType", media_type)?;
+    match name {
+        Some(name) => written.serialize_field("filename", name)?,
+        None => written.skip_field("filename")?,
+    }
+    written.serialize_field("url", &Url(media_type, source))?;
+    written.end()
+}
+
+/// The URL of a file as [`write_file`] writes it.
+pub(super) fn source_of(media_type: &str, url: String) -> Source {
+    let data = url.strip_prefix("data:").and_then(|rest| {
+        let own = rest.strip_prefix(media_type);
+        own.and_then(|rest| rest.strip_prefix(";base64,"))
+            .or_else(|| Some(rest.split_once(";base64,")?.1))
+    });
+    match data {
+        Some(data) => Source::Base64(data.to_owned()),
+        None => Source::Url(url),
+    }
+}
+
+/// A [`Part`] as stores keep it, or as clients get it.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Written {
+    Text {
+        text: String,
+    },
+    File {
+        #[serde(alias = "mediaType")]
+        media_type: String,
+        url: Option<String>,
+        source: Option<Source>,
+        #[serde(alias = "filename")]
+        name: Option<String>,
+    },
+}
+
+impl TryFrom<Written> for Part {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        Ok(match written {
+            Written::Text { text } => Self::Text { text },
+            Written::File {
+                media_type,
+                url,
+                source,
+                name,
+            } => Self::File {
+                source: match (source, url) {
+                    (Some(source), _) => source,
+                    (None, Some(url)) => source_of(&media_type, url),
+                    (None, None) => return Err("a file has a `url`"),
+                },
+                media_type,
+                name,
+            },
+        })
     }
 }
 

@@ -30,16 +30,17 @@ thread_local! {
     static FILES: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes a file that is being written.
-pub(super) fn note(part: impl FnOnce() -> Part) {
+/// Notes a file that is being written, and says whether an output is.
+pub(super) fn note(part: impl FnOnce() -> Part) -> bool {
     match WATCH.get() {
-        Watch::Off => {}
+        Watch::Off => return false,
         Watch::Empty => {
             FILES.set(vec![part()]);
             WATCH.set(Watch::Noted);
         }
         Watch::Noted => FILES.with_borrow_mut(|files| files.push(part())),
     }
+    true
 }
 
 /// An output is being written on this thread, until this is dropped.

@@ -350,6 +350,21 @@ async fn the_client_gets_the_bytes() {
     let nested = payload(&call(&tools(), "nested").await);
     assert_eq!(nested["chart"], image);
     assert_eq!(nested["more"]["sounds"]["bell"], file("audio/wav", WAV));
+    // Parts have the same form, whatever holds them, and are read back.
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let wav = file("audio/wav", WAV);
+    let chosen = payload(&call(&tools(), "chosen").await);
+    assert_eq!(chosen, json!([text("before"), image, text("after"), wav]));
+    let parts: Vec<Part> = serde_json::from_value(chosen).unwrap();
+    assert_eq!(parts[1], Part::base64("image/png", PNG));
+    assert_eq!(
+        payload(&call(&tools(), "one_part").await),
+        file("image/gif", GIF)
+    );
+    assert_eq!(
+        payload(&call(&tools(), "view").await),
+        json!({"parts": [text("see"), image]})
+    );
     // A view of the tool's own takes nothing from the client.
     assert_eq!(payload(&call(&tools(), "viewed").await), nested);
 }

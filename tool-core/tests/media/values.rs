@@ -58,6 +58,10 @@ fn what_no_provider_takes_is_refused_where_it_is_made() {
             "the image has the media type `image/jpeg` and the bytes of `image/png`: write `image/png`",
         ),
         (
+            refused(Image::base64("IMAGE/JPEG", PNG)),
+            "the image has the media type `image/jpeg` and the bytes of `image/png`: write `image/png`",
+        ),
+        (
             refused(Image::detect(b"%PDF-1.7")),
             "the image has the media type `application/pdf`: write one that begins with `image/`, such as `image/png`, or return a `File`",
         ),
