@@ -8,11 +8,13 @@ macro_rules! guide {
     ($name:ident: $file:literal) => {
         #[doc = "[arguments.md]: crate::guides::arguments"]
         #[doc = "[cli.md]: crate::guides::command_line"]
+        #[doc = "[host.md]: crate::guides::hosts"]
         #[doc = "[mcp.md]: crate::guides::mcp"]
         #[doc = "[rules.md]: crate::guides::rules"]
         #[doc = "[telemetry.md]: crate::guides::telemetry"]
         #[doc = "[threat-model.md]: crate::guides::threat_model"]
         #[doc = "[versions.md]: crate::guides::versions"]
+        #[doc = "[words.md]: macro@crate::tool"]
         #[doc = ""]
         #[doc = include_str!(concat!("../docs/", $file))]
         pub mod $name {}
