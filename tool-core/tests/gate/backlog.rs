@@ -112,7 +112,7 @@ fn distinct(calls: &[String]) -> usize {
     calls.iter().collect::<BTreeSet<_>>().len()
 }
 
-// B12: a tight loop over a healthy sink that is slower than it lost nearly all rows
+// S1-26, B12: a tight loop over a healthy sink that is slower than it lost nearly all rows
 #[tokio::test(start_paused = true)]
 async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
     let host = Host::new(Way::Slowly);
@@ -130,7 +130,7 @@ async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
     assert!(host.sink.writes.load(Ordering::SeqCst) <= 5_000 / 250);
 }
 
-// B12: many callers at once, in two hosts, of which the other's sink fails: no row is lost here, and no caller waits for the other's sink
+// S1-26, B12: many callers at once, in two hosts, of which the other's sink fails: no row is lost here, and no caller waits for the other's sink
 #[tokio::test(start_paused = true)]
 async fn many_callers_wait_for_their_own_sink_only() {
     let (slow, stuck) = (Host::new(Way::Slowly), Host::new(Way::Never));

@@ -116,7 +116,7 @@ async fn nap() -> &'static str {
     "rested"
 }
 
-// B12: 600 callers of a tool of two milliseconds lost 2,535 of 3,600 rows, and a tight loop 19,501 of 20,001, on a database that was well
+// S1-26, B12: 600 callers of a tool of two milliseconds lost 2,535 of 3,600 rows, and a tight loop 19,501 of 20,001, on a database that was well
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_row_is_lost_while_the_database_is_well() {
     let folder = tempfile::tempdir().unwrap();
