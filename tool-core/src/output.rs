@@ -25,9 +25,7 @@ pub use media::{Audio, File, Image};
 pub(crate) use model::parts_as_text;
 pub(crate) use model::{Content, without_secret_files};
 pub use model::{ModelOutput, Part, Source};
-#[cfg(feature = "host")]
-pub(crate) use write::quote;
-pub(crate) use write::{Unwritten, write};
+pub(crate) use write::{Unwritten, is_plain, quote, write};
 
 /// What an erased run gives.
 pub(crate) struct Output {

@@ -94,7 +94,7 @@ pub(crate) fn quote(out: &mut String, text: &str) {
 /// Text as the inside of a JSON string.
 #[inline]
 fn escape(out: &mut String, text: &str) {
-    if is_plain(text.as_bytes()) {
+    if is_plain(text) {
         out.push_str(text);
     } else {
         escape_slow(out, text);
@@ -128,7 +128,8 @@ fn escape_slow(out: &mut String, text: &str) {
 
 /// Whether no byte needs an escape. Looks at all of them, sixteen at once, which takes half of what finding the first one takes.
 #[inline]
-fn is_plain(bytes: &[u8]) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
     let mask = if let Some(last) = bytes.last_chunk::<16>() {
         // The last sixteen may have been seen in part.
         let (chunks, _) = bytes.as_chunks::<16>();

@@ -4,9 +4,12 @@
 //! in the order of the schema. So a schema is read into this first.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
+
+use crate::output::{self, quote};
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +98,15 @@ impl Doc {
         }
     }
 
+    /// Whether a type is one of [`types`](Self::types).
+    pub(super) fn says_type(&self, name: &str) -> bool {
+        match self.get("type") {
+            Some(Self::String(own)) => own == name,
+            Some(Self::Array(names)) => names.iter().any(|own| own.as_str() == Some(name)),
+            _ => false,
+        }
+    }
+
     /// What stands at a JSON pointer without its leading `#`.
     pub(super) fn at(&self, pointer: &str) -> Option<&Self> {
         if pointer.is_empty() {
@@ -124,11 +136,7 @@ impl Doc {
             Self::Null => out.push_str("null"),
             Self::Boolean(value) => out.push_str(if *value { "true" } else { "false" }),
             Self::Number(number) => out.push_str(&number.to_string()),
-            Self::String(text) => {
-                out.push('"');
-                out.push_str(&escape(text));
-                out.push('"');
-            }
+            Self::String(text) => quote(out, text),
             Self::Array(items) => {
                 out.push('[');
                 for (index, item) in items.iter().enumerate() {
@@ -145,9 +153,8 @@ impl Doc {
                     if index > 0 {
                         out.push(',');
                     }
-                    out.push('"');
-                    out.push_str(&escape(key));
-                    out.push_str("\":");
+                    quote(out, key);
+                    out.push(':');
                     value.write(out);
                 }
                 out.push('}');
@@ -157,12 +164,15 @@ impl Doc {
 }
 
 /// Text as it stands between the quotes of a JSON string.
-pub(super) fn escape(text: &str) -> String {
-    let quoted = Value::String(text.to_owned()).to_string();
-    quoted
-        .get(1..quoted.len() - 1)
-        .unwrap_or_default()
-        .to_owned()
+pub(super) fn escape(text: &str) -> Cow<'_, str> {
+    if output::is_plain(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut quoted = String::new();
+    output::quote(&mut quoted, text);
+    quoted.pop();
+    quoted.remove(0);
+    Cow::Owned(quoted)
 }
 
 impl From<&Value> for Doc {

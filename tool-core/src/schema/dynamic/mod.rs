@@ -217,14 +217,39 @@ impl DynSchema {
 
     /// Why a provider would refuse the schema even in its own dialect; nothing if it takes it.
     pub fn faults(self, dialect: Dialect) -> Vec<Fault> {
-        let target = Target::from(dialect);
-        match serde_json::from_str::<Doc>(&self.text(dialect)) {
-            Ok(doc) => judge::judge(&doc).against(target).cloned().collect(),
-            Err(error) => vec![refusal(
-                "untyped-value",
-                format!("the schema cannot be written: {error}"),
-            )],
-        }
+        verdicts(&self.text(dialect))
+            .against(dialect.into())
+            .cloned()
+            .collect()
+    }
+
+    /// The schema in each of some dialects, or why its provider would refuse it. Dialects with the same text are judged together.
+    pub(crate) fn judged(
+        self,
+        dialects: impl Iterator<Item = Dialect>,
+    ) -> impl Iterator<Item = (Dialect, Result<String, Vec<Fault>>)> {
+        let mut known: Vec<(String, Verdicts)> = Vec::new();
+        dialects.map(move |dialect| {
+            let text = self.text(dialect);
+            let at = match known.iter().position(|(other, _)| *other == text) {
+                Some(at) => at,
+                None => {
+                    known.push((text.clone(), verdicts(&text)));
+                    known.len() - 1
+                }
+            };
+            let target = Target::from(dialect);
+            let faults = known.get(at).map(|(_, verdicts)| verdicts.against(target));
+            let faults: Vec<Fault> = faults.into_iter().flatten().cloned().collect();
+            (
+                dialect,
+                if faults.is_empty() {
+                    Ok(text)
+                } else {
+                    Err(faults)
+                },
+            )
+        })
     }
 
     /// What the schema asks that is only said in words here: the guard lets it pass, whoever runs the tool checks it.
@@ -236,6 +261,17 @@ impl DynSchema {
     /// a required one that does is written as null where it is left out.
     pub fn restore(self, arguments: &mut Value) {
         restore::restore(&self.0.node, arguments);
+    }
+}
+
+/// What everybody says of a schema text of this crate's own.
+fn verdicts(text: &str) -> Verdicts {
+    match serde_json::from_str::<Doc>(text) {
+        Ok(doc) => judge::judge(&doc),
+        Err(error) => Verdicts::new(vec![refusal(
+            "untyped-value",
+            format!("the schema cannot be written: {error}"),
+        )]),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The facts of a tool that is made at run time.
 
+use std::ops::Range;
 use std::panic::Location;
 use std::sync::Arc;
 #[cfg(feature = "host")]
@@ -60,17 +61,42 @@ pub(crate) struct DynamicDef {
     pub(super) handler: Arc<Handler>,
 }
 
-/// The definition in each dialect, with where its schema stands.
+/// The definition in each dialect.
 #[derive(Default)]
-pub(crate) struct Texts(pub(super) [(String, String); 5]);
+pub(crate) struct Texts(pub(super) [Written; 5]);
+
+/// A definition, and where its schema stands.
+#[derive(Default)]
+pub(crate) struct Written {
+    definition: Box<str>,
+    schema: Range<usize>,
+}
+
+impl Written {
+    pub(super) fn new(definition: String, schema: &str) -> Self {
+        // Before it stand texts whose quotes are escaped, so that none of them holds it, and few braces.
+        let mut braces = definition.match_indices('{').map(|(at, _)| at);
+        let start = braces
+            .find(|at| definition[*at..].starts_with(schema))
+            .unwrap_or_default();
+        Self {
+            schema: start..start + schema.len(),
+            definition: definition.into_boxed_str(),
+        }
+    }
+}
 
 impl Texts {
     pub(crate) fn definition(&self, dialect: Dialect) -> &str {
-        &self.0[dialect.index()].0
+        &self.0[dialect.index()].definition
     }
 
     pub(crate) fn schema(&self, dialect: Dialect) -> &str {
-        &self.0[dialect.index()].1
+        let written = &self.0[dialect.index()];
+        written
+            .definition
+            .get(written.schema.clone())
+            .unwrap_or_default()
     }
 
     pub(crate) fn providers(&self) -> Dialects {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::output::Promise;
+use super::def::Written;
 use super::non_strict::OPEN;
 use super::{DynamicDef, DynamicSchema, DynamicTool, Providers};
 use crate::schema::dialect::{Dialect, Dialects};
@@ -29,19 +30,17 @@ impl DynamicTool {
             faults.extend(found.iter().map(Fault::to_string));
             return Err(faults);
         }
-        for dialect in Dialect::ALL {
-            if let Providers::Stated(stated) = &self.providers
-                && !stated.contains(dialect)
-            {
-                continue;
-            }
-            let mut text = match read {
-                Ok(schema) => match schema.faults(dialect) {
-                    found if found.is_empty() => Ok(schema.text(dialect)),
-                    found => Err(found),
-                },
-                Err(found) => Err(found.clone()),
-            };
+        let asked = Dialect::ALL
+            .into_iter()
+            .filter(|dialect| match &self.providers {
+                Providers::Stated(stated) => stated.contains(*dialect),
+                _ => true,
+            });
+        let judged: Vec<_> = match read {
+            Ok(schema) => schema.judged(asked).collect(),
+            Err(found) => asked.map(|dialect| (dialect, Err(found.clone()))).collect(),
+        };
+        for (dialect, mut text) in judged {
             if let (Err(_), Some(own)) = (&text, own) {
                 self.def.non_strict = self.def.non_strict.with(dialect);
                 text = dynamic::adapted(own, dialect).map(|adapted| adapted.schema);
@@ -49,7 +48,7 @@ impl DynamicTool {
             match text {
                 Ok(text) => {
                     let definition = self.def.definition(dialect, &text);
-                    self.def.texts.0[dialect.index()] = (definition, text);
+                    self.def.texts.0[dialect.index()] = Written::new(definition, &text);
                 }
                 Err(found) => {
                     self.def.non_strict = self.def.non_strict.without(dialect);

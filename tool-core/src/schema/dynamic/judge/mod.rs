@@ -26,6 +26,18 @@ pub(super) fn judge(root: &Doc) -> Verdicts {
     Verdicts::new(faults)
 }
 
+/// Adds steps to a JSON pointer.
+fn push_steps(pointer: &mut String, steps: &[&str]) {
+    for step in steps {
+        pointer.push('/');
+        if step.contains(['~', '/']) {
+            pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        } else {
+            pointer.push_str(step);
+        }
+    }
+}
+
 /// Where a node stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -55,11 +67,7 @@ impl Judge {
 
     fn below(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
-        for step in steps {
-            self.pointer.push('/');
-            self.pointer
-                .push_str(&step.replace('~', "~0").replace('/', "~1"));
-        }
+        push_steps(&mut self.pointer, steps);
         if self.depth < DEEPEST {
             self.depth += 1;
             visit(self);

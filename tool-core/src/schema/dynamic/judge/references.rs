@@ -1,6 +1,6 @@
 //! Where `$ref` may point, and what may come round to itself.
 
-use super::DEEPEST;
+use super::{DEEPEST, push_steps};
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::fault::{Fault, Targets};
 
@@ -16,7 +16,11 @@ struct Link<'a> {
 
 pub(super) fn faults(root: &Doc) -> Vec<Fault> {
     let mut links = Vec::new();
-    gather(root, "", "#", false, &mut links);
+    let mut gather = Gather {
+        pointer: String::new(),
+        links: &mut links,
+    };
+    gather.node(root, "#", false);
     let mut faults = Vec::new();
     for link in &links {
         let target = link.to.strip_prefix('#').and_then(|path| root.at(path));
@@ -90,60 +94,68 @@ fn returns(start: &Link<'_>, links: &[Link<'_>], required_only: bool) -> bool {
     false
 }
 
-fn gather<'a>(node: &'a Doc, pointer: &str, from: &str, optional: bool, links: &mut Vec<Link<'a>>) {
-    if pointer.len() > 64 * DEEPEST {
-        return;
-    }
-    if let Some(to) = node.get("$ref").and_then(Doc::as_str) {
-        links.push(Link {
-            from: from.to_owned(),
-            to,
-            pointer: pointer.to_owned(),
-            optional,
-        });
-    }
-    let required = node.get("required").map(Doc::items).unwrap_or_default();
-    for (key, value) in node.entries() {
-        match key.as_str() {
-            "properties" => {
-                for (name, child) in value.entries() {
-                    let needed = required.iter().any(|item| item.as_str() == Some(name));
-                    gather(
-                        child,
-                        &format!("{pointer}/{key}/{}", step(name)),
-                        from,
-                        optional || !needed,
-                        links,
-                    );
-                }
-            }
-            "$defs" | "definitions" => {
-                for (name, child) in value.entries() {
-                    let pointer = format!("{pointer}/{key}/{}", step(name));
-                    let holder = format!("#{pointer}");
-                    gather(child, &pointer, &holder, false, links);
-                }
-            }
-            "enum" | "const" | "default" | "examples" => {}
-            _ => match value {
-                Doc::Object(_) => gather(value, &format!("{pointer}/{key}"), from, optional, links),
-                Doc::Array(items) => {
-                    for (index, child) in items.iter().enumerate() {
-                        gather(
-                            child,
-                            &format!("{pointer}/{key}/{index}"),
-                            from,
-                            optional,
-                            links,
-                        );
-                    }
-                }
-                _ => {}
-            },
-        }
-    }
+struct Gather<'a, 'l> {
+    /// Where the node stands.
+    pointer: String,
+    links: &'l mut Vec<Link<'a>>,
 }
 
-fn step(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+impl<'a> Gather<'a, '_> {
+    fn node(&mut self, node: &'a Doc, from: &str, optional: bool) {
+        if self.pointer.len() > 64 * DEEPEST {
+            return;
+        }
+        if let Some(to) = node.get("$ref").and_then(Doc::as_str) {
+            self.links.push(Link {
+                from: from.to_owned(),
+                to,
+                pointer: self.pointer.clone(),
+                optional,
+            });
+        }
+        let required = node.get("required").map(Doc::items).unwrap_or_default();
+        for (key, value) in node.entries() {
+            match key.as_str() {
+                "properties" => {
+                    for (name, child) in value.entries() {
+                        let needed = required.iter().any(|item| item.as_str() == Some(name));
+                        self.below(&[key, name], |gather| {
+                            gather.node(child, from, optional || !needed);
+                        });
+                    }
+                }
+                "$defs" | "definitions" => {
+                    for (name, child) in value.entries() {
+                        self.below(&[key, name], |gather| {
+                            let holder = format!("#{}", gather.pointer);
+                            gather.node(child, &holder, false);
+                        });
+                    }
+                }
+                "enum" | "const" | "default" | "examples" => {}
+                _ => match value {
+                    Doc::Object(_) => {
+                        self.below(&[key], |gather| gather.node(value, from, optional));
+                    }
+                    Doc::Array(items) => {
+                        let nodes = (0_usize..).zip(items);
+                        // Others hold no reference.
+                        for (index, child) in nodes.filter(|(_, item)| !item.entries().is_empty()) {
+                            self.below(&[key, &index.to_string()], |gather| {
+                                gather.node(child, from, optional);
+                            });
+                        }
+                    }
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    fn below(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self)) {
+        let length = self.pointer.len();
+        push_steps(&mut self.pointer, steps);
+        visit(self);
+        self.pointer.truncate(length);
+    }
 }

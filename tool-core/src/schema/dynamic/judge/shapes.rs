@@ -33,9 +33,15 @@ impl Judge {
         let known = [
             "string", "number", "integer", "boolean", "object", "array", "null",
         ];
-        let types = node.types();
-        if node.has("type") && (types.is_empty() || types.iter().any(|name| !known.contains(name)))
-        {
+        let is_known = |name: &Doc| name.as_str().is_none_or(|name| known.contains(&name));
+        let right = match node.get("type") {
+            None => true,
+            Some(Doc::Array(names)) => {
+                names.iter().any(|name| name.as_str().is_some()) && names.iter().all(is_known)
+            }
+            Some(name) => name.as_str().is_some() && is_known(name),
+        };
+        if !right {
             self.fault(
                 "untyped-value",
                 Targets::ALL,
@@ -45,7 +51,7 @@ impl Judge {
     }
 
     pub(super) fn object(&mut self, node: &Doc, place: Place) {
-        if node.types().contains(&"object") {
+        if node.says_type("object") {
             self.closed(node);
         }
         let properties = node.get("properties").map(Doc::entries).unwrap_or_default();
@@ -133,7 +139,7 @@ impl Judge {
     }
 
     pub(super) fn array(&mut self, node: &Doc) {
-        if node.types().contains(&"array") && !node.has("items") {
+        if node.says_type("array") && !node.has("items") {
             // A tuple has told its own fault; OpenAI misses the items all the same.
             self.fault(
                 "array-no-items",
@@ -200,7 +206,7 @@ impl Judge {
                 OAP,
                 "only text, numbers, booleans and null can be listed",
             );
-        } else if words::mixed(values, node.types().contains(&"null")) {
+        } else if words::mixed(values, node.says_type("null")) {
             self.fault("enum-mixed", O.and(P), "all values must be of one type");
         }
         if values.iter().any(|value| value.as_str().is_none()) {
@@ -224,8 +230,7 @@ impl Judge {
         let Some(format) = node.get("format").and_then(Doc::as_str) else {
             return;
         };
-        let types = node.types();
-        if types.contains(&"integer") || types.contains(&"number") {
+        if node.says_type("integer") || node.says_type("number") {
             if !["int32", "int64", "float", "double"].contains(&format) {
                 self.fault(
                     "format-on-number",

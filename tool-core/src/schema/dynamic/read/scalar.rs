@@ -64,7 +64,7 @@ impl Reader<'_> {
 
     /// `enum` and `const`.
     pub(super) fn listed(&mut self, doc: &Doc, values: &[Doc]) -> Node {
-        let nullable = values.contains(&Doc::Null) || doc.types().contains(&"null");
+        let nullable = values.contains(&Doc::Null) || doc.says_type("null");
         let values: Vec<&Doc> = values.iter().filter(|value| **value != Doc::Null).collect();
         if values.is_empty() {
             return if nullable {
