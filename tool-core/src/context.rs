@@ -17,7 +17,7 @@ use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Standing;
 use crate::output::Citation;
-use crate::redact::Redactor;
+use crate::redact::{Lease, Redactor};
 use crate::schema::dialect::Dialect;
 use crate::store::{CallId, EarlierCall, Workspace};
 use crate::tool::ToolDef;
@@ -116,6 +116,8 @@ pub(crate) struct Host {
     redactor: OnceLock<Redactor>,
     /// What tools got from the host's `TokenSource`, where there is one.
     learned: Option<Arc<secrets::Learned>>,
+    /// What the host prints with knows the secrets as well, until the last context that is derived from this one is dropped.
+    lease: Option<Arc<Lease>>,
     trace: Option<TraceContext>,
     /// Where the result of the call that is made next is stored.
     #[cfg(feature = "host")]

@@ -13,6 +13,7 @@ use super::services::{
 };
 use super::variables::{Resolved, Value};
 use super::{Host, InstanceSlug, ResolveInstance, ToolContext, TraceContext};
+use crate::redact::SharedRedactor;
 use crate::schema::dialect::Dialect;
 use crate::store::Workspace;
 use crate::toolset::Toolset;
@@ -42,7 +43,7 @@ impl From<std::time::Instant> for Deadline {
 /// Makes a [`ToolContext`]. Everything is optional.
 #[derive(Default)]
 #[must_use]
-pub struct ToolContextBuilder(Host);
+pub struct ToolContextBuilder(Host, Option<SharedRedactor>);
 
 impl ToolContextBuilder {
     /// The agent that asks.
@@ -205,8 +206,30 @@ impl ToolContextBuilder {
         value.downcast_ref::<T>().cloned()
     }
 
+    /// Makes the secrets of the context known to `shared`, the tokens that tools get meanwhile included, until the context and all that is
+    /// derived from it are dropped. For what the host prints by itself: panics, logs and spans, see [`redact`](crate::redact).
+    ///
+    /// ```
+    /// use tool_core::{SecretString, ToolContext};
+    /// use tool_core::redact::{SharedRedactor, install_panic_hook};
+    ///
+    /// let shared = SharedRedactor::default();
+    /// install_panic_hook(&shared); // once
+    /// let key = SecretString::from("sk-rates-4711");
+    /// let cx = ToolContext::builder().secret("rates_key", key).redact_in(&shared).build();
+    /// assert_eq!(shared.current().redact("sk-rates-4711"), "[secret:rates_key]");
+    /// drop(cx);
+    /// assert_eq!(shared.current().redact("sk-rates-4711"), "sk-rates-4711");
+    /// ```
+    pub fn redact_in(mut self, shared: &SharedRedactor) -> Self {
+        self.1 = Some(shared.clone());
+        self
+    }
+
     /// The context.
     pub fn build(self) -> ToolContext {
-        ToolContext::of(self.0)
+        let Self(mut host, shared) = self;
+        host.lease = shared.map(|shared| Arc::new(shared.lease(host.secrets())));
+        ToolContext::of(host)
     }
 }

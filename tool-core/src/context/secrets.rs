@@ -30,7 +30,7 @@ struct State {
 
 impl Host {
     /// Every secret that the host gave and that can be masked, by name, so that of two of one value the same is always named.
-    fn secrets(&self) -> Vec<(String, SecretString)> {
+    pub(super) fn secrets(&self) -> Vec<(String, SecretString)> {
         let secrets = self
             .secrets
             .iter()
@@ -98,10 +98,13 @@ impl ToolContext {
             state.tokens.remove(oldest);
         }
         state.tokens.push((name, token.clone()));
-        let given = self.host.secrets().into_iter();
+        let mut all = self.host.secrets();
+        all.extend(state.tokens.iter().cloned());
+        if let Some(lease) = &self.host.lease {
+            lease.replace(all.clone());
+        }
         // None of them is too short.
-        state.redactor =
-            Redactor::new(given.chain(state.tokens.iter().cloned())).unwrap_or_default();
+        state.redactor = Redactor::new(all).unwrap_or_default();
         drop(state);
         learned.any.store(true, Ordering::Release);
         Ok(())

@@ -68,6 +68,20 @@ impl SharedRedactor {
         })
     }
 
+    /// Adds the secrets of a context, none of which is too short.
+    pub(crate) fn lease(&self, secrets: Vec<(String, SecretString)>) -> Lease {
+        let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let id = state.next;
+        state.next += 1;
+        state.leases.push((id, secrets));
+        state.renew();
+        drop(state);
+        Lease {
+            shared: self.clone(),
+            id,
+        }
+    }
+
     /// The redactor as of now.
     pub fn current(&self) -> Redactor {
         let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +89,26 @@ impl SharedRedactor {
     }
 }
 
+impl Lease {
+    /// Puts other secrets in the place of those it holds, none of which is too short.
+    pub(crate) fn replace(&self, secrets: Vec<(String, SecretString)>) {
+        let state = &self.shared.0;
+        let mut state = state.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, held)) = state.leases.iter_mut().find(|(id, _)| *id == self.id) {
+            *held = secrets;
+        }
+        state.renew();
+    }
+}
+
 impl State {
+    /// Every secret was long enough when it came.
+    fn renew(&mut self) {
+        if let Ok(redactor) = self.all() {
+            self.current = redactor;
+        }
+    }
+
     fn all(&self) -> Result<Redactor, TooShort> {
         Redactor::new(
             self.leases
@@ -93,10 +126,7 @@ impl Drop for Lease {
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         state.leases.retain(|(id, _)| *id != self.id);
-        // Every one of them was long enough when it came.
-        if let Ok(redactor) = state.all() {
-            state.current = redactor;
-        }
+        state.renew();
     }
 }
 

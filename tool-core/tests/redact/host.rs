@@ -2,9 +2,12 @@
 
 use std::io::Write;
 use std::process::Command;
+use std::sync::Arc;
 
-use tool_core::SecretString;
+use futures::future::BoxFuture;
+use tool_core::prelude::*;
 use tool_core::redact::{RedactingWriter, SharedRedactor, install_panic_hook};
+use tool_core::{OAuth, OAuthToken};
 
 const SECRET: &str = "tok-1234/ä";
 
@@ -64,6 +67,62 @@ fn secrets_come_and_go() {
     assert_eq!(shared.current().redact("fine-one"), "[secret:fine]");
     drop(lease);
     assert!(!format!("{shared:?}").contains("fine-one"));
+}
+
+/// Gives a token.
+struct Tokens;
+
+impl tool_core::TokenSource for Tokens {
+    fn token<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<OAuthToken, ToolError>> {
+        Box::pin(std::future::ready(Ok(OAuthToken::Ready(
+            "oauth-0123456789".into(),
+        ))))
+    }
+}
+
+/// Gets a token.
+#[tool(read_only)]
+async fn get_token(oauth: &OAuth) -> Result<u32, ToolError> {
+    oauth.token("drive").await?;
+    Ok(1)
+}
+
+// A host had to name the secrets of each turn twice, for the context and for what it prints itself
+#[tokio::test]
+async fn secrets_of_a_context_are_known_until_it_is_dropped() {
+    let shared = SharedRedactor::default();
+    let cx = ToolContext::builder()
+        .secret("token", SecretString::from(SECRET))
+        .secret("pin", SecretString::from("123"))
+        .secret_variable("REGION", SecretString::from("region-1"))
+        .api_key("openai", SecretString::from("sk-openai"))
+        .oauth(Arc::new(Tokens))
+        .redact_in(&shared)
+        .build();
+    let all = format!("{SECRET} region-1 sk-openai oauth-0123456789 123");
+    let seen = |shared: &SharedRedactor| shared.current().redact(&all).into_owned();
+    assert_eq!(
+        seen(&shared),
+        "[secret:token] [secret:REGION] [secret:api_key:openai] oauth-0123456789 123"
+    );
+    let result = toolset![get_token]
+        .call(ToolCall::new("1", "get_token", "{}"), &cx)
+        .await;
+    assert!(!result.is_error(), "{result:?}");
+    assert_eq!(
+        seen(&shared),
+        "[secret:token] [secret:REGION] [secret:api_key:openai] [secret:oauth:drive] 123"
+    );
+    // A derived context keeps them known.
+    let derived = cx.for_call(tool_core::store::CallId::alone(cx.own_workspace()).unwrap());
+    drop(cx);
+    assert!(!seen(&shared).contains("oauth-"));
+    drop(derived);
+    assert_eq!(seen(&shared), all);
 }
 
 // M8: the panic is printed by a process of its own.
