@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
+use tool_core::redact::{SharedRedactor, install_panic_hook};
 use tool_core::store::MemoryStore;
 use tool_core::{Approvals, Gate, Registry, Rules, ToolContext, ToolContextBuilder, Toolset};
 
@@ -42,6 +43,8 @@ pub struct Cli {
     context: Option<Arc<Prepare>>,
     shape: Option<Arc<Shape>>,
     workspace: bool,
+    /// Knows the secrets of every call that runs, for what a panic prints.
+    printed: SharedRedactor,
 }
 
 impl Cli {
@@ -96,6 +99,9 @@ impl Cli {
 
     /// Runs the command that the arguments of the process name, on a runtime of its own.
     ///
+    /// Before a tool runs (`call` and `serve`), a panic hook is installed that masks the secrets of the call
+    /// ([`install_panic_hook`]). It takes the place of the hook before it.
+    ///
     /// It may be called where a runtime is running already; [`run_async`](Self::run_async) then saves the second one.
     pub fn run(self) -> ExitCode {
         commands::completions::answer(&self);
@@ -117,7 +123,7 @@ impl Cli {
         self
     }
 
-    /// Runs the command that these arguments name, the program's own name first.
+    /// Runs the command that these arguments name, the program's own name first. It installs a panic hook as [`run`](Self::run) does.
     pub async fn run_async<A: Into<OsString> + Clone>(
         self,
         arguments: impl IntoIterator<Item = A>,
@@ -222,6 +228,12 @@ impl Cli {
     #[cfg(feature = "serve")]
     pub(crate) fn preparation(&self) -> Option<Arc<Prepare>> {
         self.context.clone()
+    }
+
+    /// Masks secrets in what panics print from now on. Gives what has to know them.
+    pub(crate) fn mask_panics(&self) -> &SharedRedactor {
+        install_panic_hook(&self.printed);
+        &self.printed
     }
 
     pub(crate) fn prepare(&self, cx: ToolContextBuilder) -> ToolContextBuilder {

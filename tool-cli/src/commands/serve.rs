@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
+use tool_core::redact::SharedRedactor;
 use tool_core::{Repair, ToolContextBuilder};
 use tool_mcp::{Caller, HttpOptions, McpServer, Tools, shutdown_signal};
 
@@ -19,6 +20,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         supplied: Supplied::gather(&words.supply, registry.tools())?,
         supply: words.supply.clone(),
         prepare: cli.preparation(),
+        printed: cli.mask_panics().clone(),
     };
     let gate = cli.gate_of()?;
     let offer = cli.offer(&registry, &gate);
@@ -80,6 +82,8 @@ struct Callers {
     supplied: Supplied,
     supply: Supply,
     prepare: Option<Arc<Prepare>>,
+    /// Masks what a panic prints.
+    printed: SharedRedactor,
 }
 
 impl Callers {
@@ -91,9 +95,10 @@ impl Callers {
         if let Some(session) = caller.session() {
             cx = cx.session(session);
         }
-        match &self.prepare {
+        let cx = match &self.prepare {
             Some(prepare) => prepare(cx),
             None => cx,
-        }
+        };
+        cx.redact_in(&self.printed)
     }
 }

@@ -11,6 +11,7 @@ mod budget;
 mod call;
 mod check;
 mod completions;
+mod faults;
 mod import;
 mod list;
 mod lock;

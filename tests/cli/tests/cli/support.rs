@@ -45,6 +45,9 @@ pub(crate) const DESK: &str = env!("CARGO_BIN_EXE_desk");
 /// A program with more tools than Anthropic takes in one request.
 pub(crate) const CROWD: &str = env!("CARGO_BIN_EXE_crowd");
 
+/// A program whose tools return files, hold secrets, fail and panic.
+pub(crate) const GALLERY: &str = env!("CARGO_BIN_EXE_gallery");
+
 /// `cargo-tool`, which cargo calls `cargo tool`.
 pub(crate) const CARGO_TOOL: &str = env!("CARGO_BIN_EXE_cargo-tool-under-test");
 
@@ -57,6 +60,8 @@ pub(crate) fn command(program: impl AsRef<Path>, words: &[&str]) -> Command {
         "CLICOLOR_FORCE",
         "TOOL_SECRET_BOX_KEY",
         "TOOL_VARIABLE_STREET",
+        "TOOL_SECRET_TRACKER_KEY",
+        "RUST_BACKTRACE",
     ] {
         command.env_remove(name);
     }
@@ -88,4 +93,12 @@ pub(crate) fn run(mut command: Command, input: &str) -> Ran {
 #[track_caller]
 pub(crate) fn desk(words: &[&str]) -> Ran {
     run(command(DESK, words), "")
+}
+
+/// Runs the program whose tools return files, hold secrets, fail and panic, with the secret that they need.
+#[track_caller]
+pub(crate) fn gallery_with_key(words: &[&str], key: &str) -> Ran {
+    let mut command = command(GALLERY, words);
+    command.env("TOOL_SECRET_TRACKER_KEY", key);
+    run(command, "")
 }

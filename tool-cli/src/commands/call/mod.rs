@@ -149,13 +149,14 @@ impl OneCall<'_> {
         arguments: String,
     ) -> Result<Exit, Failure> {
         let gate = self.cli.gate_of()?;
+        let printed = self.cli.mask_panics();
         // One call, however often it is dispatched: again after an approval, and after a variable was supplied.
         let mut identity: Option<CallId> = None;
         loop {
             let cx = supplied
                 .context(&self.how.supply)
                 .cancellation(self.token.clone());
-            let mut cx = self.cli.prepare(cx).build();
+            let mut cx = self.cli.prepare(cx).redact_in(printed).build();
             let call = match &identity {
                 Some(call) => call.clone(),
                 None => CallId::alone(cx.own_workspace())
