@@ -160,7 +160,7 @@ pub(crate) struct How {
     /// Takes arguments exactly as the schema has them, without repair.
     #[arg(long)]
     pub(crate) no_repair: bool,
-    /// Prints what the model reads instead of the whole output.
+    /// Prints what the model reads instead of the whole output, or of the whole error.
     #[arg(long)]
     pub(crate) model: bool,
     #[command(flatten)]

@@ -139,7 +139,12 @@ impl Screen {
         }
         self.note(format_args!("{} {}", Painted(BAD, "error:"), failure.text));
         if let Some(hint) = &failure.hint {
-            self.note(format_args!("{} {hint}", Painted(GOOD, " help:")));
+            self.help(hint);
         }
+    }
+
+    /// Writes what to do about a failure to the standard error.
+    pub(crate) fn help(self, hint: &str) {
+        self.note(format_args!("{} {hint}", Painted(GOOD, " help:")));
     }
 }

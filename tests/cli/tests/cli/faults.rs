@@ -1,6 +1,6 @@
 //! Calls that fail: what is printed, and to whom.
 
-use crate::support::{GALLERY, command, gallery_with_key, run};
+use crate::support::{GALLERY, command, gallery, gallery_with_key, run};
 
 const KEY: &str = "key-4711-xyz";
 
@@ -35,4 +35,35 @@ fn panic_under_serve_holds_no_secret() {
     );
     ran.fails(0, &["panicked at", "key [secret:tracker_key]"]);
     assert!(!format!("{ran:?}").contains(KEY), "{ran:?}");
+}
+
+// `--model` printed the operator's text
+#[test]
+fn model_option_prints_the_error_that_the_model_reads() {
+    for tool in ["query_database", "read_config"] {
+        let ran = gallery(&["call", tool, "--model"]);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        let printed = format!("{}{}", ran.out, ran.err);
+        assert!(!printed.contains("hunter22"), "{ran:?}");
+        let whole = gallery(&["call", tool, "--format", "json"]).json();
+        // The id of an audit differs from call to call.
+        let text = whole["model"].as_str().unwrap();
+        let text = text.split(" audit id").next().unwrap();
+        assert!(ran.out.starts_with(text), "`{text}`: {ran:?}");
+        assert!(
+            whole["error"]["text"]
+                .as_str()
+                .unwrap()
+                .contains("hunter22")
+        );
+    }
+    // Without the option the person at the terminal is the operator.
+    gallery(&["call", "query_database"]).fails(1, &["hunter22"]);
+}
+
+#[test]
+fn model_option_prints_how_a_call_is_repaired() {
+    let ran = gallery(&["call", "draw_pixel", "--model"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.out.contains("/name"), "{ran:?}");
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tool_core::{CallResult, Citation, ErrorKind, Issue, RepairNote, ToolDef};
+use tool_core::{CallResult, Citation, ErrorKind, Issue, RepairNote, ToolDef, ToolError};
 
 use super::{exit_of, files, flags};
 use crate::json::Json;
@@ -93,6 +93,28 @@ pub(super) fn show(
         ));
         return Ok(exit);
     };
+    let failure = failure(def, error, exit);
+    if !model {
+        return Err(failure);
+    }
+    // The operator's text has causes that a model must not read, so none of it is printed here.
+    screen.out(result.model_text())?;
+    if let Some(hint) = failure.hint {
+        screen.help(&hint);
+    }
+    screen.note(paint(
+        DIM,
+        format_args!(
+            "{} in {} ms",
+            error.kind().as_str(),
+            result.duration().as_millis()
+        ),
+    ));
+    Ok(exit)
+}
+
+/// What the operator reads of an error, and what to do about it.
+fn failure(def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
     if error.kind() == ErrorKind::InvalidArguments && !error.issues().is_empty() {
         let lines = error.issues().iter().map(|issue| {
             let place = match flags::flag_at(def, &issue.pointer) {
@@ -107,20 +129,20 @@ pub(super) fn show(
         });
         let text = format!("the arguments do not fit:{}", lines.collect::<String>());
         let hint = format!("`call {} --help` shows what it takes", def.wire_name());
-        return Err(Failure::of(exit, text).hint(hint));
+        return Failure::of(exit, text).hint(hint);
     }
     let text = format!("{}: {}", error.kind().as_str(), error.operator_text());
     let failure = Failure::of(exit, text);
     if error.missing_variables().is_empty() {
-        return Err(failure);
+        return failure;
     }
     let names: Vec<_> = error
         .missing_variables()
         .iter()
         .map(|need| format!("`{}`", super::supply::variable_of("VARIABLE", &need.name)))
         .collect();
-    Err(failure.hint(format!(
+    failure.hint(format!(
         "set {} in the environment, or give `--variable NAME=VALUE`",
         names.join(", ")
-    )))
+    ))
 }
