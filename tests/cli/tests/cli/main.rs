@@ -12,6 +12,7 @@ mod call;
 mod check;
 mod completions;
 mod faults;
+mod files;
 mod import;
 mod list;
 mod lock;

@@ -1,62 +1,168 @@
-//! Images, audio and files in an output, described instead of printed as base64.
+//! Images, audio and files in an output: described instead of printed as base64.
+
+use tool_core::hidden;
 
 use crate::json::Json;
 
-/// Puts a line in the place of each file with its bytes, and says whether there was one.
-///
-/// Known are the form of `tool_core::Image` and its like (a `data:` URL beside `mediaType`), that of `tool_core::Part` (`media_type` and a
-/// source), and that of content blocks of MCP (`mimeType` beside `data` or `blob`).
-pub(super) fn describe(json: &mut Json) -> bool {
-    let Json::Record(entries) = json else {
-        return match json {
-            Json::List(items) => each(items),
-            _ => false,
+/// What `tool-core` writes in the place of the bytes of a file that holds a secret.
+const HOLDS_SECRET: &str = "[a file is left out here, it holds a secret]";
+
+/// What was put in the place of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Described {
+    /// There was a file, with its bytes or left out.
+    pub(super) any: bool,
+    /// There was a file with its bytes.
+    pub(super) with_bytes: bool,
+}
+
+impl std::ops::BitOrAssign for Described {
+    fn bitor_assign(&mut self, other: Self) {
+        self.any |= other.any;
+        self.with_bytes |= other.with_bytes;
+    }
+}
+
+/// A record that is a file.
+struct Record<'a> {
+    media_type: &'a str,
+    name: Option<&'a str>,
+    body: Body<'a>,
+}
+
+enum Body<'a> {
+    /// The bytes as base64.
+    Bytes(&'a str),
+    Address(&'a str),
+    /// The file holds a secret.
+    LeftOut,
+}
+
+impl<'a> Record<'a> {
+    /// Reads a record of entries.
+    ///
+    /// Known are the form of `tool_core::Image` and its like (a `data:` URL beside `mediaType`), that of `tool_core::Part` (`media_type` and
+    /// a source), and that of content blocks of MCP (`mimeType` beside `data` or `blob`).
+    fn read(entries: &'a [(String, Json)]) -> Option<Self> {
+        let entry = |key: &str| {
+            let entry = entries.iter().find(|(name, _)| name == key);
+            entry.map(|(_, value)| value)
         };
-    };
-    let text = |key: &str| {
-        let entry = entries.iter().find(|(name, _)| name == key);
-        entry.and_then(|(_, value)| value.as_text())
-    };
-    if let Some(media_type) = ["mediaType", "media_type", "mimeType"]
-        .iter()
-        .find_map(|key| text(key))
-    {
-        let data = ["url", "data", "blob"].iter().find_map(|key| text(key));
-        let source = entries.iter().find(|(name, _)| name == "source");
-        let data = data.or_else(|| source?.1.get("base64")?.as_text());
-        let bytes = data.map(|data| data.split_once(";base64,").map_or(data, |(_, data)| data));
-        let is_address = data.is_some_and(|data| data.contains("://"));
-        if let Some(bytes) = bytes.filter(|_| !is_address) {
-            let name = ["filename", "name"].iter().find_map(|key| text(key));
-            let name = name.map_or_else(String::new, |name| format!(", {name}"));
-            *json = Json::Text(format!("[{media_type}{name}, {}]", size(bytes)));
-            return true;
+        let text = |keys: &[&str]| keys.iter().find_map(|key| entry(key)?.as_text());
+        let media_type = text(&["mediaType", "media_type", "mimeType"])?;
+        let source = |key: &str| entry("source")?.get(key)?.as_text();
+        let data = text(&["url", "data", "blob"])
+            .or_else(|| source("base64"))
+            .or_else(|| source("url"))?;
+        let body = if data == HOLDS_SECRET {
+            Body::LeftOut
+        } else if data.contains("://") {
+            Body::Address(data)
+        } else {
+            Body::Bytes(data.split_once(";base64,").map_or(data, |(_, data)| data))
+        };
+        Some(Self {
+            media_type,
+            name: text(&["filename", "name"]),
+            body,
+        })
+    }
+
+    /// The line that is shown in its place.
+    fn line(&self) -> String {
+        let name = self.name.map_or_else(String::new, |name| {
+            format!(", {}", hidden::escape(name).replace(['\n', '\t'], " "))
+        });
+        let media_type = hidden::escape(self.media_type);
+        match self.body {
+            Body::Bytes(base64) => format!("[{media_type}{name}, {}]", size(length(base64))),
+            Body::Address(address) => format!("[{media_type}{name}, {address}]"),
+            Body::LeftOut => {
+                format!("[{media_type}{name}: left out because it holds a secret]")
+            }
         }
     }
-    let Json::Record(entries) = json else {
-        return false;
-    };
-    each(entries.iter_mut().map(|(_, value)| value))
 }
 
-/// Describes the files of all values, and says whether there was one.
-fn each<'a>(values: impl IntoIterator<Item = &'a mut Json>) -> bool {
-    let mut found = false;
-    for value in values {
-        found |= describe(value);
+/// Puts a line in the place of each file that has its bytes or is left out. One at an address stays as it is.
+pub(super) fn describe(json: &mut Json) -> Described {
+    match json {
+        Json::List(items) => each(items),
+        Json::Record(entries) => match Record::read(entries) {
+            Some(file) if !matches!(file.body, Body::Address(_)) => {
+                let described = Described {
+                    any: true,
+                    with_bytes: matches!(file.body, Body::Bytes(_)),
+                };
+                *json = Json::Text(file.line());
+                described
+            }
+            _ => each(entries.iter_mut().map(|(_, value)| value)),
+        },
+        _ => Described::default(),
     }
-    found
 }
 
-/// How many bytes a base64 text stands for, as people read it.
-fn size(base64: &str) -> String {
+/// Describes the files of all values.
+fn each<'a>(values: impl IntoIterator<Item = &'a mut Json>) -> Described {
+    let mut described = Described::default();
+    for value in values {
+        described |= describe(value);
+    }
+    described
+}
+
+/// The lines of an output that has only texts and files, such as a `Vec<Part>`; `None` where it is anything else, or only bare texts.
+pub(super) fn lines(json: &Json) -> Option<Vec<String>> {
+    let mut lines = Vec::new();
+    (gather(json, &mut lines)? > 0).then_some(lines)
+}
+
+/// Adds the lines of a value, and says how many of them are parts.
+fn gather(json: &Json, lines: &mut Vec<String>) -> Option<usize> {
+    match json {
+        Json::Text(text) => {
+            lines.push(text.clone());
+            Some(0)
+        }
+        Json::List(items) => items
+            .iter()
+            .try_fold(0, |parts, item| Some(parts + gather(item, lines)?)),
+        Json::Record(entries) => {
+            if let [(parts, list @ Json::List(_))] = entries.as_slice()
+                && parts == "parts"
+            {
+                // A `ModelOutput`.
+                return gather(list, lines);
+            }
+            let line = match entries.as_slice() {
+                [(kind, Json::Text(text)), (key, Json::Text(said))]
+                    if kind == "type" && text == "text" && key == "text" =>
+                {
+                    said.clone()
+                }
+                entries => Record::read(entries)?.line(),
+            };
+            lines.push(line);
+            Some(1)
+        }
+        _ => None,
+    }
+}
+
+/// How many bytes a base64 text stands for.
+fn length(base64: &str) -> usize {
     let padding = base64
         .bytes()
         .rev()
         .take(2)
         .filter(|byte| *byte == b'=')
         .count();
-    let bytes = (base64.len() / 4 * 3).saturating_sub(padding);
+    (base64.len() / 4 * 3).saturating_sub(padding)
+}
+
+/// A number of bytes as people read it.
+pub(super) fn size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{}.{} kB", bytes / 1_000, bytes % 1_000 / 100),
@@ -106,9 +212,51 @@ mod tests {
     }
 
     #[test]
+    fn file_that_holds_a_secret_is_left_out_in_each_form() {
+        let line = r#""[text/plain, k.txt: left out because it holds a secret]""#;
+        for text in [
+            format!(r#"{{"mediaType":"text/plain","filename":"k.txt","url":"{HOLDS_SECRET}"}}"#),
+            format!(
+                r#"{{"media_type":"text/plain","source":{{"base64":"{HOLDS_SECRET}"}},"name":"k.txt"}}"#
+            ),
+        ] {
+            let mut json = Json::read(&text).unwrap();
+            let expected = Described {
+                any: true,
+                with_bytes: false,
+            };
+            assert_eq!(describe(&mut json), expected);
+            assert_eq!(json.to_string(), line);
+        }
+    }
+
+    #[test]
+    fn only_texts_and_files_are_lines() {
+        let of = |text: &str| lines(&Json::read(text).unwrap());
+        let text = r#"{"type":"text","text":"a\nb"}"#;
+        let file = r#"{"type":"file","media_type":"image/png","source":{"url":"https://example.com/a.png"}}"#;
+        let all = vec![
+            "a\nb".to_owned(),
+            "[image/png, https://example.com/a.png]".to_owned(),
+        ];
+        assert_eq!(of(&format!("[{text},{file}]")), Some(all.clone()));
+        assert_eq!(of(&format!(r#"{{"parts":[{text},{file}]}}"#)), Some(all));
+        assert_eq!(of(text), Some(vec!["a\nb".to_owned()]));
+        for other in [
+            r#"["a","b"]"#,
+            r#"[{"type":"text","text":"a"},1]"#,
+            r#"{"type":"text","text":"a","more":1}"#,
+            "[]",
+            "null",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn sizes_are_told_as_people_read_them() {
-        assert_eq!(size("aGVsbG8="), "5 bytes");
-        assert_eq!(size(&"AAAA".repeat(5_000)), "15.0 kB");
-        assert_eq!(size(&"AAAA".repeat(1_000_000)), "3.0 MB");
+        assert_eq!(size(length("aGVsbG8=")), "5 bytes");
+        assert_eq!(size(length(&"AAAA".repeat(5_000))), "15.0 kB");
+        assert_eq!(size(length(&"AAAA".repeat(1_000_000))), "3.0 MB");
     }
 }

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::files;
 use crate::json::Json;
 use crate::outcome::Failure;
 use crate::screen::{DIM, Screen, paint};
@@ -94,12 +95,19 @@ impl Progress {
                 value: step,
             });
         }
+        let mut json = Json::read(step.get()).unwrap_or(Json::Null);
+        let described = files::describe(&mut json);
         let Some(bar) = self.bar.get() else {
+            // Without a file, the step in its own spelling.
+            let text = match &json {
+                _ if !described.any => step.get().to_owned(),
+                Json::Text(line) => line.clone(),
+                json => json.to_string(),
+            };
             self.screen
-                .note(format_args!("{} {}", paint(DIM, &self.name), step.get()));
+                .note(format_args!("{} {text}", paint(DIM, &self.name)));
             return Ok(());
         };
-        let json = Json::read(step.get()).unwrap_or(Json::Null);
         if let Some((done, total)) = how_far(&json) {
             if bar.length().is_none()
                 && let Ok(style) =

@@ -76,15 +76,17 @@ pub(super) fn show(
             screen.out(result.model_text())?;
         } else if let Some(output) = result.output() {
             let mut json = Json::read(output.get()).map_err(std::io::Error::from)?;
-            if files::describe(&mut json) {
+            let lines = files::lines(&json);
+            if files::describe(&mut json).with_bytes {
                 screen.note(paint(
                     DIM,
                     "a file is described instead of shown, `--format json` prints its bytes as base64",
                 ));
             }
-            screen.out(match json {
-                Json::Text(text) => text,
-                json => json.pretty(),
+            screen.out(match (lines, json) {
+                (Some(lines), _) => lines.join("\n"),
+                (None, Json::Text(text)) => text,
+                (None, json) => json.pretty(),
             })?;
         }
         screen.note(paint(
