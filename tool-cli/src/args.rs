@@ -163,6 +163,9 @@ pub(crate) struct How {
     /// Prints what the model reads instead of the whole output, or of the whole error.
     #[arg(long)]
     pub(crate) model: bool,
+    /// Writes the files of the result (images, audio and others) into this folder, and overwrites none.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) save: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) supply: Supply,
 }
@@ -175,6 +178,7 @@ impl How {
         self.deny |= later.deny;
         self.no_repair |= later.no_repair;
         self.model |= later.model;
+        self.save = later.save.or(self.save);
         self.supply.secrets.extend(later.supply.secrets);
         self.supply.variables.extend(later.supply.variables);
         self.supply.user = later.supply.user.or(self.supply.user);

@@ -1,6 +1,7 @@
-//! Images, audio and files in an output: described instead of printed as base64.
+//! Images, audio and files in an output: described instead of printed as base64, and found so that they can be saved.
 
-use tool_core::hidden;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use tool_core::{CallResult, Part, Source, hidden};
 
 use crate::json::Json;
 
@@ -147,6 +148,98 @@ fn gather(json: &Json, lines: &mut Vec<String>) -> Option<usize> {
             Some(1)
         }
         _ => None,
+    }
+}
+
+/// A file of a result.
+pub(super) struct Found {
+    pub(super) media_type: String,
+    pub(super) name: Option<String>,
+    pub(super) content: Content,
+}
+
+pub(super) enum Content {
+    Bytes(Vec<u8>),
+    Address(String),
+    /// It holds a secret.
+    LeftOut,
+    /// It is not base64.
+    Broken,
+}
+
+impl Found {
+    fn of(media_type: &str, name: Option<&str>, body: &Body<'_>) -> Self {
+        Self {
+            media_type: media_type.to_owned(),
+            name: name.map(str::to_owned),
+            content: match body {
+                Body::Bytes(base64) => BASE64_STANDARD
+                    .decode(base64)
+                    .map_or(Content::Broken, Content::Bytes),
+                Body::Address(address) => Content::Address((*address).to_owned()),
+                Body::LeftOut => Content::LeftOut,
+            },
+        }
+    }
+}
+
+/// The files of a result: those that the model is shown, and those that only the payload has.
+pub(super) fn of_result(result: &CallResult) -> Vec<Found> {
+    let parts = result.model_output().map(tool_core::ModelOutput::to_parts);
+    let mut shown: Vec<(&str, &Source)> = Vec::new();
+    let mut found = Vec::new();
+    for part in parts.iter().flat_map(|parts| parts.iter()) {
+        let Part::File {
+            media_type,
+            source,
+            name,
+        } = part
+        else {
+            continue;
+        };
+        let body = match source {
+            Source::Base64(data) => Body::Bytes(data),
+            Source::Url(address) => Body::Address(address),
+            _ => continue,
+        };
+        shown.push((media_type, source));
+        found.push(Found::of(media_type, name.as_deref(), &body));
+    }
+    let payload = result
+        .output()
+        .and_then(|output| Json::read(output.get()).ok());
+    if let Some(payload) = &payload {
+        beside(payload, &mut shown, &mut found);
+    }
+    found
+}
+
+/// Adds the files of a value, each unless it is one of those that are shown.
+fn beside(json: &Json, shown: &mut Vec<(&str, &Source)>, found: &mut Vec<Found>) {
+    let entries = match json {
+        Json::List(items) => return items.iter().for_each(|item| beside(item, shown, found)),
+        Json::Record(entries) => entries,
+        _ => return,
+    };
+    let Some(file) = Record::read(entries) else {
+        for (_, value) in entries {
+            beside(value, shown, found);
+        }
+        return;
+    };
+    let same = |(media_type, source): &(&str, &Source)| {
+        *media_type == file.media_type
+            && match (source, &file.body) {
+                (Source::Base64(data), Body::Bytes(other)) => data == other,
+                (Source::Url(address), Body::Address(other)) => address == other,
+                _ => false,
+            }
+    };
+    match shown.iter().position(same) {
+        Some(at) => {
+            shown.swap_remove(at);
+        }
+        None => found.push(Found::of(file.media_type, file.name, &file.body)),
     }
 }
 

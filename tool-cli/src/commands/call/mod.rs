@@ -26,6 +26,7 @@ mod files;
 mod flags;
 mod form;
 mod progress;
+mod save;
 mod show;
 mod sketch;
 
@@ -75,7 +76,9 @@ async fn make(
     screen: Screen,
 ) -> Result<Exit, Failure> {
     let arguments = arguments(how, flags)?;
-
+    if let Some(folder) = &how.save {
+        save::prepare(folder)?;
+    }
     let mut supplied = Supplied::gather(&how.supply, [def])?;
     ask::for_secrets(&mut supplied, def, screen)?;
     let token = CancellationToken::new();
@@ -195,7 +198,7 @@ impl OneCall<'_> {
             {
                 continue;
             }
-            return show::show(self.def, &result, self.how.model, self.screen);
+            return show::show(self.def, &result, self.how, self.screen);
         }
     }
 
@@ -264,7 +267,7 @@ impl OneCall<'_> {
 
     fn waits(&self, result: &CallResult) -> Result<Exit, Failure> {
         if self.screen.is_json() {
-            return show::show(self.def, result, false, self.screen);
+            return show::show(self.def, result, self.how, self.screen);
         }
         let text = result.error().map(tool_core::ToolError::model_text);
         let text = format!("`{}`: {}", self.def.wire_name(), text.unwrap_or_default());

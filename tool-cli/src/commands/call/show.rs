@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tool_core::{CallResult, Citation, ErrorKind, Issue, RepairNote, ToolDef, ToolError};
 
+use super::save::{self, Saved};
 use super::{exit_of, files, flags};
+use crate::args::How;
 use crate::json::Json;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{DIM, Screen, WARN, paint};
@@ -22,6 +24,8 @@ struct Done<'a> {
     error: Option<Error<'a>>,
     repairs: &'a [RepairNote],
     citations: &'a [Citation],
+    /// Where the files of the result were written.
+    saved: &'a [Saved],
     duration_ms: u128,
 }
 
@@ -38,12 +42,16 @@ struct Error<'a> {
 pub(super) fn show(
     def: &ToolDef,
     result: &CallResult,
-    model: bool,
+    how: &How,
     screen: Screen,
 ) -> Result<Exit, Failure> {
     let exit = result
         .error()
         .map_or(Exit::Ok, |error| exit_of(error.kind()));
+    let saved = match &how.save {
+        Some(folder) if !result.is_error() => save::save(result, folder),
+        _ => Vec::new(),
+    };
     if screen.is_json() {
         Screen::json(&Done {
             event: "done",
@@ -59,8 +67,10 @@ pub(super) fn show(
             }),
             repairs: result.repairs(),
             citations: result.citations(),
+            saved: &saved,
             duration_ms: result.duration().as_millis(),
         })?;
+        save::check(&saved)?;
         return Ok(exit);
     }
     for note in result.repairs() {
@@ -72,15 +82,15 @@ pub(super) fn show(
         ));
     }
     let Some(error) = result.error() else {
-        if model {
+        if how.model {
             screen.out(result.model_text())?;
         } else if let Some(output) = result.output() {
             let mut json = Json::read(output.get()).map_err(std::io::Error::from)?;
             let lines = files::lines(&json);
-            if files::describe(&mut json).with_bytes {
+            if files::describe(&mut json).with_bytes && how.save.is_none() {
                 screen.note(paint(
                     DIM,
-                    "a file is described instead of shown, `--format json` prints its bytes as base64",
+                    "a file is described instead of shown: `--save FOLDER` writes it there, `--format json` prints its bytes as base64",
                 ));
             }
             screen.out(match (lines, json) {
@@ -89,6 +99,10 @@ pub(super) fn show(
                 (None, json) => json.pretty(),
             })?;
         }
+        if how.save.is_some() {
+            save::tell(&saved, screen);
+            save::check(&saved)?;
+        }
         screen.note(paint(
             DIM,
             format_args!("done in {} ms", result.duration().as_millis()),
@@ -96,7 +110,7 @@ pub(super) fn show(
         return Ok(exit);
     };
     let failure = failure(def, error, exit);
-    if !model {
+    if !how.model {
         return Err(failure);
     }
     // The operator's text has causes that a model must not read, so none of it is printed here.
