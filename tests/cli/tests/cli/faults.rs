@@ -67,3 +67,16 @@ fn model_option_prints_how_a_call_is_repaired() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.out.contains("/name"), "{ran:?}");
 }
+
+// Nothing said how a program supplies a host's value
+#[test]
+fn missing_host_value_is_explained_and_supplied_by_the_program() {
+    let ran = gallery(&["call", "count_up"]);
+    ran.fails(1, &["Counter", "help:", "Cli::new().context(|cx| cx.with("]);
+    let json = gallery(&["call", "count_up", "--format", "json"]);
+    assert_eq!(json.json()["error"]["kind"], "unavailable");
+    assert_eq!(json.code, 1);
+    let mut there = command(GALLERY, &["call", "count_up"]);
+    there.env("GALLERY_COUNTER", "1");
+    assert_eq!(run(there, "").succeeds().out, "1\n");
+}

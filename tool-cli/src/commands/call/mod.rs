@@ -198,7 +198,7 @@ impl OneCall<'_> {
             {
                 continue;
             }
-            return show::show(self.def, &result, self.how, self.screen);
+            return show::show(self.cli, self.def, &result, self.how, self.screen);
         }
     }
 
@@ -267,7 +267,7 @@ impl OneCall<'_> {
 
     fn waits(&self, result: &CallResult) -> Result<Exit, Failure> {
         if self.screen.is_json() {
-            return show::show(self.def, result, self.how, self.screen);
+            return show::show(self.cli, self.def, result, self.how, self.screen);
         }
         let text = result.error().map(tool_core::ToolError::model_text);
         let text = format!("`{}`: {}", self.def.wire_name(), text.unwrap_or_default());

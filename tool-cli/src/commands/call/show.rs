@@ -7,6 +7,7 @@ use tool_core::{CallResult, Citation, ErrorKind, Issue, RepairNote, ToolDef, Too
 use super::save::{self, Saved};
 use super::{exit_of, files, flags};
 use crate::args::How;
+use crate::host::Cli;
 use crate::json::Json;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{DIM, Screen, WARN, paint};
@@ -40,6 +41,7 @@ struct Error<'a> {
 }
 
 pub(super) fn show(
+    cli: &Cli,
     def: &ToolDef,
     result: &CallResult,
     how: &How,
@@ -109,7 +111,7 @@ pub(super) fn show(
         ));
         return Ok(exit);
     };
-    let failure = failure(def, error, exit);
+    let failure = failure(cli, def, error, exit);
     if !how.model {
         return Err(failure);
     }
@@ -130,7 +132,7 @@ pub(super) fn show(
 }
 
 /// What the operator reads of an error, and what to do about it.
-fn failure(def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
+fn failure(cli: &Cli, def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
     if error.kind() == ErrorKind::InvalidArguments && !error.issues().is_empty() {
         let lines = error.issues().iter().map(|issue| {
             let place = match flags::flag_at(def, &issue.pointer) {
@@ -149,6 +151,9 @@ fn failure(def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
     }
     let text = format!("{}: {}", error.kind().as_str(), error.operator_text());
     let failure = Failure::of(exit, text);
+    if error.kind() == ErrorKind::Unavailable && error.operator_text().ends_with(" is absent") {
+        return failure.hint(supply_hint(cli));
+    }
     if error.missing_variables().is_empty() {
         return failure;
     }
@@ -161,4 +166,16 @@ fn failure(def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
         "set {} in the environment, or give `--variable NAME=VALUE`",
         names.join(", ")
     ))
+}
+
+/// How a program supplies what a tool takes from its host.
+fn supply_hint(cli: &Cli) -> String {
+    let who = if cli.is_of_workspace() {
+        "`cargo tool` supplies no values of a host; a program of your own does, in its `main`"
+    } else {
+        "the program supplies it in its `main`"
+    };
+    format!(
+        "{who}: `tool_cli::Cli::new().context(|cx| cx.with(VALUE)).run()`, see \"Values of the host\" in docs/cli.md"
+    )
 }
