@@ -140,7 +140,7 @@ impl Cli {
             .and_then(|matches| Words::from_arg_matches(&matches));
         match words {
             Ok(words) => self.obey(words).await,
-            Err(error) => misused(&error),
+            Err(error) => misused(&error, wants_json(&arguments)),
         }
     }
 
@@ -285,34 +285,74 @@ fn on_runtime(work: impl Future<Output = ExitCode> + Send) -> ExitCode {
     std::thread::scope(|scope| scope.spawn(run).join().unwrap_or(Exit::Failed.into()))
 }
 
-/// Tells of a wrong word, or shows the help that was asked for.
-pub(crate) fn misused(error: &clap::Error) -> ExitCode {
-    misused_exit(error).into()
+/// Reports a wrong word, or shows the help that was asked for.
+pub(crate) fn misused(error: &clap::Error, json: bool) -> ExitCode {
+    misused_exit(error, json).into()
 }
 
-pub(crate) fn misused_exit(error: &clap::Error) -> Exit {
-    let exit = if error.use_stderr() {
-        Exit::Usage
+pub(crate) fn misused_exit(error: &clap::Error, json: bool) -> Exit {
+    if !error.use_stderr() {
+        // Nobody is left to be told where the stream is gone.
+        let _ = error.print();
+        return Exit::Ok;
+    }
+    if json {
+        Screen::new(Format::Json, Color::Never).fail(&wrong_word(error));
     } else {
-        Exit::Ok
+        let _ = error.print();
+    }
+    Exit::Usage
+}
+
+/// A wrong word without what clap prints around it for people.
+fn wrong_word(error: &clap::Error) -> Failure {
+    use clap::error::ErrorKind;
+
+    const HELP: &str = "`--help` shows what can be written here";
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::usage("a command is missing").hint(HELP);
+    }
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let mut said = String::new();
+    let mut tips = Vec::new();
+    for paragraph in text.split("\n\n") {
+        let paragraph = paragraph.trim();
+        if let Some(tip) = paragraph.strip_prefix("tip: ") {
+            tips.extend(tip.split("tip: ").map(str::trim));
+        } else if said.is_empty() {
+            paragraph.clone_into(&mut said);
+        }
+    }
+    let hint = if tips.is_empty() {
+        HELP.to_owned()
+    } else {
+        tips.join("; ")
     };
-    // Nobody is left to be told where the stream is gone.
-    let _ = error.print();
-    exit
+    Failure::usage(said).hint(hint)
+}
+
+/// Whether `--format json` stands among words that are not read yet, or cannot be.
+pub(crate) fn wants_json(arguments: &[OsString]) -> bool {
+    value_of("--format", arguments) == Some("json")
 }
 
 /// What `--color` says, looked up before the words are read: an error about them has colours too.
 pub(crate) fn clap_color(arguments: &[OsString]) -> clap::ColorChoice {
-    let said = arguments.iter().enumerate().find_map(|(at, word)| {
-        let word = word.to_str()?;
-        if word == "--color" {
-            return arguments.get(at + 1)?.to_str();
-        }
-        word.strip_prefix("--color=")
-    });
-    match said {
+    match value_of("--color", arguments) {
         Some("always") => clap::ColorChoice::Always,
         Some("never") => clap::ColorChoice::Never,
         _ => clap::ColorChoice::Auto,
     }
+}
+
+/// The value of an option.
+fn value_of<'a>(option: &str, arguments: &'a [OsString]) -> Option<&'a str> {
+    arguments.iter().enumerate().find_map(|(at, word)| {
+        let word = word.to_str()?;
+        if word == option {
+            return arguments.get(at + 1)?.to_str();
+        }
+        word.strip_prefix(option)?.strip_prefix('=')
+    })
 }

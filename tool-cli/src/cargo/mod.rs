@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::args::{Command, Words};
 use crate::commands;
-use crate::host::{Cli, clap_color, misused};
+use crate::host::{Cli, clap_color, misused, wants_json};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
@@ -74,7 +74,7 @@ pub fn main() -> ExitCode {
     }
     let words = match read(&arguments) {
         Ok(words) => words,
-        Err(error) => return misused(&error),
+        Err(error) => return misused(&error, wants_json(&arguments)),
     };
     if needs_no_tools(&words.words.command) {
         return Cli::new().of_workspace().run_words(words.words);
@@ -134,7 +134,7 @@ pub fn linked() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match read(&arguments) {
         Ok(words) => Cli::new().of_workspace().run_words(words.words),
-        Err(error) => misused(&error),
+        Err(error) => misused(&error, wants_json(&arguments)),
     }
 }
 

@@ -44,7 +44,8 @@ pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exi
             Some(schema) => show(&schema, screen),
             None => Err(
                 Failure::usage(format!("the output of `{name}` has no schema")).hint(
-                    "derive `StrictSchema` or `schemars::JsonSchema` for the type that it returns",
+                    "files (`Image`, `Audio`, `File`, `Part`) and what holds them have no schema; for any other output, \
+derive `StrictSchema` or `schemars::JsonSchema` for the type that the tool returns",
                 ),
             ),
         };

@@ -1,5 +1,7 @@
 //! Calls that fail: what is printed, and to whom.
 
+use serde_json::Value;
+
 use crate::support::{GALLERY, command, gallery, gallery_with_key, run};
 
 const KEY: &str = "key-4711-xyz";
@@ -79,4 +81,34 @@ fn missing_host_value_is_explained_and_supplied_by_the_program() {
     let mut there = command(GALLERY, &["call", "count_up"]);
     there.env("GALLERY_COUNTER", "1");
     assert_eq!(run(there, "").succeeds().out, "1\n");
+}
+
+// A bad value of a flag was text
+#[test]
+fn wrong_flags_are_json_where_json_is_wanted() {
+    for words in [
+        &["call", "count_up", "--format", "json", "--bogus"][..],
+        &["--format", "json", "call", "draw_pixel", "--nmae", "x"],
+        &["list", "--format=json", "--bogus"],
+        &["schema", "--format", "json", "-d", "nobody"],
+        &["call", "draw_pixel", "--format", "json", "--name"],
+    ] {
+        let ran = gallery(words);
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{ran:?}");
+        let error: Value = serde_json::from_str(ran.err.trim()).unwrap();
+        assert_eq!(error["error"], "usage", "{error}");
+        let text = error["text"].as_str().unwrap();
+        assert!(!text.is_empty() && !text.starts_with("error"), "{error}");
+        assert!(!text.contains("Usage:"), "{error}");
+    }
+    // Help is no error.
+    let help = gallery(&["call", "draw_pixel", "--format", "json", "--help"]).succeeds();
+    assert!(help.out.contains("--name"), "{help:?}");
+}
+
+// The help told the author to derive a schema for an image
+#[test]
+fn output_schema_of_a_file_is_explained() {
+    let ran = gallery(&["schema", "draw_pixel", "--output"]);
+    ran.fails(2, &["files", "have no schema"]);
 }

@@ -95,6 +95,11 @@ pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
     Some(format!("--{}", best.long))
 }
 
+/// Whether a tool has a flag of this name.
+pub(super) fn has(def: &ToolDef, long: &str) -> bool {
+    flags_of(def.input()).iter().any(|flag| flag.long == long)
+}
+
 fn command(def: &ToolDef, flags: &[Flag]) -> Command {
     let mut command = Command::new(def.wire_name().to_owned())
         .about(def.description().to_owned())

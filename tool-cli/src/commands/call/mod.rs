@@ -17,7 +17,7 @@ use tool_core::{
 use super::supply::{self, Supplied};
 use super::{find_offered, offered};
 use crate::args::{Call, How, Named};
-use crate::host::{Cli, clap_color, misused_exit};
+use crate::host::{Cli, clap_color, misused_exit, wants_json};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
@@ -54,7 +54,11 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
         clap_color(&std::env::args_os().collect::<Vec<_>>()),
     ) {
         Ok(said) => said?,
-        Err(error) => return Ok(misused_exit(&error)),
+        Err(error) => {
+            // Where the tool has an argument of this name, it is no option here.
+            let json = !flags::has(def, "format") && wants_json(&after);
+            return Ok(misused_exit(&error, json || screen.is_json()));
+        }
     };
     let screen = screen.or(said.later.format, said.later.color);
     let how = words.how.and(said.later.how);
