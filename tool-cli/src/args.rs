@@ -122,7 +122,6 @@ pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
 #[command(
     disable_help_subcommand = true,
     subcommand_value_name = "NAME",
-    override_usage = "call [OPTIONS] <NAME> [--ARGUMENT VALUE]…",
     after_help = "Exit codes: 0 success, 1 the tool failed, 2 the arguments do not fit or there is no such tool, \
 3 hidden, denied or not approved, 130 interrupted."
 )]

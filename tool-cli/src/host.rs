@@ -166,7 +166,7 @@ impl Cli {
         if self.workspace {
             return crate::cargo::words();
         }
-        let command = Words::command();
+        let command = with_usage(Words::command(), &self.program());
         match &self.name {
             Some(name) => command.name(name.clone()).bin_name(name.clone()),
             None => command,
@@ -183,6 +183,11 @@ impl Cli {
                 |name| name.to_string_lossy().into_owned(),
             )
         })
+    }
+
+    /// A command as it is typed, program included.
+    pub(crate) fn line(&self, words: &str) -> String {
+        format!("{} {words}", self.program())
     }
 
     /// The tools.
@@ -261,6 +266,12 @@ impl Offer {
             Some(shape) => shape(tools, cx).through(&self.gate),
         }
     }
+}
+
+/// The usage of `call`, which ends with words that only a tool knows, under the program's name.
+pub(crate) fn with_usage(command: clap::Command, program: &str) -> clap::Command {
+    let usage = format!("{program} call [OPTIONS] <NAME> [--ARGUMENT VALUE]…");
+    command.mut_subcommand("call", |call| call.override_usage(usage))
 }
 
 /// Runs to the end. A thread of its own, because a runtime cannot be started where one runs.

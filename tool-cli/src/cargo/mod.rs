@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::args::{Command, Words};
 use crate::commands;
-use crate::host::{Cli, clap_color, misused, wants_json};
+use crate::host::{Cli, clap_color, misused, wants_json, with_usage};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
@@ -92,7 +92,7 @@ pub fn main() -> ExitCode {
 
 /// Every word of `cargo tool`.
 pub(crate) fn words() -> clap::Command {
-    CargoWords::command()
+    with_usage(CargoWords::command(), "cargo tool")
 }
 
 /// The program that was built for the workspace of a line that a shell completes; such a line is often not a whole one.
@@ -141,7 +141,7 @@ pub fn linked() -> ExitCode {
 fn read(arguments: &[OsString]) -> Result<CargoWords, clap::Error> {
     let after = arguments.iter().skip(1);
     let words = std::iter::once(OsString::from("cargo tool")).chain(after.cloned());
-    CargoWords::command()
+    self::words()
         .color(clap_color(arguments))
         .try_get_matches_from_mut(words)
         .and_then(|matches| CargoWords::from_arg_matches(&matches))

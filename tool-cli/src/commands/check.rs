@@ -59,7 +59,7 @@ pub(super) async fn run(cli: &Cli, words: &Check, screen: Screen) -> Result<Exit
     let registry = cli.tools()?;
     let mut tools = Vec::new();
     for name in &words.names {
-        tools.push(find(&registry, name).await?);
+        tools.push(find(cli, &registry, name).await?);
     }
     if words.names.is_empty() {
         tools.extend(registry.tools());

@@ -1,9 +1,12 @@
 //! `list`: what there is, and what is hidden.
 
 use serde::Serialize;
-use tool_core::{Approval, Dialect, Effect, Explanation, SecretNeed, ToolDef, VariableNeed};
+use tool_core::{
+    Approval, Dialect, Effect, Explanation, SecretNeed, ToolDef, VariableKind, VariableNeed,
+};
 
 use super::supply::{self, Supplied};
+use super::{declaring, offered};
 use crate::args::List;
 use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
@@ -20,6 +23,9 @@ struct Row<'a> {
     /// What it may do: `read`, `write`, `destroy`, `external`.
     effects: Vec<String>,
     approval: &'static str,
+    /// Whether a call may wait for a person, as the gate and the rules have it.
+    #[serde(skip)]
+    asks: bool,
     description: &'a str,
     providers: Vec<&'static str>,
     secrets: Vec<Need<'a>>,
@@ -48,8 +54,23 @@ struct All<'a> {
 
 pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
-    let supplied = Supplied::gather(&words.supply, registry.tools())?;
+    let made = offered(cli, &registry)?;
+    let known = declaring(&registry, &made);
+    let supplied = Supplied::gather(&words.supply, registry.tools(), known)?;
     let cx = cli.prepare(supplied.context(&words.supply)).build();
+    // A call without its variables waits as well, but not for an approval.
+    let mut complete = supplied.context(&words.supply);
+    for need in registry
+        .tools()
+        .iter()
+        .flat_map(|def| def.variables().iter())
+    {
+        complete = match need.kind {
+            VariableKind::Text => complete.variable(&*need.name, "any"),
+            VariableKind::Secret => complete.secret_variable(&*need.name, "any text"),
+        };
+    }
+    let complete = cli.prepare(complete).build();
     let shown = cli.offer(&registry, &cli.gate_of()?).toolset(&cx);
     // Those that the host makes from others come last.
     let made = shown
@@ -66,7 +87,10 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
         }
     });
     let rows: Vec<Row<'_>> = tools
-        .map(|def| Row::of(def, &shown.explain(def.name())))
+        .map(|def| {
+            let asks = shown.may_ask(def.name(), &complete);
+            Row::of(def, &shown.explain(def.name()), asks)
+        })
         .collect();
     if screen.is_json() {
         Screen::json(&All { tools: rows })?;
@@ -77,9 +101,12 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
             Some(part) => format!("no tool has `{part}` in its name, category or tags"),
             None => "there is no tool".to_owned(),
         })
-        .hint("`list` without a word shows every tool"));
+        .hint(format!(
+            "`{}` without a word shows every tool",
+            cli.line("list")
+        )));
     }
-    let mut table = Table::new(["NAME", "CATEGORY", "EFFECT", "DESCRIPTION"]);
+    let mut table = Table::new(["NAME", "CATEGORY", "EFFECT", "APPROVAL", "DESCRIPTION"]);
     for row in &rows {
         let effects = match row.effects.as_slice() {
             [] => "none".to_owned(),
@@ -96,7 +123,20 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
                 ),
             ),
         };
-        table.row([name, row.category.to_owned(), effects, first]);
+        // A word on every line would hide the few that ask.
+        let approval = match row.approval {
+            "always" => "always",
+            "when" => "sometimes",
+            _ if row.asks => "asks",
+            _ => "-",
+        };
+        table.row([
+            name,
+            row.category.to_owned(),
+            effects,
+            approval.to_owned(),
+            first,
+        ]);
     }
     screen.out(table.render(Screen::width()))?;
     for hidden in rows.iter().filter_map(|row| row.hidden.as_ref()) {
@@ -106,7 +146,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
 }
 
 impl<'a> Row<'a> {
-    fn of(def: &'a ToolDef, explanation: &Explanation) -> Self {
+    fn of(def: &'a ToolDef, explanation: &Explanation, asks: bool) -> Self {
         Self {
             name: def.wire_name(),
             title: def.title().map(std::borrow::Cow::into_owned),
@@ -114,6 +154,7 @@ impl<'a> Row<'a> {
             tags: def.tags().collect(),
             effects: effects(def.effect()),
             approval: approval(def.approval()),
+            asks,
             description: def.description(),
             providers: def.providers().iter().map(Dialect::name).collect(),
             secrets: def.secrets().iter().map(Need::secret).collect(),

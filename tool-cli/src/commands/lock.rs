@@ -109,15 +109,19 @@ impl Locks {
     }
 
     /// What was locked.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn read(cli: &Cli, path: &Path) -> Result<Self, Failure> {
         let name = path.display();
         let text = fs::read_to_string(path).map_err(|error| {
-            Failure::usage(format!("`{name}` cannot be read: {error}"))
-                .hint("write it with `lock`, and commit it")
+            Failure::usage(format!("`{name}` cannot be read: {error}")).hint(format!(
+                "write it with `{}`, and commit it",
+                cli.line("lock")
+            ))
         })?;
         let wrong = |text: String| {
-            Failure::usage(format!("`{name}` is no lock of this version: {text}"))
-                .hint("take it from the last commit, or write it anew with `lock`")
+            Failure::usage(format!("`{name}` is no lock of this version: {text}")).hint(format!(
+                "take it from the last commit, or write it anew with `{}`",
+                cli.line("lock")
+            ))
         };
         let locks: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         if locks.version != VERSION {

@@ -81,29 +81,43 @@ pub(crate) fn offered(cli: &Cli, registry: &Registry) -> Result<Toolset, Failure
     Ok(cli.offer(registry, &cli.gate_of()?).toolset(&cx))
 }
 
+/// Every tool that exists and every tool that is made from them.
+pub(crate) fn declaring<'r>(
+    registry: &'r Registry,
+    offered: &'r Toolset,
+) -> impl Iterator<Item = &'r ToolDef> {
+    let made = offered.names().filter_map(|name| offered.get(name));
+    registry.tools().iter().chain(made)
+}
+
 /// The tool of a name, of those that exist or those that are made from them, or those that are named nearly so.
 pub(crate) async fn find_offered<'r>(
+    cli: &Cli,
     registry: &'r Registry,
     offered: &'r Toolset,
     name: &str,
 ) -> Result<&'r ToolDef, Failure> {
     match offered.get(name).or_else(|| registry.get(name)) {
         Some(def) => Ok(def),
-        None => Err(none(offered, name).await),
+        None => Err(none(cli, offered, name).await),
     }
 }
 
 /// The tool of a name, or those that are named nearly so.
-pub(crate) async fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r ToolDef, Failure> {
+pub(crate) async fn find<'r>(
+    cli: &Cli,
+    registry: &'r Registry,
+    name: &str,
+) -> Result<&'r ToolDef, Failure> {
     match registry.get(name) {
         Some(def) => Ok(def),
-        None => Err(none(&registry.open(), name).await),
+        None => Err(none(cli, &registry.open(), name).await),
     }
 }
 
-async fn none(tools: &Toolset, name: &str) -> Failure {
+async fn none(cli: &Cli, tools: &Toolset, name: &str) -> Failure {
     // The text that a model reads names up to five. There is no such tool, so nothing runs.
     let call = ToolCall::new("", name, "{}");
     let result = tools.call(call, &ToolContext::anonymous()).await;
-    Failure::usage(result.model_text()).hint("`list` shows every tool")
+    Failure::usage(result.model_text()).hint(format!("`{}` shows every tool", cli.line("list")))
 }

@@ -38,7 +38,7 @@ pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exi
         return show(&tools.definitions(words.dialect), screen);
     };
     let offered = offered(cli, &registry)?;
-    let def = find_offered(&registry, &offered, name).await?;
+    let def = find_offered(cli, &registry, &offered, name).await?;
     if words.output {
         return match def.output_schema() {
             Some(schema) => show(&schema, screen),

@@ -8,6 +8,7 @@ use tool_core::{Repair, ToolContextBuilder};
 use tool_mcp::{Caller, HttpOptions, McpServer, Tools, shutdown_signal};
 
 use super::supply::Supplied;
+use super::{declaring, offered};
 use crate::args::{Serve, Supply};
 use crate::host::{Cli, Prepare};
 use crate::outcome::{Exit, Failure};
@@ -16,8 +17,10 @@ use crate::screen::{BOLD, DIM, Screen, WARN, count, paint};
 pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
     let count = count(registry.len(), "tool");
+    let made = offered(cli, &registry)?;
+    let known = declaring(&registry, &made);
     let caller = Callers {
-        supplied: Supplied::gather(&words.supply, registry.tools())?,
+        supplied: Supplied::gather(&words.supply, registry.tools(), known)?,
         supply: words.supply.clone(),
         prepare: cli.preparation(),
         printed: cli.mask_panics().clone(),

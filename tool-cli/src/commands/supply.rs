@@ -6,13 +6,15 @@ use std::borrow::Cow;
 use std::env;
 use std::fs;
 
+use tool_core::redact::Redactor;
 use tool_core::{
-    Explanation, ExposeSecret as _, Layer, SecretString, ToolContext, ToolContextBuilder, ToolDef,
-    VariableKind,
+    Explanation, ExposeSecret as _, Layer, SecretKind, SecretString, ToolContext,
+    ToolContextBuilder, ToolDef, VariableKind,
 };
 
 use crate::args::Supply;
 use crate::outcome::Failure;
+use crate::screen::count;
 
 /// What tools ask for, and what was found of it.
 #[derive(Default)]
@@ -23,14 +25,23 @@ pub(super) struct Supplied {
 }
 
 impl Supplied {
-    /// Looks up what these tools declare.
+    /// Looks up what `tools` declare. What is given by a name that none of `known` declares is refused.
     pub(super) fn gather<'a>(
         supply: &Supply,
         tools: impl IntoIterator<Item = &'a ToolDef>,
+        known: impl IntoIterator<Item = &'a ToolDef>,
     ) -> Result<Self, Failure> {
         let mut supplied = Self::default();
+        let known: Vec<&ToolDef> = known.into_iter().collect();
         for source in &supply.secrets {
             let (key, value) = secret(source)?;
+            let secrets = || known.iter().flat_map(|def| def.secrets().iter());
+            let variables = || known.iter().flat_map(|def| def.variables().iter());
+            let keys = secrets().map(|need| &*need.key);
+            let names = variables()
+                .filter(|need| need.kind == VariableKind::Secret)
+                .map(|need| &*need.name);
+            is_declared("secret", &key, keys.chain(names))?;
             supplied.secrets.push((key.clone(), value.clone()));
             supplied.secret_variables.push((key, value));
         }
@@ -39,6 +50,8 @@ impl Supplied {
                 let text = format!("`--variable {said}` has no value");
                 return Err(Failure::usage(text).hint("write `--variable NAME=VALUE`"));
             };
+            let names = known.iter().flat_map(|def| def.variables().iter());
+            is_declared("variable", name, names.map(|need| &*need.name))?;
             supplied.variables.push((name.to_owned(), value.to_owned()));
         }
         for def in tools {
@@ -107,6 +120,28 @@ impl Supplied {
             .collect()
     }
 
+    /// Refuses a secret of a tool that cannot be masked, because it would be found in other text.
+    pub(super) fn check_length(&self, def: &ToolDef) -> Result<(), Failure> {
+        let text = def
+            .secrets()
+            .iter()
+            .filter(|need| need.kind == SecretKind::Text);
+        for need in text {
+            let given = self.secrets.iter().find(|(key, _)| *key == need.key);
+            let length = given.map_or(0, |(_, value)| value.expose_secret().trim().len());
+            if (1..Redactor::SHORTEST).contains(&length) {
+                let text = format!(
+                    "secret `{}` has {} and needs at least {}: a shorter one cannot be masked, it would be found in other text",
+                    need.key,
+                    count(length, "byte"),
+                    Redactor::SHORTEST
+                );
+                return Err(Failure::usage(text).hint("use a longer secret"));
+            }
+        }
+        Ok(())
+    }
+
     /// A context with all of it.
     pub(super) fn context(&self, supply: &Supply) -> ToolContextBuilder {
         let user = supply.user.clone().or_else(|| env::var("USER").ok());
@@ -125,6 +160,31 @@ impl Supplied {
         }
         cx
     }
+}
+
+/// Refuses a name that no tool declares.
+fn is_declared<'a>(
+    what: &str,
+    name: &str,
+    declared: impl Iterator<Item = &'a str>,
+) -> Result<(), Failure> {
+    let mut declared: Vec<&str> = declared.collect();
+    if declared.contains(&name) {
+        return Ok(());
+    }
+    declared.sort_unstable();
+    declared.dedup();
+    let near = declared
+        .iter()
+        .map(|known| (strsim::jaro(name, known), known))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    let hint = match near {
+        Some((_, known)) => format!("did you mean `{known}`?"),
+        None if declared.is_empty() => format!("the tools have no {what}"),
+        None => format!("the tools have `{}`", declared.join("`, `")),
+    };
+    Err(Failure::usage(format!("no tool has the {what} `{name}`")).hint(hint))
 }
 
 /// Reads `KEY=env:VARIABLE` or `KEY=file:PATH`.

@@ -112,3 +112,47 @@ fn output_schema_of_a_file_is_explained() {
     let ran = gallery(&["schema", "draw_pixel", "--output"]);
     ran.fails(2, &["files", "have no schema"]);
 }
+
+// Hints named no program
+#[test]
+fn hints_and_help_name_the_program() {
+    let help = gallery(&["call", "draw_pixel", "--help"]).succeeds().out;
+    assert!(help.contains("Usage: gallery call draw_pixel"), "{help}");
+    gallery(&["call", "draw_pixel"]).fails(2, &["`gallery call draw_pixel --help`"]);
+    gallery(&["call"]).fails(2, &["`gallery call NAME --help`", "`gallery list`"]);
+    gallery(&["call", "nobody"]).fails(2, &["`gallery list`"]);
+    let help = gallery(&["call", "--help"]).succeeds().out;
+    assert!(help.contains("Usage: gallery call [OPTIONS]"), "{help}");
+}
+
+// A secret that no tool has was ignored
+#[test]
+fn unknown_secret_or_variable_is_refused() {
+    let words = ["call", "keep_key", "--secret", "trackr_key=env:HOME"];
+    gallery(&words).fails(2, &["`trackr_key`", "did you mean `tracker_key`?"]);
+    gallery(&["list", "--secret", "abc=env:HOME"]).fails(2, &["`abc`", "`tracker_key`"]);
+    gallery(&["list", "--variable", "STREET=Elm"]).fails(2, &["`STREET`"]);
+}
+
+// A short secret was called absent
+#[test]
+fn short_secret_is_told_with_the_length_that_it_needs() {
+    let ran = gallery_with_key(&["call", "keep_key"], "ab");
+    ran.fails(2, &["`tracker_key`", "2 bytes", "at least 6"]);
+    assert!(!ran.err.contains("absent"), "{ran:?}");
+}
+
+// `list` did not say which tools ask for approval
+#[test]
+fn list_says_which_tools_ask_for_approval() {
+    let out = gallery(&["list"]).succeeds().out;
+    let row = |name: &str| {
+        let row = out.lines().find(|line| line.starts_with(name)).unwrap();
+        row.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(row("NAME")[3], "APPROVAL");
+    assert!(row("ask_first").contains(&"always".to_owned()), "{out}");
+    assert!(!row("draw_pixel").contains(&"always".to_owned()), "{out}");
+}

@@ -109,7 +109,10 @@ fn a_lock_is_the_same_text_every_time_and_pins_the_contract() {
 fn a_lock_that_is_not_there_or_not_right_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    release("1", at, &["diff"]).fails(2, &["`tools.lock` cannot be read", "write it with `lock`"]);
+    release("1", at, &["diff"]).fails(
+        2,
+        &["`tools.lock` cannot be read", "write it with `desk lock`"],
+    );
     let write = |text: &str| fs::write(at.join("tools.lock"), text).unwrap();
     write("version = 1\n<<<<<<< HEAD\n");
     release("1", at, &["diff"]).fails(2, &["`tools.lock` is no lock", "line 2", "help:"]);

@@ -64,11 +64,12 @@ pub(super) struct Said {
 /// As clap tells them; help is one of them.
 pub(super) fn read(
     def: &ToolDef,
+    program: &str,
     words: impl IntoIterator<Item = OsString>,
     color: clap::ColorChoice,
 ) -> Result<Result<Said, Failure>, clap::Error> {
     let flags = flags_of(def.input());
-    let mut command = command(def, &flags).color(color);
+    let mut command = command(def, program, &flags).color(color);
     let matches = command.try_get_matches_from_mut(words)?;
     let later = Later::from_arg_matches(&matches)?;
     Ok(arguments(&flags, &matches).map(|arguments| Said { later, arguments }))
@@ -76,7 +77,7 @@ pub(super) fn read(
 
 /// The words after a tool's name, for a shell that completes them.
 pub(in crate::commands) fn completed(def: &ToolDef) -> Command {
-    command(def, &flags_of(def.input())).no_binary_name(false)
+    command(def, "", &flags_of(def.input())).no_binary_name(false)
 }
 
 /// The flag of an argument, by its JSON pointer.
@@ -100,12 +101,12 @@ pub(super) fn has(def: &ToolDef, long: &str) -> bool {
     flags_of(def.input()).iter().any(|flag| flag.long == long)
 }
 
-fn command(def: &ToolDef, flags: &[Flag]) -> Command {
+fn command(def: &ToolDef, program: &str, flags: &[Flag]) -> Command {
     let mut command = Command::new(def.wire_name().to_owned())
         .about(def.description().to_owned())
         .no_binary_name(true)
         .max_term_width(100)
-        .bin_name(format!("call {}", def.wire_name()))
+        .bin_name(format!("{program} call {}", def.wire_name()))
         .next_help_heading("Arguments of the tool");
     let empty: Vec<(&Flag, String)> = flags
         .iter()

@@ -15,7 +15,7 @@ use tool_core::{
 };
 
 use super::supply::{self, Supplied};
-use super::{find_offered, offered};
+use super::{declaring, find_offered, offered};
 use crate::args::{Call, How, Named};
 use crate::host::{Cli, clap_color, misused_exit, wants_json};
 use crate::outcome::{Exit, Failure};
@@ -40,16 +40,20 @@ const ID: &str = "cli";
 pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
     let Some(Named::Tool(after)) = words.tool else {
-        return Err(Failure::usage("no tool is named")
-            .hint("`call NAME --help` shows the arguments of a tool, `list` the tools"));
+        return Err(Failure::usage("no tool is named").hint(format!(
+            "`{}` shows the arguments of a tool, `{}` the tools",
+            cli.line("call NAME --help"),
+            cli.line("list")
+        )));
     };
     let mut after = after.into_iter();
     let name = after.next().unwrap_or_default();
     let offered = offered(cli, &registry)?;
-    let def = find_offered(&registry, &offered, &name.to_string_lossy()).await?;
+    let def = find_offered(cli, &registry, &offered, &name.to_string_lossy()).await?;
     let after: Vec<OsString> = after.collect();
     let said = match flags::read(
         def,
+        &cli.program(),
         after.clone(),
         clap_color(&std::env::args_os().collect::<Vec<_>>()),
     ) {
@@ -62,7 +66,15 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
     };
     let screen = screen.or(said.later.format, said.later.color);
     let how = words.how.and(said.later.how);
-    let done = make(cli, &registry, def, &how, said.arguments, screen).await;
+    let done = make(
+        cli,
+        (&registry, &offered),
+        def,
+        &how,
+        said.arguments,
+        screen,
+    )
+    .await;
     // `--format` may stand behind the tool's name, where only this command reads it.
     done.or_else(|failure| {
         screen.fail(&failure);
@@ -73,7 +85,7 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
 /// Makes the call.
 async fn make(
     cli: &Cli,
-    registry: &Registry,
+    (registry, offered): (&Registry, &Toolset),
     def: &ToolDef,
     how: &How,
     flags: Option<String>,
@@ -83,8 +95,9 @@ async fn make(
     if let Some(folder) = &how.save {
         save::prepare(folder)?;
     }
-    let mut supplied = Supplied::gather(&how.supply, [def])?;
+    let mut supplied = Supplied::gather(&how.supply, [def], declaring(registry, offered))?;
     ask::for_secrets(&mut supplied, def, screen)?;
+    supplied.check_length(def)?;
     let token = CancellationToken::new();
     let call = OneCall {
         cli,

@@ -146,7 +146,11 @@ fn failure(cli: &Cli, def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
             )
         });
         let text = format!("the arguments do not fit:{}", lines.collect::<String>());
-        let hint = format!("`call {} --help` shows what it takes", def.wire_name());
+        let hint = format!(
+            "`{} {} --help` shows what it takes",
+            cli.line("call"),
+            def.wire_name()
+        );
         return Failure::of(exit, text).hint(hint);
     }
     let text = format!("{}: {}", error.kind().as_str(), error.operator_text());

@@ -61,7 +61,7 @@ struct Report {
 
 pub(super) fn run(cli: &Cli, words: &Diff, screen: Screen) -> Result<Exit, Failure> {
     let path = lock::path(words.file.as_deref());
-    let before = Locks::read(&path)?;
+    let before = Locks::read(cli, &path)?;
     let now = Locks::of(&cli.tools()?);
     let changes = changes(&before.tools, &now.tools);
     let void: BTreeSet<String> = changes
@@ -87,7 +87,7 @@ pub(super) fn run(cli: &Cli, words: &Diff, screen: Screen) -> Result<Exit, Failu
     if screen.is_json() {
         Screen::json(&report)?;
     } else {
-        show(&report, screen)?;
+        show(cli, &report, screen)?;
     }
     Ok(if fails { Exit::Failed } else { Exit::Ok })
 }
@@ -127,7 +127,7 @@ fn changes(before: &[Locked], now: &[Locked]) -> Vec<Change> {
     each.collect()
 }
 
-fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
+fn show(cli: &Cli, report: &Report, screen: Screen) -> Result<(), Failure> {
     if !report.changed {
         return screen.out("nothing changed");
     }
@@ -161,6 +161,9 @@ fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
         breaking.count(),
         count(report.void.len(), "tool")
     ))?;
-    screen.note(paint(DIM, "`lock` accepts them"));
+    screen.note(paint(
+        DIM,
+        format_args!("`{}` accepts them", cli.line("lock")),
+    ));
     Ok(())
 }
