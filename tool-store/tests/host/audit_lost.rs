@@ -142,7 +142,7 @@ async fn no_row_is_lost_while_the_database_is_well() {
         }
     };
     futures::future::join(callers, one).await;
-    gate.drain(Duration::from_secs(60)).await;
+    gate.drain(Duration::from_mins(1)).await;
     let buffer = gate.audit().buffer().unwrap();
     assert_eq!((buffer.waiting(), buffer.dropped()), (0, 0));
     for (workspace, calls) in [("many", 3_600), ("tight", 5_000)] {

@@ -231,13 +231,11 @@ impl DynSchema {
         let mut known: Vec<(String, Verdicts)> = Vec::new();
         dialects.map(move |dialect| {
             let text = self.text(dialect);
-            let at = match known.iter().position(|(other, _)| *other == text) {
-                Some(at) => at,
-                None => {
-                    known.push((text.clone(), verdicts(&text)));
-                    known.len() - 1
-                }
-            };
+            let at = known.iter().position(|(other, _)| *other == text);
+            let at = at.unwrap_or_else(|| {
+                known.push((text.clone(), verdicts(&text)));
+                known.len() - 1
+            });
             let target = Target::from(dialect);
             let faults = known.get(at).map(|(_, verdicts)| verdicts.against(target));
             let faults: Vec<Fault> = faults.into_iter().flatten().cloned().collect();

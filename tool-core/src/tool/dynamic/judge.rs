@@ -34,7 +34,7 @@ impl DynamicTool {
             .into_iter()
             .filter(|dialect| match &self.providers {
                 Providers::Stated(stated) => stated.contains(*dialect),
-                _ => true,
+                Providers::Accepting => true,
             });
         let judged: Vec<_> = match read {
             Ok(schema) => schema.judged(asked).collect(),
