@@ -35,7 +35,8 @@ use crate::error::ToolError;
 #[diagnostic::on_unimplemented(
     message = "the host cannot supply `{Self}`",
     label = "not a host value",
-    note = "implement `FromContext` for `{Self}`, or say `tool_core::host_value!({Self}, Effect::READ);`",
+    note = "write `&tool_core::Reads<…>` with the type in the brackets if the tool only reads the value, or `&tool_core::Writes<…>` if it changes it",
+    note = "or make a type of your own crate a host value: `tool_core::host_value!({Self}, tool_core::Effect::READ);`",
     note = "a parameter that the model fills in is taken by value, without `&` and without `#[context]`"
 )]
 #[doc(alias("dependency injection", "Depends", "State", "extractor"))]
@@ -87,6 +88,24 @@ impl<T: FromContext> FromContext for Option<T> {
 #[doc(alias("shared state", "dependency injection", "State"))]
 #[macro_export]
 macro_rules! host_value {
+    ($type:ty, NONE $(,)?) => {
+        $crate::host_value!(@bare $type, NONE);
+    };
+    ($type:ty, READ $(,)?) => {
+        $crate::host_value!(@bare $type, READ);
+    };
+    ($type:ty, WRITE $(,)?) => {
+        $crate::host_value!(@bare $type, WRITE);
+    };
+    ($type:ty, DESTROY $(,)?) => {
+        $crate::host_value!(@bare $type, DESTROY);
+    };
+    ($type:ty, EXTERNAL $(,)?) => {
+        $crate::host_value!(@bare $type, EXTERNAL);
+    };
+    ($type:ty, ALL $(,)?) => {
+        $crate::host_value!(@bare $type, ALL);
+    };
     ($type:ty, $effect:expr $(,)?) => {
         impl $crate::FromContext for $type {
             const EFFECT: $crate::Effect = $effect;
@@ -103,6 +122,24 @@ macro_rules! host_value {
                 })
             }
         }
+    };
+    ($type:ty $(,)?) => {
+        ::core::compile_error!(::core::concat!(
+            "`host_value!` needs the effect of a tool that holds the value: write `host_value!(",
+            ::core::stringify!($type),
+            ", tool_core::Effect::READ)` for a value that is only read"
+        ));
+    };
+    (@bare $type:ty, $effect:ident) => {
+        ::core::compile_error!(::core::concat!(
+            "`",
+            ::core::stringify!($effect),
+            "` is an effect of `tool_core::Effect`: write `host_value!(",
+            ::core::stringify!($type),
+            ", tool_core::Effect::",
+            ::core::stringify!($effect),
+            ")`"
+        ));
     };
 }
 

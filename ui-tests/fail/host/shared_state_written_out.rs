@@ -1,0 +1,11 @@
+use tool_core::prelude::*;
+
+use std::sync::{Arc, Mutex};
+
+/// Counts the notes.
+#[tool]
+pub fn count_notes(notes: &Arc<Mutex<Vec<String>>>) -> usize {
+    notes.lock().map_or(0, |notes| notes.len())
+}
+
+fn main() {}

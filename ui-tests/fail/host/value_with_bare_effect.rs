@@ -1,0 +1,6 @@
+#[derive(Clone)]
+pub struct Db;
+
+tool_core::host_value!(Db, READ);
+
+fn main() {}
