@@ -1,11 +1,12 @@
 //! `#[derive(ToolError)]`: which errors of a type the model may read.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Attribute, Data, DeriveInput, Ident};
 
 use crate::errors::Errors;
-use crate::paths::Paths;
+use crate::paths::{Paths, underlined};
+use crate::tool::distance;
 
 /// The attribute of what the model may read.
 const SHOWN: &str = "shown";
@@ -18,12 +19,22 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let errors = Errors::new();
+    if is_misspelt(&input) {
+        let _ = errors.finish();
+        return TokenStream::new();
+    }
     let shown = shown(&input, &errors);
     if let Err(told) = errors.finish() {
         return told;
     }
     let private = Paths::of(&input.attrs).private();
     let name = &input.ident;
+    let place = name.to_token_stream();
+    let at = Paths::of(&input.attrs).private_at(name.span());
+    let ask = underlined(
+        quote_spanned!(name.span()=> #at::asks::is_error::<#name>),
+        &place,
+    );
     let is_shown = match shown {
         Shown::Whole => quote!(true),
         Shown::Variants(variants) => {
@@ -35,14 +46,35 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
             fn __shown(
                 __error: &(dyn #private::StdError + 'static),
             ) -> ::core::option::Option<::core::primitive::bool> {
-                let __error = __error.downcast_ref::<#name>()?;
+                use #private::asks::NotAnError as _;
+                let __error = #private::asks::ErrorOf::<#name>::of(__error)?;
                 ::core::option::Option::Some(#is_shown)
             }
+            const _: fn() = #ask;
             #[#private::linkme::distributed_slice(#private::SHOWN_ERRORS)]
             #[linkme(crate = #private::linkme)]
             static __TOOL_CORE_SHOWN: #private::ShownError = #private::ShownError::new(__shown);
         };
     }
+}
+
+/// Whether nothing is shown because `#[shown]` is misspelt, which rustc reports and corrects.
+fn is_misspelt(input: &DeriveInput) -> bool {
+    let Data::Enum(data) = &input.data else {
+        return false;
+    };
+    let of_variants = data.variants.iter().flat_map(|variant| &variant.attrs);
+    let mut misspelt = false;
+    for attr in input.attrs.iter().chain(of_variants) {
+        let word = attr.path().get_ident().map(ToString::to_string);
+        let word = word.unwrap_or_default();
+        match distance(&word, SHOWN) {
+            0 => return false,
+            1 | 2 => misspelt = true,
+            _ => {}
+        }
+    }
+    misspelt
 }
 
 /// What of a type is shown.

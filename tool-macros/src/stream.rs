@@ -21,6 +21,7 @@ const RETURN: &str = "`return` would end the stream without its output, make the
 const NO_OUTPUT: &str = "the stream has no output, write it as the last expression, without `;`";
 const YIELD_LAST: &str =
     "`yield` tells progress and the last expression is the output, write it without `yield`";
+const YIELD_INSIDE: &str = "`yield` reaches the stream from its own body only, not from a closure, an `async` block or a fn inside of it: write a loop, such as `for item in items { yield item; }`";
 const TRY_IN_MACRO: &str =
     "`?` cannot stand inside a macro call in `tool_stream!`, bind it with `let` before the call";
 
@@ -127,6 +128,7 @@ impl Scrub<'_> {
                     }
                 }
                 TokenTree::Ident(word) if word == "async" || word == "fn" => {
+                    let start = out.len();
                     out.push(word.into());
                     // `async move { … }`, `async || { … }`, `fn inner(…) -> … { … }`
                     while let Some(token) = tokens.next_if(|token| !is_punct(token, ';')) {
@@ -136,10 +138,13 @@ impl Scrub<'_> {
                             break;
                         }
                     }
+                    self.no_yield(&out[start..]);
                 }
                 TokenTree::Punct(bar) if bar.as_char() == '|' && starts_expression(out.last()) => {
+                    let start = out.len();
                     out.push(bar.into());
                     skip_closure(&mut tokens, &mut out);
+                    self.no_yield(&out[start..]);
                 }
                 TokenTree::Punct(question)
                     if question.as_char() == '?' && ends_expression(out.last()) =>
@@ -166,6 +171,31 @@ impl Scrub<'_> {
         }
         out.into_iter().collect()
     }
+
+    /// Refuses a `yield` in code that does not run in the stream itself.
+    fn no_yield(&self, tokens: &[TokenTree]) {
+        if let Some(word) = first_yield(tokens.iter().cloned()) {
+            self.errors.at(word, YIELD_INSIDE);
+        }
+    }
+}
+
+/// The first `yield` that is not in a macro call, such as `tool_stream!`.
+pub(crate) fn first_yield(tokens: impl IntoIterator<Item = TokenTree>) -> Option<Ident> {
+    let mut called = false;
+    for token in tokens {
+        match &token {
+            TokenTree::Ident(word) if word == "yield" => return Some(word.clone()),
+            TokenTree::Group(group) if !called => {
+                if let Some(found) = first_yield(group.stream()) {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+        called = is_punct(&token, '!');
+    }
+    None
 }
 
 /// After the first `|`: the parameters, and the body up to where its expression ends.

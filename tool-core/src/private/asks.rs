@@ -224,6 +224,43 @@ impl<T> Pick for Picked<false, T> {
     type Value = ();
 }
 
+/// A type that `derive(ToolError)` can be on.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` derives `ToolError` and is not a `std::error::Error`",
+    label = "not a `std::error::Error`",
+    note = "derive `thiserror::Error` too: `#[derive(Debug, thiserror::Error, ToolError)]`, with `#[error(\"…\")]` above each variant",
+    note = "or implement `std::fmt::Display` and `std::error::Error` by hand"
+)]
+pub trait IsError {}
+
+#[diagnostic::do_not_recommend]
+impl<T: std::error::Error + 'static> IsError for T {}
+
+/// Asks whether a type is an error: the one place that does.
+pub fn is_error<T: IsError>() {}
+
+/// `ErrorOf::<T>::of(error)`: the error as one of this type.
+pub struct ErrorOf<T>(PhantomData<fn() -> T>);
+
+impl<T: std::error::Error + 'static> ErrorOf<T> {
+    /// The error, where it is of this type.
+    pub fn of<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a T> {
+        error.downcast_ref()
+    }
+}
+
+/// The answer of a type that is not an error.
+pub trait NotAnError<T> {
+    /// Never called.
+    fn of<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a T>;
+}
+
+impl<T> NotAnError<T> for ErrorOf<T> {
+    fn of<'a>(_: &'a (dyn std::error::Error + 'static)) -> Option<&'a T> {
+        None
+    }
+}
+
 /// Asks whether a tool can return a type: the one place that does.
 pub fn can_return<T: IntoOutput>() {}
 

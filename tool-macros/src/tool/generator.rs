@@ -9,6 +9,7 @@ use quote::quote;
 use syn::ext::IdentExt as _;
 
 use crate::errors::Errors;
+use crate::stream::first_yield;
 use crate::tool::model::{Param, Source, Tool};
 use crate::tool::params::type_text;
 use crate::tool::texts;
@@ -25,6 +26,15 @@ pub(crate) fn check(body: &TokenStream, params: &[Param<'_>], errors: &Errors) {
             errors.at(&param.named.ty, text);
         }
     }
+}
+
+/// Refuses a `yield` without `tool_stream!` around it; whether there is one, which rustc reports again wherever it stands.
+pub(crate) fn check_yield(body: &TokenStream, errors: &Errors) -> bool {
+    let word = first_yield(body.clone());
+    if let Some(word) = &word {
+        errors.at(word, texts::YIELD);
+    }
+    word.is_some()
 }
 
 /// The fn of a tool for the fallback: its streams replaced where they use a borrowed host value, so that rustc does not report that again.

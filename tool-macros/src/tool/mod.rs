@@ -15,6 +15,7 @@ mod expand;
 mod fallback;
 mod generator;
 mod input;
+mod known;
 mod model;
 mod need;
 mod options;
@@ -81,17 +82,22 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// The error for a word that a list does not know.
 pub(crate) fn unknown(word: &Ident, known: &[&str]) -> syn::Error {
     let written = word.to_string();
-    let nearest = known
-        .iter()
-        .map(|known| (distance(&written, known), *known))
-        .min()
-        .filter(|(distance, known)| distance * 2 <= known.len().max(written.len()))
-        .map(|(_, known)| known);
+    let nearest = nearest(&written, known);
     syn::Error::new(word.span(), texts::unknown(&written, nearest, known))
 }
 
+/// The known word that was probably meant.
+fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|known| (distance(written, known), *known))
+        .min()
+        .filter(|(distance, known)| distance * 2 <= known.len().max(written.len()))
+        .map(|(_, known)| known)
+}
+
 /// How many characters have to be put in, taken out or replaced (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
         let mut diagonal = row[0];

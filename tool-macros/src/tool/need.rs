@@ -2,14 +2,16 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
-use syn::{LitStr, Token, parenthesized, token};
+use syn::{LitStr, Token, Type, parenthesized, token};
 
 use crate::constraint::value_of;
 use crate::errors::Errors;
 use crate::paths::Paths;
-use crate::tool::{texts, unknown};
+use crate::tool::params::type_text;
+use crate::tool::{known, texts, unknown};
 use crate::words::{in_tokens, once};
 
 /// The words of `secret("key", …)`.
@@ -36,13 +38,14 @@ pub(crate) struct Variable {
 }
 
 impl Secret {
-    /// Reads what stands in the parentheses after `word`.
+    /// Reads what stands in the parentheses after `word`, on a parameter or in `#[tool(…)]`.
     pub(crate) fn parse(
         tokens: TokenStream,
         word: &impl ToTokens,
+        on_param: bool,
         errors: &Errors,
     ) -> syn::Result<Self> {
-        let (key, rest) = key_and_rest(tokens, word)?;
+        let (key, rest) = key_and_rest(tokens, word, on_param)?;
         let mut secret = Self {
             key,
             label: None,
@@ -58,6 +61,13 @@ impl Secret {
             _ => Err(unknown(word, SECRET_WORDS)),
         });
         Ok(secret)
+    }
+
+    /// Refuses `optional` on a parameter whose type needs the secret.
+    pub(crate) fn check_optional(&self, ty: &Type, errors: &Errors) {
+        if let Some(optional) = self.optional.as_ref().filter(|_| !known::is_option(ty)) {
+            errors.at(optional, texts::optional("secret", "SecretString"));
+        }
     }
 
     /// `SecretNeed { … }`; `optional` is a constant expression for what the parameter's type says.
@@ -86,13 +96,14 @@ impl Secret {
 }
 
 impl Variable {
-    /// Reads what stands in the parentheses after `word`.
+    /// Reads what stands in the parentheses after `word`, on a parameter or in `#[tool(…)]`.
     pub(crate) fn parse(
         tokens: TokenStream,
         word: &impl ToTokens,
+        on_param: bool,
         errors: &Errors,
     ) -> syn::Result<Self> {
-        let (name, rest) = key_and_rest(tokens, word)?;
+        let (name, rest) = key_and_rest(tokens, word, on_param)?;
         let mut variable = Self {
             name,
             description: None,
@@ -108,6 +119,13 @@ impl Variable {
             _ => Err(unknown(word, VARIABLE_WORDS)),
         });
         Ok(variable)
+    }
+
+    /// Refuses `optional` on a parameter whose type needs the variable.
+    pub(crate) fn check_optional(&self, ty: &Type, errors: &Errors) {
+        if let Some(optional) = self.optional.as_ref().filter(|_| !known::is_option(ty)) {
+            errors.at(optional, texts::optional("variable", &type_text(ty)));
+        }
     }
 
     /// `VariableNeed { … }`; `optional` is a constant expression for what the parameter's type says.
@@ -134,10 +152,19 @@ impl Variable {
     }
 }
 
-fn key_and_rest(tokens: TokenStream, word: &impl ToTokens) -> syn::Result<(LitStr, TokenStream)> {
+fn key_and_rest(
+    tokens: TokenStream,
+    word: &impl ToTokens,
+    on_param: bool,
+) -> syn::Result<(LitStr, TokenStream)> {
     let (key, rest) = (|input: ParseStream<'_>| {
         if !input.peek(LitStr) {
-            return Err(syn::Error::new_spanned(word, texts::KEY));
+            // `name = "key"`
+            let named = input.peek(syn::Ident::peek_any) && input.peek2(Token![=]);
+            let named = named.then(|| input.cursor().token_stream().into_iter().nth(2));
+            let named = named.flatten();
+            let text = texts::key_expected(word, on_param, named.as_ref());
+            return Err(syn::Error::new_spanned(word, text));
         }
         let key: LitStr = input.parse()?;
         if !input.is_empty() {

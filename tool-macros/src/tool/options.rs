@@ -132,12 +132,12 @@ impl Options {
             "providers" => once(&mut self.providers, word, providers(input)?),
             "secret" => {
                 self.secrets
-                    .push(Secret::parse(parens(input)?, word, errors)?);
+                    .push(Secret::parse(parens(input)?, word, false, errors)?);
                 Ok(())
             }
             "variable" => {
                 self.variables
-                    .push(Variable::parse(parens(input)?, word, errors)?);
+                    .push(Variable::parse(parens(input)?, word, false, errors)?);
                 Ok(())
             }
             "rename_all" => once(&mut self.rename_all, word, case(input)?),

@@ -8,6 +8,7 @@ use syn::{
 
 use crate::errors::Errors;
 use crate::tool::generator;
+use crate::tool::known;
 use crate::tool::model::{Output, Param, Source};
 use crate::tool::params::peeled;
 use crate::tool::parse::Written;
@@ -19,14 +20,18 @@ pub(crate) fn decide<'a>(
     params: &[Param<'_>],
     errors: &Errors,
 ) -> (Output<'a>, bool) {
+    let yields = generator::check_yield(&written.body, errors);
     let Some((_, whole)) = &written.output else {
-        return (Output::Unit, false);
+        return (Output::Unit, yields);
     };
     let borrowed = borrowed(whole);
     if let Some(tokens) = &borrowed {
         errors.at(tokens, texts::BORROWED_OUTPUT);
     }
-    let broken = borrowed.is_some();
+    let broken = borrowed.is_some() || yields;
+    if let Some(at) = known::secret(whole.to_token_stream()) {
+        errors.at(at, texts::SECRET_OUTPUT);
+    }
     let Type::ImplTrait(bounds) = peeled(whole) else {
         generator::check(&written.body, params, errors);
         return (Output::Type(whole), broken);

@@ -13,13 +13,13 @@ use crate::tool::model::{Argument, Param, Source};
 use crate::tool::need::{Secret, Variable};
 use crate::tool::options::Options;
 use crate::tool::parse::{Named, Written, belongs_to_the_fn};
-use crate::tool::{ARG_RULES, texts, unknown};
+use crate::tool::{ARG_RULES, known, nearest, texts, unknown};
 use crate::words::{of_attribute, once};
 
 /// The words of `#[arg]` beside those that say how a value is written.
 pub(super) const ARG_WORDS: &[&str] = &["rename", "audit", "allow"];
 
-const ATTRIBUTES: &[&str] = &["arg", "args", "context", "secret", "variable", "doc"];
+const ATTRIBUTES: &[&str] = &["arg", "args", "context", "secret", "variable"];
 
 /// Decides every named parameter; what cannot be a tool's is told and left out.
 pub(crate) fn decide<'a>(
@@ -71,6 +71,8 @@ struct Sorted<'a> {
     arg: Vec<&'a Attribute>,
     /// `#[args]`, `#[context]`, `#[secret]`, `#[variable]`
     source: Option<&'a Attribute>,
+    /// Has an attribute that is not known, so that nobody can say where the value comes from.
+    unknown: bool,
 }
 
 fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
@@ -92,10 +94,10 @@ fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
         } else if path.is_ident("schema") {
             errors.at(attr, texts::SCHEMA_ON_PARAM);
         } else {
-            errors.at(
-                path,
-                texts::unknown_attribute(&path.to_token_stream().to_string()),
-            );
+            let name = path.to_token_stream().to_string();
+            let nearest = nearest(&name, ATTRIBUTES);
+            errors.at(path, texts::unknown_attribute(&name, nearest, ATTRIBUTES));
+            sorted.unknown = true;
         }
     }
     sorted
@@ -108,18 +110,44 @@ fn source<'a>(
     errors: &Errors,
 ) -> Option<Source<'a>> {
     let sorted = sort(named, errors);
+    if sorted.unknown {
+        return None;
+    }
+    let needs = sorted.source.filter(|attr| is_need(attr));
+    if needs.is_none() && refused_secret(named, &sorted, errors) {
+        return None;
+    }
     if let Type::Reference(reference) = peeled(&named.ty) {
-        if let Some(attr) = sorted.source {
-            errors.at(attr, texts::REFERENCE_TWICE);
+        if let Some(attr) = needs {
+            let is_secret = attr.path().is_ident("secret");
+            errors.at(reference, texts::need_by_value(is_secret, &reference.elem));
+            return None;
         }
         no_arg(&sorted, texts::ARG_ON_HOST, errors);
-        return borrowed(written, reference, errors);
+        let before = errors.count();
+        let source = borrowed(written, reference, errors);
+        if let Some(attr) = sorted.source
+            && errors.count() == before
+        {
+            errors.at(attr, texts::REFERENCE_TWICE);
+        }
+        return source;
+    }
+    if sorted.source.is_none()
+        && let Some(instead) = known::by_reference(&named.ident, &named.ty)
+    {
+        errors.at(&named.ty, texts::by_reference(&instead));
+        return None;
     }
     let known = value_type(&named.ty, errors);
     let Some(attr) = sorted.source else {
         let argument = argument(named, &sorted, options, errors);
         let known =
             known && (argument.words.as_type.is_some() || no_trait_object(&named.ty, errors));
+        if known && argument.doc.is_missing() {
+            let name = named.ident.unraw().to_string();
+            errors.at(&named.ident, texts::undescribed_param(&name, &named.ty));
+        }
         return known.then_some(Source::Model(argument));
     };
     let args = attr.path().is_ident("args");
@@ -144,20 +172,45 @@ fn source<'a>(
     known.then_some(source)
 }
 
+/// Whether it is `#[secret]` or `#[variable]`.
+fn is_need(attr: &Attribute) -> bool {
+    attr.path().is_ident("secret") || attr.path().is_ident("variable")
+}
+
+/// Whether the type holds a secret, which only `#[secret]` and `#[variable]` supply. `#[arg(as = …)]` says that the model does.
+fn refused_secret(named: &Named, sorted: &Sorted<'_>, errors: &Errors) -> bool {
+    let Some(at) = known::secret(named.ty.to_token_stream()) else {
+        return false;
+    };
+    if !sorted.arg.is_empty() {
+        return false;
+    }
+    let name = named.ident.unraw().to_string();
+    let optional = known::is_option(&named.ty);
+    errors.at(at, texts::secret_from_the_host(&name, optional));
+    true
+}
+
 /// `#[secret("key", …)]` or `#[variable("NAME", …)]`. The parameter's doc comment helps whoever enters the value.
 fn need<'a>(named: &Named, attr: &Attribute, errors: &Errors) -> syn::Result<Source<'a>> {
     let Meta::List(list) = &attr.meta else {
-        return Err(syn::Error::new_spanned(&attr.meta, texts::KEY));
+        let key = match &attr.meta {
+            Meta::NameValue(pair) => texts::key_expected(attr.path(), true, Some(&pair.value)),
+            _ => texts::key_expected(attr.path(), true, None::<&syn::Path>),
+        };
+        return Err(syn::Error::new_spanned(&attr.meta, key));
     };
     let doc = Doc::of(&named.attrs, errors);
     let doc = (!doc.is_empty()).then(|| LitStr::new(&doc.raw, named.ident.span()));
     let tokens = list.tokens.clone();
     if attr.path().is_ident("secret") {
-        let mut secret = Secret::parse(tokens, &list.path, errors)?;
+        let mut secret = Secret::parse(tokens, &list.path, true, errors)?;
+        secret.check_optional(&named.ty, errors);
         secret.description = secret.description.or(doc);
         Ok(Source::Secret(secret))
     } else {
-        let mut variable = Variable::parse(tokens, &list.path, errors)?;
+        let mut variable = Variable::parse(tokens, &list.path, true, errors)?;
+        variable.check_optional(&named.ty, errors);
         variable.description = variable.description.or(doc);
         Ok(Source::Variable(variable))
     }
@@ -363,10 +416,6 @@ fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Erro
     words.bounds.check(errors);
     let written = named.ident.unraw().to_string();
     let doc = Doc::of(&named.attrs, errors);
-    if doc.is_missing() {
-        let known = is_plain(&named.ty);
-        errors.at(&named.ident, texts::undescribed_param(&written, known));
-    }
     let key_at = match &rename {
         Some(rename) => rename.to_token_stream(),
         None => named.ident.to_token_stream(),

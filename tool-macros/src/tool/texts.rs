@@ -1,9 +1,17 @@
 //! What `#[tool]` says, in one place: what is wrong, then what to write instead.
 
+use quote::ToTokens;
+use syn::Type;
+
+use crate::tool::known;
+use crate::tool::params::{is_plain, type_text};
+
 pub(crate) const NOT_A_FN: &str = "`#[tool]` goes on a fn";
 pub(crate) const RECEIVER: &str = "a tool is called without a `self`, move the fn out of the `impl` and take what it needs from the host: `state: &State` where `State: FromContext`";
 pub(crate) const ASSOCIATED: &str = "an associated fn cannot be a tool, move it out of the `impl` and name the type instead of `Self`";
 pub(crate) const BORROWED_OUTPUT: &str = "a tool's output outlives the call, return an owned type: `String` instead of `&str`, `Vec<T>` instead of `&[T]`";
+pub(crate) const YIELD: &str = "only a stream yields: return `ToolStream<Progress, Output>` and write the body as `tool_stream! { … }`";
+pub(crate) const SECRET_OUTPUT: &str = "a secret cannot be returned, because the model and the client read what a tool returns: return what the tool did with it";
 pub(crate) const APPROVAL: &str = "expected a fn or a closure of the arguments and the context, write `approval = asks` or `approval = |call, cx| …`";
 pub(crate) const APPROVAL_PARAMS: &str =
     "the closure takes the arguments and the context, write `|call, cx| …`";
@@ -65,7 +73,6 @@ pub(crate) const ARGS_RENAME_ALL: &str =
 pub(crate) const SERDE_ON_PARAM: &str = "serde's attributes are for fields, write `#[arg(…)]`";
 pub(crate) const SCHEMA_ON_PARAM: &str = "`#[schema(…)]` is for fields, write `#[arg(…)]`";
 
-pub(crate) const KEY: &str = "expected the key as text, write `(\"key\")`";
 pub(crate) const KEY_EMPTY: &str =
     "[secret-spec] the key is empty, name the entry in the host's store";
 pub(crate) const SELECT_EMPTY: &str =
@@ -92,15 +99,75 @@ pub(crate) fn undescribed_tool(name: &str) -> String {
 }
 
 /// No doc comment on a parameter.
-pub(crate) fn undescribed_param(name: &str, plain: bool) -> String {
-    let host = if plain {
-        ""
-    } else {
-        "; if the host supplies it, write `#[context]` before it"
+pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
+    let host = match known::short(ty) {
+        _ if is_plain(ty) => String::new(),
+        Some(ty) => format!(", or `&{ty}` if the host supplies it"),
+        None => ", or `&` before its type if the host supplies it".to_owned(),
     };
     format!(
         "[field-description-missing] `{name}` has no description, write above it in `///` what the model should put there{host}"
     )
+}
+
+/// A host value that is taken by value.
+pub(crate) fn by_reference(instead: &str) -> String {
+    let owned = if instead.starts_with('&') {
+        ", or `#[context]` before the parameter to own it"
+    } else {
+        ""
+    };
+    format!("this value comes from the host, write `{instead}`{owned}")
+}
+
+/// A secret that has no attribute, or the wrong one.
+pub(crate) fn secret_from_the_host(name: &str, optional: bool) -> String {
+    let ty = if optional {
+        "Option<SecretString>"
+    } else {
+        "SecretString"
+    };
+    format!("a `SecretString` comes from the host, write `#[secret(\"{name}\")] {name}: {ty}`")
+}
+
+/// `#[secret("key")] key: &SecretString`, `#[variable("NAME")] name: &str`
+pub(crate) fn need_by_value(secret: bool, ty: &Type) -> String {
+    let ty = match type_text(ty) {
+        _ if secret => "SecretString".to_owned(),
+        text if text == "str" => "String".to_owned(),
+        other => other,
+    };
+    let what = if secret { "secret" } else { "variable" };
+    format!("a {what} is taken by value, write `{ty}`")
+}
+
+/// `optional` beside a type that is not.
+pub(crate) fn optional(what: &str, ty: &str) -> String {
+    format!(
+        "a call without this {what} would fail, though `optional` says that the tool can do without: take `Option<{ty}>`, or remove `optional`"
+    )
+}
+
+/// A secret or a variable without its key.
+pub(crate) fn key_expected(
+    word: &impl ToTokens,
+    on_param: bool,
+    written: Option<&impl ToTokens>,
+) -> String {
+    let word = word.to_token_stream().to_string();
+    let key = written.map(|key| key.to_token_stream().to_string());
+    let key = key.filter(|key| key.starts_with('"'));
+    let key = key.unwrap_or_else(|| {
+        let key = if word == "secret" { "key" } else { "NAME" };
+        format!("\"{key}\"")
+    });
+    let usage = format!("{word}({key})");
+    let usage = if on_param {
+        format!("#[{usage}]")
+    } else {
+        usage
+    };
+    format!("expected the key as text, write `{usage}`")
 }
 
 /// Two parameters of one key.
@@ -135,11 +202,14 @@ pub(crate) fn hides_primitive(name: &str) -> String {
     )
 }
 
-/// An attribute on a parameter that nobody reads.
-pub(crate) fn unknown_attribute(name: &str) -> String {
-    format!(
-        "unknown attribute `{name}` on a tool's parameter, known are `arg`, `args`, `context`, `secret`, `variable`"
-    )
+/// An attribute on a parameter that nobody reads, with the nearest one that is known.
+pub(crate) fn unknown_attribute(name: &str, nearest: Option<&str>, known: &[&str]) -> String {
+    let meant = nearest.map_or_else(String::new, |nearest| {
+        format!(" did you mean `#[{nearest}]`?")
+    });
+    let comma = if nearest.is_some() { "," } else { "" };
+    let known = crate::texts::list(known);
+    format!("unknown attribute `{name}` on a tool's parameter{comma}{meant} known are {known}")
 }
 
 /// A word of a list that is not known, with the nearest one that is.

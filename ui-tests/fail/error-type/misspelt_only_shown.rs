@@ -1,0 +1,17 @@
+use tool_core::prelude::*;
+
+#[derive(Debug, ToolError)]
+pub enum Fault {
+    #[showm]
+    Unknown(u32),
+}
+
+impl std::error::Error for Fault {}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("fault")
+    }
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(#[secret("api_key", optional)] key: SecretString) -> Result<(), ToolError> {
+    drop(key);
+    Ok(())
+}
+
+fn main() {}

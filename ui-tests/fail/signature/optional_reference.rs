@@ -1,0 +1,11 @@
+use tool_core::prelude::*;
+
+use tool_core::Reads;
+
+/// Greets.
+#[tool]
+pub fn greet(notes: Option<&Reads<u32>>) -> Result<u32, ToolError> {
+    Ok(notes.map_or(0, |notes| **notes))
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use tool_core::prelude::*;
+
+use tool_core::Reads;
+
+/// Greets.
+#[tool]
+pub fn greet(notes: Reads<u32>) -> Result<u32, ToolError> {
+    Ok(*notes)
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(#[variable("REGION")] region: &str) -> Result<String, ToolError> {
+    Ok(region.to_owned())
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use tool_core::prelude::*;
+
+/// Counts.
+#[tool]
+pub fn count() -> ToolStream<u32, u32> {
+    tool_stream! {
+        (0..3).for_each(|i| {
+            yield i;
+        });
+        3
+    }
+}
+
+fn main() {}

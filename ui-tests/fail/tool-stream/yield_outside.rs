@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+/// Counts.
+#[tool]
+pub fn count() -> u32 {
+    yield 1;
+    2
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(#[variable("REGION", optional)] region: String) -> Result<String, ToolError> {
+    Ok(region)
+}
+
+fn main() {}
