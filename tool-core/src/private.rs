@@ -61,6 +61,7 @@ pub use serde::de::MapAccess;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use tool_macros::{beside, tool};
 
+mod approval;
 pub mod asks;
 pub mod circle;
 mod facts;
@@ -70,6 +71,7 @@ mod list;
 pub mod probe;
 mod record;
 
+pub use approval::{NoPredicate, PredicateOf, predicate, predicate_path};
 pub use asks::{Param, Returns, StreamOf};
 pub use facts::{Facts, check_read_only, check_stated_result, krate, text};
 pub use faulty::{FAULTY_DEF, FAULTY_SPEC, faulty_run};
@@ -145,32 +147,4 @@ pub const fn check_listed<const N: usize>(tools: &[Listed]) {
 /// `toolset![…]`, whose names were compared at compile time.
 pub fn toolset_of(tools: &[Listed]) -> Toolset {
     Toolset::of(tools.iter().map(|tool| (tool.def)()).collect())
-}
-
-/// Runs a predicate of `approval = …` on typed arguments.
-pub fn predicate<T: serde::de::DeserializeOwned, A: Answer>(
-    text: &str,
-    cx: &ToolContext,
-    asks: impl FnOnce(&T, &ToolContext) -> A,
-) -> Result<bool, ToolError> {
-    let input: T = crate::args::decode(text).map_err(|misread| misread.error)?;
-    asks(&input, cx).answer()
-}
-
-/// What a predicate may return: whether to ask, or an error, which asks.
-pub trait Answer {
-    /// Whether to ask.
-    fn answer(self) -> Result<bool, ToolError>;
-}
-
-impl Answer for bool {
-    fn answer(self) -> Result<bool, ToolError> {
-        Ok(self)
-    }
-}
-
-impl<E: Into<ToolError>> Answer for Result<bool, E> {
-    fn answer(self) -> Result<bool, ToolError> {
-        self.map_err(Into::into)
-    }
 }

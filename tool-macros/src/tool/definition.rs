@@ -1,12 +1,12 @@
 //! The tool's facts: its schema, its `Spec`, its `StaticDef`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 
 use crate::docs::escape;
-use crate::paths::{Paths, underlined};
+use crate::paths::{Paths, ends, underlined};
 use crate::tool::model::{Argument, Output, Param, Source, Tool};
-use crate::tool::options::{Approval, Example, Timeout};
+use crate::tool::options::{Approval, Example, Predicate, Timeout};
 use crate::tool::params::is_plain;
 
 const SOME: fn(TokenStream) -> TokenStream = |value| quote!(::core::option::Option::Some(#value));
@@ -317,9 +317,28 @@ fn approval(tool: &Tool<'_>) -> TokenStream {
     match &tool.options.approval {
         None => quote!(#private::Approval::ByEffect),
         Some(Approval::Always) => quote!(#private::Approval::Always),
-        Some(Approval::When(path)) => quote! {
-            #private::Approval::When(|__text, __cx| #private::predicate::<#input, _>(__text, __cx, #path))
-        },
+        Some(Approval::When(predicate)) => {
+            let (fn_name, place) = match predicate {
+                Predicate::Path(path) => ("predicate_path", path.to_token_stream()),
+                Predicate::Closure(closure) => ("predicate", closure.clone()),
+            };
+            let value = match predicate {
+                Predicate::Path(path) => underlined(
+                    quote!(#private::PredicateOf::<#input, _>::of(#path).picked()),
+                    &place,
+                ),
+                Predicate::Closure(closure) => closure.clone(),
+            };
+            // What the predicate is not is reported at the predicate.
+            let (first, _) = ends(&place);
+            let private_at = tool.paths.private_at(first);
+            let fn_name = Ident::new(fn_name, first);
+            let path = underlined(
+                quote_spanned!(first=> #private_at::#fn_name::<#input, _>),
+                &place,
+            );
+            quote!(#private::Approval::When(|__text, __cx| #path(__text, __cx, #value)))
+        }
     }
 }
 

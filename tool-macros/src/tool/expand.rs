@@ -1,8 +1,9 @@
 //! Everything that `#[tool]` writes, in order: the fn as it was, the struct of its arguments, and one `const _` with the rest.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 
+use crate::paths::{ends, respan, underlined};
 use crate::tool::model::{Output, Tool};
 use crate::tool::{checks, definition, input, run};
 
@@ -34,6 +35,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
             #(#allowed)*
             #[allow(#deprecated dead_code, unused_imports, unused_qualifications, clippy::unused_unit)]
             const _: () = {
+                use #private::NoPredicate as _;
                 use #private::asks::{
                     NoHost as _, NoNode as _, NoRead as _, NoReturn as _, NoSecret as _, NoStart as _,
                     NoStream as _, NoVariable as _, NotAsked as _,
@@ -86,7 +88,20 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
             .map_or_else(Span::call_site, syn::spanned::Spanned::span),
     );
     let model_view = match &tool.options.to_model_output {
-        Some(path) => quote!(::core::option::Option::Some(#path(#value))),
+        Some(path) => {
+            // What the fn returns instead is told at its path too.
+            let place = path.to_token_stream();
+            let mut arguments = Group::new(Delimiter::Parenthesis, value.to_token_stream());
+            arguments.set_span(ends(&place).1);
+            let view = respan(quote!(#private::ModelOutput), ends(&place).0);
+            let view = underlined(view, &place);
+            quote! {
+                {
+                    let __view: #view = #path #arguments;
+                    ::core::option::Option::Some(__view)
+                }
+            }
+        }
         None => {
             quote!({ use #private::probe::WholeView as _; #private::probe::ModelView(#value).get() })
         }

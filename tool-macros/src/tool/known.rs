@@ -42,19 +42,13 @@ pub(crate) fn secret(tokens: TokenStream) -> Option<TokenTree> {
 
 /// Whether a type is an `Option`.
 pub(crate) fn is_option(ty: &Type) -> bool {
-    matches!(peeled(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"))
+    named(ty).is_some_and(|(name, _)| name == "Option")
 }
 
 /// The one type in the brackets of a path.
-fn argument(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = peeled(ty) else {
-        return None;
-    };
-    let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
-        return None;
-    };
-    match list.args.first()? {
-        GenericArgument::Type(ty) if list.args.len() == 1 => Some(ty),
+pub(crate) fn argument(ty: &Type) -> Option<&Type> {
+    match &*named(ty)?.1 {
+        [one] => Some(one),
         _ => None,
     }
 }
@@ -95,4 +89,48 @@ pub(crate) fn short(ty: &Type) -> Option<String> {
     let is_name = matches!(peeled(ty), Type::Path(path) if path.path.segments.iter().all(|part| part.arguments.is_none()));
     let text = ty.to_token_stream();
     (is_name && !text.is_empty()).then(|| type_text(ty))
+}
+
+/// `std::fs::File` or `tokio::fs::File` in a type: an open file, not the one that a tool returns.
+pub(crate) fn open_file(tokens: TokenStream) -> Option<TokenStream> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_word = |at: usize, words: &[&str]| matches!(tokens.get(at), Some(TokenTree::Ident(word)) if words.iter().any(|one| word == one));
+    (0..tokens.len()).find_map(|at| {
+        if let TokenTree::Group(group) = &tokens[at] {
+            return open_file(group.stream());
+        }
+        // Each `::` is two tokens.
+        let is_file = is_word(at, &["std", "tokio"])
+            && is_word(at + 3, &["fs"])
+            && is_word(at + 6, &["File"]);
+        is_file.then(|| tokens[at..=at + 6].iter().cloned().collect())
+    })
+}
+
+/// `ToolStream<P, Result<T, ToolError>>`, also in a `Result`: the inner `Result` and its `T`.
+pub(crate) fn result_of_stream(ty: &Type) -> Option<(&Type, &Type)> {
+    let (name, arguments) = named(ty)?;
+    if name == "Result" {
+        return result_of_stream(arguments.first()?);
+    }
+    let output = arguments.get(1).filter(|_| name == "ToolStream")?;
+    let (name, arguments) = named(output)?;
+    let error = named(arguments.get(1)?)?.0;
+    (name == "Result" && error == "ToolError").then_some((*output, *arguments.first()?))
+}
+
+/// The last name of a path and the types in its brackets.
+fn named(ty: &Type) -> Option<(&Ident, Vec<&Type>)> {
+    let Type::Path(path) = peeled(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let types = match &last.arguments {
+        PathArguments::AngleBracketed(list) => list.args.iter().filter_map(|one| match one {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        }),
+        _ => return Some((&last.ident, Vec::new())),
+    };
+    Some((&last.ident, types.collect()))
 }

@@ -89,8 +89,13 @@ pub(crate) struct Example {
 /// `approval` or `approval = predicate`
 pub(crate) enum Approval {
     Always,
-    /// A path or a closure.
-    When(TokenStream),
+    When(Predicate),
+}
+
+/// What decides whether a person approves a call.
+pub(crate) enum Predicate {
+    Path(Path),
+    Closure(TokenStream),
 }
 
 /// `timeout = …`
@@ -238,13 +243,18 @@ fn example(input: ParseStream<'_>) -> syn::Result<Example> {
 }
 
 fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
+    if input.peek(token::Paren) {
+        let error = input.error(texts::APPROVAL_LIST);
+        input.parse::<TokenTree>()?;
+        return Err(error);
+    }
     if !input.peek(Token![=]) {
         return Ok(Approval::Always);
     }
     input.parse::<Token![=]>()?;
     let is_closure = input.peek(Token![|]) || input.peek(Token![||]) || input.peek(Token![move]);
     if is_closure {
-        return closure(input).map(Approval::When);
+        return closure(input).map(|closure| Approval::When(Predicate::Closure(closure)));
     }
     if input.is_empty()
         || input.peek(Token![,])
@@ -256,7 +266,16 @@ fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
     let path: Path = input
         .parse()
         .map_err(|_| syn::Error::new(start, texts::APPROVAL))?;
-    Ok(Approval::When(path.into_token_stream()))
+    // A fn of such a name is `self::always`.
+    for (word, text) in [
+        ("always", texts::APPROVAL_ALWAYS),
+        ("never", texts::APPROVAL_NEVER),
+    ] {
+        if path.is_ident(word) {
+            return Err(syn::Error::new(start, text));
+        }
+    }
+    Ok(Approval::When(Predicate::Path(path)))
 }
 
 /// `|call, cx| …` up to the next comma.

@@ -32,6 +32,12 @@ pub(crate) fn decide<'a>(
     if let Some(at) = known::secret(whole.to_token_stream()) {
         errors.at(at, texts::SECRET_OUTPUT);
     }
+    if let Some(at) = known::open_file(whole.to_token_stream()) {
+        errors.at(at, texts::FILE_OUTPUT);
+    }
+    if let Some((result, value)) = known::result_of_stream(whole) {
+        errors.at(result, texts::result_as_output(value));
+    }
     let Type::ImplTrait(bounds) = peeled(whole) else {
         generator::check(&written.body, params, errors);
         return (Output::Type(whole), broken);

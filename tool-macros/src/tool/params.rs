@@ -9,6 +9,7 @@ use crate::allow::Allowed;
 use crate::constraint::{AuditForm, VALUE_WORDS, ValueWords, value_of};
 use crate::docs::Doc;
 use crate::errors::Errors;
+use crate::json::Value;
 use crate::tool::model::{Argument, Param, Source};
 use crate::tool::need::{Secret, Variable};
 use crate::tool::options::Options;
@@ -144,6 +145,17 @@ fn source<'a>(
         let argument = argument(named, &sorted, options, errors);
         let known =
             known && (argument.words.as_type.is_some() || no_trait_object(&named.ty, errors));
+        if known
+            && let Some(default) = &argument.words.default
+            && argument.words.as_type.is_none()
+            && known::is_option(&named.ty)
+            && !matches!(default.value, Value::Null)
+        {
+            errors.at(
+                default,
+                texts::default_of_option(known::argument(&named.ty)),
+            );
+        }
         if known && argument.doc.is_missing() {
             let name = named.ident.unraw().to_string();
             errors.at(&named.ident, texts::undescribed_param(&name, &named.ty));

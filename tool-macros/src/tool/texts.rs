@@ -11,8 +11,13 @@ pub(crate) const RECEIVER: &str = "a tool is called without a `self`, move the f
 pub(crate) const ASSOCIATED: &str = "an associated fn cannot be a tool, move it out of the `impl` and name the type instead of `Self`";
 pub(crate) const BORROWED_OUTPUT: &str = "a tool's output outlives the call, return an owned type: `String` instead of `&str`, `Vec<T>` instead of `&[T]`";
 pub(crate) const YIELD: &str = "only a stream yields: return `ToolStream<Progress, Output>` and write the body as `tool_stream! { … }`";
+pub(crate) const FILE_OUTPUT: &str = "an open file cannot be returned, read it and write `tool_core::File`, such as `File::text(text)` or `File::new(\"text/csv\", bytes)`";
 pub(crate) const SECRET_OUTPUT: &str = "a secret cannot be returned, because the model and the client read what a tool returns: return what the tool did with it";
 pub(crate) const APPROVAL: &str = "expected a fn or a closure of the arguments and the context, write `approval = asks` or `approval = |call, cx| …`";
+pub(crate) const APPROVAL_LIST: &str = "`approval` takes no list: write `approval` if a person approves every call, or `approval = asks` if a fn says which";
+pub(crate) const APPROVAL_ALWAYS: &str =
+    "write `approval` alone: a person approves every call then";
+pub(crate) const APPROVAL_NEVER: &str = "remove `approval`: the effect of the tool decides then; if nobody may ever be asked, write `approval = |_, _| false`";
 pub(crate) const APPROVAL_PARAMS: &str =
     "the closure takes the arguments and the context, write `|call, cx| …`";
 pub(crate) const CONST: &str = "a tool runs at run time, remove `const`";
@@ -110,6 +115,14 @@ pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
     )
 }
 
+/// `#[arg(default = 3)] n: Option<u32>`
+pub(crate) fn default_of_option(inner: Option<&Type>) -> String {
+    let inner = inner.map_or_else(|| "T".to_owned(), type_text);
+    format!(
+        "[default-value] `None` never arrives, because the default also stands for null: take `{inner}`, or remove `default`"
+    )
+}
+
 /// A host value that is taken by value.
 pub(crate) fn by_reference(instead: &str) -> String {
     let owned = if instead.starts_with('&') {
@@ -144,7 +157,7 @@ pub(crate) fn need_by_value(secret: bool, ty: &Type) -> String {
 /// `optional` beside a type that is not.
 pub(crate) fn optional(what: &str, ty: &str) -> String {
     format!(
-        "a call without this {what} would fail, though `optional` says that the tool can do without: take `Option<{ty}>`, or remove `optional`"
+        "[{what}-spec] a call without this {what} would fail, though `optional` says that the tool can do without: take `Option<{ty}>`, or remove `optional`"
     )
 }
 
@@ -168,6 +181,14 @@ pub(crate) fn key_expected(
         usage
     };
     format!("expected the key as text, write `{usage}`")
+}
+
+/// `ToolStream<P, Result<T, ToolError>>`
+pub(crate) fn result_as_output(value: &Type) -> String {
+    format!(
+        "`?` ends a stream with an error, so its output is the value alone: write `{}` instead of this `Result`",
+        type_text(value)
+    )
 }
 
 /// Two parameters of one key.

@@ -1,0 +1,66 @@
+//! What may stand after `approval =`.
+
+use tool_core::prelude::*;
+
+mod rules {
+    use tool_core::prelude::*;
+
+    pub fn is_long(call: &super::by_path, _: &ToolContext) -> bool {
+        call.path.len() > 3
+    }
+}
+
+fn always(_: &by_a_word_of_the_attribute, _: &ToolContext) -> bool {
+    true
+}
+
+fn fails(_: &by_result, _: &ToolContext) -> Result<bool, std::io::Error> {
+    Ok(true)
+}
+
+fn generic<T>(_: &T, _: &ToolContext) -> bool {
+    true
+}
+
+const POINTER: fn(&by_pointer, &ToolContext) -> bool = |_, _| true;
+
+
+/// Deletes.
+#[tool(approval = rules::is_long)]
+pub fn by_path(
+    /// Which file.
+    path: String,
+) {
+    drop(path);
+}
+
+/// Deletes.
+#[tool(approval = self::always)]
+pub fn by_a_word_of_the_attribute() {}
+
+/// Deletes.
+#[tool(approval = fails)]
+pub fn by_result() {}
+
+/// Deletes.
+#[tool(approval = generic)]
+pub fn by_generic() {}
+
+/// Deletes.
+#[tool(approval = generic::<by_turbofish>)]
+pub fn by_turbofish() {}
+
+/// Deletes.
+#[tool(approval = POINTER)]
+pub fn by_pointer() {}
+
+/// Deletes.
+#[tool(approval = |call, cx| call.path.is_empty() && cx.secret("k").is_none())]
+pub fn by_closure(
+    /// Which file.
+    path: String,
+) {
+    drop(path);
+}
+
+fn main() {}

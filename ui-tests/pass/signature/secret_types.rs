@@ -1,0 +1,48 @@
+//! What the checks for secrets leave alone.
+
+use tool_core::prelude::*;
+
+mod own {
+    use tool_core::prelude::*;
+
+    /// A text that is to be kept secret later.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
+    pub struct SecretString {
+        /// The text.
+        pub text: String,
+    }
+}
+
+/// Makes a secret.
+#[tool]
+pub fn make_secret(
+    /// What becomes secret.
+    secret: own::SecretString,
+) -> Result<own::SecretString, ToolError> {
+    Ok(secret)
+}
+
+/// Greets.
+#[tool]
+pub fn greet(
+    #[secret("key", optional)] key: Option<SecretString>,
+    #[variable("REGION", optional)] region: Option<String>,
+    #[variable("TOKEN", secret)] token: SecretString,
+    #[context] notes: Option<tool_core::Reads<u32>>,
+    other: &Option<tool_core::Writes<u32>>,
+) -> bool {
+    drop(token);
+    key.is_none() && region.is_none() && notes.is_none() && other.is_none()
+}
+
+/// Counts.
+#[tool]
+pub fn count() -> ToolStream<usize, usize> {
+    tool_stream! {
+        let double = |n: usize| n * 2;
+        yield double(1);
+        3
+    }
+}
+
+fn main() {}
