@@ -39,8 +39,15 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut scrub = Scrub {
         errors: &errors,
         tries: false,
+        yields: Vec::new(),
     };
     let body = scrub.scrub(body, false);
+    // async-stream puts the `.await` of a step at the call of its macro, and rustc underlines that where a value that is not `Send`, such as
+    // a lock guard, lives over it. With one `yield` that is the place; with several it would be the wrong one.
+    let place = match &*scrub.yields {
+        [one] => *one,
+        _ => Span::call_site(),
+    };
     // async-stream converts the error of a `?` by `.into()`, which has no trait where the user has no prelude.
     let tried = scrub.tries.then(|| {
         quote! {
@@ -54,14 +61,28 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         return quote!({ #error #core::private::no_stream() });
     }
     let output = Ident::new("__output", Span::mixed_site());
+    let stream = at_place(quote!(#core::private::async_stream::try_stream!), place);
+    let inner = quote! {
+        if false {
+            yield #output.step();
+        }
+        #output.set({ #tried #body });
+    };
+    let mut inner = Group::new(Delimiter::Brace, inner);
+    inner.set_span(Span::call_site().located_at(place));
+    let generator = at_place(quote!(#core::private::generator), place);
     quote! {
-        #core::private::generator(#core::private::OutputSlot::new(), |#output| #core::private::async_stream::try_stream! {
-            if false {
-                yield #output.step();
-            }
-            #output.set({ #tried #body });
-        })
+        #generator(#core::private::OutputSlot::new(), |#output| #stream #inner)
     }
+}
+
+/// The tokens at another place, with the names that they stand for.
+fn at_place(tokens: TokenStream, place: Span) -> TokenStream {
+    let moved = tokens.into_iter().map(|mut token| {
+        token.set_span(token.span().located_at(place));
+        token
+    });
+    moved.collect()
 }
 
 /// The body ends with an expression that is the output.
@@ -96,6 +117,8 @@ struct Scrub<'a> {
     errors: &'a Errors,
     /// Whether there is a `?`.
     tries: bool,
+    /// Where each `yield` is.
+    yields: Vec<Span>,
 }
 
 impl Scrub<'_> {
@@ -110,6 +133,7 @@ impl Scrub<'_> {
                     out.push(word.into());
                 }
                 TokenTree::Ident(word) if word == "yield" => {
+                    self.yields.push(word.span());
                     out.push(word.into());
                     let mut step = Vec::new();
                     while let Some(token) = tokens.next_if(|token| !is_punct(token, ';')) {
