@@ -14,7 +14,7 @@ use crate::tool::model::{Argument, Param, Source};
 use crate::tool::need::{Secret, Variable};
 use crate::tool::options::Options;
 use crate::tool::parse::{Named, Written, belongs_to_the_fn};
-use crate::tool::{ARG_RULES, known, nearest, texts, unknown};
+use crate::tool::{ARG_RULES, distance, known, nearest, texts, unknown};
 use crate::words::{of_attribute, once};
 
 /// The words of `#[arg]` beside those that say how a value is written.
@@ -96,7 +96,9 @@ fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
             errors.at(attr, texts::SCHEMA_ON_PARAM);
         } else {
             let name = path.to_token_stream().to_string();
-            let nearest = nearest(&name, ATTRIBUTES);
+            // Words of so few letters are near to many others.
+            let nearest = nearest(&name, ATTRIBUTES)
+                .filter(|nearest| distance(&name, nearest) * 3 <= nearest.len());
             errors.at(path, texts::unknown_attribute(&name, nearest, ATTRIBUTES));
             sorted.unknown = true;
         }
@@ -138,6 +140,13 @@ fn source<'a>(
         && let Some(instead) = known::by_reference(&named.ident, &named.ty)
     {
         errors.at(&named.ty, texts::by_reference(&instead));
+        return None;
+    }
+    if let Some(attr) = needs
+        && let Some(at) = inner_reference(named.ty.to_token_stream())
+    {
+        let is_secret = attr.path().is_ident("secret");
+        errors.at(at, texts::need_without_reference(is_secret));
         return None;
     }
     let known = value_type(&named.ty, errors);

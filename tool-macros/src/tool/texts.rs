@@ -154,6 +154,15 @@ pub(crate) fn need_by_value(secret: bool, ty: &Type) -> String {
     format!("a {what} is taken by value, write `{ty}`")
 }
 
+/// `#[variable("NAME")] name: Option<&str>`
+pub(crate) fn need_without_reference(secret: bool) -> &'static str {
+    if secret {
+        "a secret is taken by value, write `SecretString` without `&`"
+    } else {
+        "a variable is taken by value, write `String` instead of `&str`"
+    }
+}
+
 /// `optional` beside a type that is not.
 pub(crate) fn optional(what: &str, ty: &str) -> String {
     format!(
@@ -225,12 +234,13 @@ pub(crate) fn hides_primitive(name: &str) -> String {
 
 /// An attribute on a parameter that nobody reads, with the nearest one that is known.
 pub(crate) fn unknown_attribute(name: &str, nearest: Option<&str>, known: &[&str]) -> String {
-    let meant = nearest.map_or_else(String::new, |nearest| {
-        format!(" did you mean `#[{nearest}]`?")
-    });
-    let comma = if nearest.is_some() { "," } else { "" };
     let known = crate::texts::list(known);
-    format!("unknown attribute `{name}` on a tool's parameter{comma}{meant} known are {known}")
+    match nearest {
+        Some(nearest) => format!(
+            "unknown attribute `{name}` on a tool's parameter, did you mean `#[{nearest}]`? known are {known}"
+        ),
+        None => format!("unknown attribute `{name}` on a tool's parameter, known are {known}"),
+    }
 }
 
 /// A word of a list that is not known, with the nearest one that is.

@@ -1,0 +1,9 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(#[variable("REGION")] region: Option<&str>) -> Result<bool, ToolError> {
+    Ok(region.is_some())
+}
+
+fn main() {}
