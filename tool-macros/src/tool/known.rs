@@ -126,7 +126,7 @@ fn named(ty: &Type) -> Option<(&Ident, Vec<&Type>)> {
     };
     let last = path.path.segments.last()?;
     let types = match &last.arguments {
-        PathArguments::AngleBracketed(list) => list.args.iter().filter_map(|one| match one {
+        PathArguments::AngleBracketed(given) => given.args.iter().filter_map(|one| match one {
             GenericArgument::Type(ty) => Some(ty),
             _ => None,
         }),
