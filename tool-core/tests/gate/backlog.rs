@@ -223,3 +223,31 @@ fn without_a_runtime_calls_write_what_waits() {
     });
     assert_eq!(distinct(&host.sink.calls()), 1_200);
 }
+
+// B12: a runtime in which rows were written first, and which nobody drives any more, holds back no row
+#[test]
+fn rows_are_written_where_the_first_runtime_stands_still() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap()
+    };
+    let (first, second) = (runtime(), runtime());
+    let host = Host::new(Way::Slowly);
+    let cx = ToolContext::anonymous();
+    first.block_on(host.call("first", &cx));
+    second.block_on(async {
+        let began = Instant::now();
+        for n in 0..3_000 {
+            host.call(n.to_string(), &cx).await;
+        }
+        assert_eq!(host.counts().1, 0);
+        // One call has waited for the task of the first runtime.
+        assert!(began.elapsed() < Duration::from_secs(10));
+        host.gate.drain(Duration::from_secs(10)).await;
+    });
+    assert_eq!(distinct(&host.sink.calls()), 3_001);
+    drop(first);
+}
