@@ -14,7 +14,6 @@ macro_rules! guide {
         #[doc = "[telemetry.md]: crate::guides::telemetry"]
         #[doc = "[threat-model.md]: crate::guides::threat_model"]
         #[doc = "[versions.md]: crate::guides::versions"]
-        #[doc = "[words.md]: macro@crate::tool"]
         #[doc = ""]
         #[doc = include_str!(concat!("../docs/", $file))]
         pub mod $name {}
