@@ -38,15 +38,21 @@ fn scenarios(
     if let Some(file) = &file {
         arguments.extend(["--expected-failures", file]);
     }
-    let output = run(
-        &node,
-        &node.package(&format!("{package}/dist/index.js")),
-        &arguments,
-    );
+    // The suite waits 1.5 s for a notification, which a machine under load may need longer for: what fails every time is a fault.
+    let script = node.package(&format!("{package}/dist/index.js"));
+    let mut runs = (0..ATTEMPTS).map(|_| run(&node, &script, &arguments));
+    let passed = |output: &std::process::Output| output.status.success();
+    let output = match runs.find(passed) {
+        Some(output) => output,
+        None => run(&node, &script, &arguments),
+    };
     let said = support::said(&output);
     let passed = said.lines().filter(|line| line.starts_with('✓'));
     Ok(passed.count())
 }
+
+/// How often the suite is run at most before its failures are reported by one more run.
+const ATTEMPTS: usize = 2;
 
 const OLD: &str = "conformance-0.1";
 const NEW: &str = "@modelcontextprotocol/conformance";
