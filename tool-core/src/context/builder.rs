@@ -229,7 +229,9 @@ impl ToolContextBuilder {
     /// The context.
     pub fn build(self) -> ToolContext {
         let Self(mut host, shared) = self;
-        host.lease = shared.map(|shared| Arc::new(shared.lease(host.secrets())));
+        // No secret of a context is too short.
+        let lease = shared.and_then(|shared| shared.add(host.secrets()).ok());
+        host.lease = lease.map(Arc::new);
         ToolContext::of(host)
     }
 }

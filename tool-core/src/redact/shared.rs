@@ -68,20 +68,6 @@ impl SharedRedactor {
         })
     }
 
-    /// Adds the secrets of a context, none of which is too short.
-    pub(crate) fn lease(&self, secrets: Vec<(String, SecretString)>) -> Lease {
-        let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let id = state.next;
-        state.next += 1;
-        state.leases.push((id, secrets));
-        state.renew();
-        drop(state);
-        Lease {
-            shared: self.clone(),
-            id,
-        }
-    }
-
     /// The redactor as of now.
     pub fn current(&self) -> Redactor {
         let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
