@@ -89,22 +89,19 @@ impl Doc {
         (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i128)
     }
 
-    /// The primitive types that the node says it admits; empty where `type` is absent.
-    pub(super) fn types(&self) -> Vec<&str> {
-        match self.get("type") {
-            Some(Self::String(name)) => vec![name],
-            Some(Self::Array(names)) => names.iter().filter_map(Self::as_str).collect(),
-            _ => Vec::new(),
-        }
+    /// The primitive types that the node says it admits; none where `type` is absent.
+    pub(super) fn types(&self) -> impl Iterator<Item = &str> {
+        let names = match self.get("type") {
+            Some(Self::Array(names)) => names,
+            Some(name) => std::slice::from_ref(name),
+            None => &[],
+        };
+        names.iter().filter_map(Self::as_str)
     }
 
     /// Whether a type is one of [`types`](Self::types).
     pub(super) fn says_type(&self, name: &str) -> bool {
-        match self.get("type") {
-            Some(Self::String(own)) => own == name,
-            Some(Self::Array(names)) => names.iter().any(|own| own.as_str() == Some(name)),
-            _ => false,
-        }
+        self.types().any(|own| own == name)
     }
 
     /// What stands at a JSON pointer without its leading `#`.

@@ -33,15 +33,9 @@ impl Judge {
         let known = [
             "string", "number", "integer", "boolean", "object", "array", "null",
         ];
-        let is_known = |name: &Doc| name.as_str().is_none_or(|name| known.contains(&name));
-        let right = match node.get("type") {
-            None => true,
-            Some(Doc::Array(names)) => {
-                names.iter().any(|name| name.as_str().is_some()) && names.iter().all(is_known)
-            }
-            Some(name) => name.as_str().is_some() && is_known(name),
-        };
-        if !right {
+        let mut types = node.types().peekable();
+        if node.has("type") && (types.peek().is_none() || types.any(|name| !known.contains(&name)))
+        {
             self.fault(
                 "untyped-value",
                 Targets::ALL,

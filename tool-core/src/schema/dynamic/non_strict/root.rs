@@ -136,8 +136,7 @@ fn shape(schema: &Doc, whole: &Doc, levels: usize) -> Option<Shape> {
     if *schema == Doc::Boolean(false) {
         return None;
     }
-    let types = schema.types();
-    if !types.is_empty() && !types.contains(&"object") {
+    if schema.types().next().is_some() && !schema.says_type("object") {
         return None;
     }
     let named = schema.get("required").map_or(&[][..], Doc::items);

@@ -353,7 +353,7 @@ impl Reader<'_> {
 fn is_not_zero(doc: &Doc) -> bool {
     let zero = |value: &Doc| value.as_integer() == Some(0);
     let not = doc.get("not");
-    doc.types() == ["integer"]
+    doc.types().eq(["integer"])
         && not.is_some_and(|not| not.entries().len() == 1 && not.get("const").is_some_and(zero))
 }
 

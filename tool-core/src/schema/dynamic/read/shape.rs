@@ -8,7 +8,7 @@ use crate::schema::dynamic::node::{Absence, Bounds, Node, Owned, Property, class
 impl Reader<'_> {
     /// A node that says its type, or one whose keywords give it away.
     pub(super) fn typed(&mut self, doc: &Doc, root: bool) -> Node {
-        let types = doc.types();
+        let types: Vec<&str> = doc.types().collect();
         if doc.has("type") && types.is_empty() {
             return self.fault("untyped-value", "`type` names no type");
         }
