@@ -318,16 +318,13 @@ fn approval(tool: &Tool<'_>) -> TokenStream {
         None => quote!(#private::Approval::ByEffect),
         Some(Approval::Always) => quote!(#private::Approval::Always),
         Some(Approval::When(predicate)) => {
-            let (fn_name, place) = match predicate {
-                Predicate::Path(path) => ("predicate_path", path.to_token_stream()),
-                Predicate::Closure(closure) => ("predicate", closure.clone()),
-            };
-            let value = match predicate {
-                Predicate::Path(path) => underlined(
-                    quote!(#private::PredicateOf::<#input, _>::of(#path).picked()),
-                    &place,
-                ),
-                Predicate::Closure(closure) => closure.clone(),
+            let (fn_name, place, value) = match predicate {
+                Predicate::Path(path) => {
+                    let place = path.to_token_stream();
+                    let picked = quote!(#private::PredicateOf::<#input, _>::of(#path).picked());
+                    ("predicate_path", place.clone(), underlined(picked, &place))
+                }
+                Predicate::Closure(closure) => ("predicate", closure.clone(), closure.clone()),
             };
             // What the predicate is not is reported at the predicate.
             let (first, _) = ends(&place);
