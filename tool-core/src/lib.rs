@@ -140,9 +140,12 @@ pub use gate::{
 };
 #[cfg(feature = "host")]
 pub use gate::{Gate, GateBuilder, Retry, Sweeper, Switches};
+// What `tool-cli` needs to describe files as results do.
 pub use output::{
     Audio, Citation, File, Image, IntoOutput, ModelOutput, Part, Source, ToModelOutput,
 };
+#[doc(hidden)]
+pub use output::{HOLDS_SECRET, decoded_size};
 #[cfg(feature = "host")]
 pub use registry::{BootError, Plugin};
 pub use registry::{Registry, RegistryBuilder, RegistryError};

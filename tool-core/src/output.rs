@@ -24,7 +24,7 @@ pub use media::{Audio, File, Image};
 #[cfg(feature = "host")]
 pub(crate) use model::parts_as_text;
 pub(crate) use model::{Content, without_secret_files};
-pub use model::{ModelOutput, Part, Source};
+pub use model::{HOLDS_SECRET, ModelOutput, Part, Source, decoded_size};
 pub(crate) use write::{Unwritten, is_plain, quote, write};
 
 /// What an erased run gives.

@@ -235,18 +235,17 @@ impl Source {
     /// How many bytes are here.
     pub(crate) fn size(&self) -> usize {
         match self {
-            Self::Base64(data) => {
-                let padding = data
-                    .bytes()
-                    .rev()
-                    .take(2)
-                    .filter(|byte| *byte == b'=')
-                    .count();
-                (data.len() / 4 * 3).saturating_sub(padding)
-            }
+            Self::Base64(data) => decoded_size(data),
             Self::Url(_) => 0,
         }
     }
+}
+
+/// How many bytes a base64 text stands for.
+pub fn decoded_size(data: &str) -> usize {
+    let end = data.bytes().rev().take(2);
+    let padding = end.filter(|byte| *byte == b'=').count();
+    (data.len() / 4 * 3).saturating_sub(padding)
 }
 
 /// Without the bytes, which fill a log.
@@ -306,7 +305,7 @@ impl Part {
 }
 
 /// What stands for a file that holds a secret.
-const HOLDS_SECRET: &str = "[a file is left out here, it holds a secret]";
+pub const HOLDS_SECRET: &str = "[a file is left out here, it holds a secret]";
 
 /// The payload without the files that hold a secret: masked in place, such a file would be another one.
 pub(crate) fn without_secret_files(

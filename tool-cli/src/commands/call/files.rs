@@ -1,12 +1,9 @@
 //! Images, audio and files in an output: described instead of printed as base64, and found so that they can be saved.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use tool_core::{CallResult, Part, Source, hidden};
+use tool_core::{CallResult, HOLDS_SECRET, Part, Source, decoded_size, hidden};
 
 use crate::json::Json;
-
-/// What `tool-core` writes in the place of the bytes of a file that holds a secret.
-const HOLDS_SECRET: &str = "[a file is left out here, it holds a secret]";
 
 /// What was put in the place of files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +73,7 @@ impl<'a> Record<'a> {
         });
         let media_type = hidden::escape(self.media_type);
         match self.body {
-            Body::Bytes(base64) => format!("[{media_type}{name}, {}]", size(length(base64))),
+            Body::Bytes(base64) => format!("[{media_type}{name}, {}]", size(decoded_size(base64))),
             Body::Address(address) => format!("[{media_type}{name}, {address}]"),
             Body::LeftOut => {
                 format!("[{media_type}{name}: left out because it holds a secret]")
@@ -214,7 +211,7 @@ pub(super) fn of_result(result: &CallResult) -> Vec<Found> {
     found
 }
 
-/// Adds the files of a value, each unless it is one of those that are shown.
+/// Adds the files of a value that are not among those that the model is shown.
 fn beside(json: &Json, shown: &mut Vec<(&str, &Source)>, found: &mut Vec<Found>) {
     let entries = match json {
         Json::List(items) => return items.iter().for_each(|item| beside(item, shown, found)),
@@ -241,17 +238,6 @@ fn beside(json: &Json, shown: &mut Vec<(&str, &Source)>, found: &mut Vec<Found>)
         }
         None => found.push(Found::of(file.media_type, file.name, &file.body)),
     }
-}
-
-/// How many bytes a base64 text stands for.
-fn length(base64: &str) -> usize {
-    let padding = base64
-        .bytes()
-        .rev()
-        .take(2)
-        .filter(|byte| *byte == b'=')
-        .count();
-    (base64.len() / 4 * 3).saturating_sub(padding)
 }
 
 /// A number of bytes as people read it.
@@ -348,8 +334,8 @@ mod tests {
 
     #[test]
     fn sizes_are_told_as_people_read_them() {
-        assert_eq!(size(length("aGVsbG8=")), "5 bytes");
-        assert_eq!(size(length(&"AAAA".repeat(5_000))), "15.0 kB");
-        assert_eq!(size(length(&"AAAA".repeat(1_000_000))), "3.0 MB");
+        assert_eq!(size(decoded_size("aGVsbG8=")), "5 bytes");
+        assert_eq!(size(decoded_size(&"AAAA".repeat(5_000))), "15.0 kB");
+        assert_eq!(size(decoded_size(&"AAAA".repeat(1_000_000))), "3.0 MB");
     }
 }
