@@ -3,36 +3,18 @@
 //! `dispatch <who> <hits> <tools> <calls>`; `report` (beside this) runs all and prints the table.
 
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
     hint::black_box,
-    sync::atomic::{AtomicU64, Ordering},
     time::Instant,
 };
 
-use benches::{floor, ours, work};
+use benches::{
+    counting::{self, Counting},
+    floor, ours, work,
+};
 use tool_core::prelude::*;
 
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: passes every call on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: Counting<false> = Counting;
 
 fn main() {
     let mut words = std::env::args().skip(1);
@@ -103,11 +85,11 @@ fn measure<T>(runtime: &tokio::runtime::Runtime, mut inputs: Vec<T>, call: impl 
     let calls = (inputs.len() - 1).max(1);
     let text = runtime.block_on(call(inputs.pop().expect("one for the warm-up")));
     assert!(text.contains("example.org"), "{text}");
-    let allocations = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = counting::allocations();
     let start = Instant::now();
     counted_region(runtime, inputs, &call);
     let nanos = start.elapsed().as_nanos();
-    let allocations = ALLOCATIONS.load(Ordering::Relaxed) - allocations;
+    let allocations = counting::allocations() - before;
     println!("{} {}", allocations / calls as u64, nanos / calls as u128);
 }
 

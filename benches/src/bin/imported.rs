@@ -3,35 +3,16 @@
 //! `cargo run --release --bin imported`
 
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
     hint::black_box,
-    sync::atomic::{AtomicU64, Ordering},
     time::Instant,
 };
 
+use benches::counting::{Counting, allocations, kept};
 use serde_json::{Value, json};
 use tool_core::{DynamicTool, prelude::*, search::ToolSearch};
 
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-static BYTES: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: passes every call on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        BYTES.fetch_add(layout.size() as u64, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        BYTES.fetch_sub(layout.size() as u64, Ordering::Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: Counting<true> = Counting;
 
 const TOOLS: usize = 10_000;
 const SERVICES: [&str; 10] = ["github", "gitlab", "linear", "jira", "slack", "notion", "drive", "calendar", "mail", "billing"];
@@ -76,7 +57,7 @@ fn tools(schemas: Vec<Value>) -> Vec<DynamicTool> {
 }
 
 fn main() {
-    let counts = || (ALLOCATIONS.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed));
+    let counts = || (allocations(), kept());
     println!("| {TOOLS} tools | ms | allocations of each |\n|---|---|---|");
     let each = |many: u64| many as f64 / TOOLS as f64;
     let row = |what: &str, began: Instant, before: (u64, u64)| {
@@ -94,13 +75,13 @@ fn main() {
     let (began, before) = (Instant::now(), counts());
     let registry = tools.into_iter().fold(Registry::builder(), |builder, tool| builder.dynamic(tool)).build().expect("a registry");
     row("`RegistryBuilder::build`", began, before);
-    let kept = each(counts().1 - empty) / 1024.0;
+    let each_keeps = each(counts().1 - empty) / 1024.0;
     let (began, before) = (Instant::now(), counts());
     let all = registry.open();
     let search = ToolSearch::new(&all);
     row("`ToolSearch::new`", began, before);
 
-    println!("\nA tool keeps {kept:.1} KB, its schema has {:.1} KB as text.", each(texts.iter().map(|text| text.len() as u64).sum()) / 1024.0);
+    println!("\nA tool keeps {each_keeps:.1} KB, its schema has {:.1} KB as text.", each(texts.iter().map(|text| text.len() as u64).sum()) / 1024.0);
     println!("\n| a search for | median, µs | best, µs |\n|---|---|---|");
     for query in ["invoice", "archive a page of notion", "use the list of a user to get and see the result", "id query limit order labels place folder workspace notify"] {
         let mut times: Vec<f64> = (0..200)

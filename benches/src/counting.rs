@@ -1,0 +1,49 @@
+//! The system's allocator, which counts.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// Counts allocations and, where `KEPT` is true, the bytes that are kept. Decided at compile time, because the instructions of calls are counted too.
+pub struct Counting<const KEPT: bool>;
+
+/// How many allocations there were.
+#[must_use]
+pub fn allocations() -> u64 {
+    ALLOCATIONS.load(Ordering::Relaxed)
+}
+
+/// How many bytes are kept.
+#[must_use]
+pub fn kept() -> u64 {
+    BYTES.load(Ordering::Relaxed)
+}
+
+// SAFETY: passes every call on to the system's allocator.
+unsafe impl<const KEPT: bool> GlobalAlloc for Counting<KEPT> {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        if KEPT {
+            BYTES.fetch_add(layout.size() as u64, Ordering::Relaxed);
+        }
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if KEPT {
+            BYTES.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        }
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        if KEPT {
+            BYTES.fetch_add(size as u64, Ordering::Relaxed);
+            BYTES.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        }
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
