@@ -299,11 +299,7 @@ async fn who_cannot_be_asked_is_not_and_too_many_questions_fail() {
     let fixture = Fixture::new();
     let server = fixture.server(Waiting::new().most(1));
     for modern in [false, true] {
-        let mut client = if modern {
-            Client::modern(&server)
-        } else {
-            Client::legacy(&server).await
-        };
+        let mut client = Client::of(&server, modern).await;
         let answer = client.ask("tools/call", monday()).await;
         assert_eq!(
             answer["result"]["_meta"]["tool-core/error"], "unavailable",

@@ -61,11 +61,7 @@ async fn files_arrive_as_content_of_their_kind() {
     let server = McpServer::builder(registry).build();
     let image = json!({ "type": "image", "data": PNG, "mimeType": "image/png" });
     for modern in [false, true] {
-        let mut client = if modern {
-            Client::modern(&server)
-        } else {
-            Client::legacy(&server).await
-        };
+        let mut client = Client::of(&server, modern).await;
         let listed = client.ask("tools/list", json!({})).await;
         for tool in listed["result"]["tools"].as_array().unwrap() {
             assert_eq!(tool["outputSchema"], Value::Null, "{tool}");

@@ -104,11 +104,7 @@ fn server() -> McpServer {
 async fn both_wires_list_and_call_one_definition() {
     let server = server();
     for modern in [false, true] {
-        let mut client = if modern {
-            Client::modern(&server)
-        } else {
-            Client::legacy(&server).await
-        };
+        let mut client = Client::of(&server, modern).await;
         let listed = client.ask("tools/list", json!({})).await;
         let tools = listed["result"]["tools"].as_array().unwrap();
         let names: Vec<_> = tools

@@ -67,6 +67,15 @@ impl Client {
         client
     }
 
+    /// A client of either wire.
+    pub async fn of<H: ServerHandler>(server: &Composed<H>, modern: bool) -> Self {
+        if modern {
+            Self::modern(server)
+        } else {
+            Self::legacy(server).await
+        }
+    }
+
     /// A client of the newer wire, which has no handshake.
     pub fn modern<H: ServerHandler>(server: &Composed<H>) -> Self {
         Self::open(server, true)
