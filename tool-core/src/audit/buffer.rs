@@ -129,7 +129,7 @@ impl AuditBuffer {
     pub(crate) async fn relieved(&self) {
         let inner = &*self.0;
         if !inner.tended.load(Ordering::Relaxed) {
-            // Without a runtime nobody else writes, and there is no timer.
+            // Without a runtime no task writes, and there is no timer.
             if inner.flush().await.is_err() {
                 inner.fails();
             }
@@ -145,7 +145,7 @@ impl AuditBuffer {
         if tokio::time::timeout(PATIENCE, room).await.is_ok() {
             return;
         }
-        // Where nobody writes, the task is in a runtime that stands still: the next row starts one in this runtime.
+        // Where no write is under way, the task belongs to a runtime that is not driven: the next row starts one in this runtime.
         let is_idle = inner.writing.try_lock().is_ok();
         if is_idle {
             inner.tended.store(false, Ordering::Relaxed);
@@ -197,7 +197,7 @@ impl AuditBuffer {
 }
 
 impl Inner {
-    /// The sink takes nothing for now, so that no call waits for it.
+    /// The sink counts as one that fails until a write succeeds, so that no call waits for it.
     fn fails(&self) {
         self.failing.store(true, Ordering::Relaxed);
         self.relieve();

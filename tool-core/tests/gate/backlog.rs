@@ -226,7 +226,7 @@ fn without_a_runtime_calls_write_what_waits() {
     assert_eq!(distinct(&host.sink.calls()), 1_200);
 }
 
-// B12: a runtime in which rows were written first, and which nobody drives any more, holds back no row
+// B12: no row is held back by the runtime of the first row, which is kept and not driven any more
 #[test]
 fn rows_are_written_where_the_first_runtime_stands_still() {
     let runtime = || {

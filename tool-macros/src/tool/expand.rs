@@ -89,7 +89,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     );
     let model_view = match &tool.options.to_model_output {
         Some(path) => {
-            // What the fn returns instead is told at its path too.
+            // A fn that returns another type is reported at its path too.
             let place = path.to_token_stream();
             let mut arguments = Group::new(Delimiter::Parenthesis, value.to_token_stream());
             arguments.set_span(ends(&place).1);

@@ -38,7 +38,7 @@ pub(crate) struct Variable {
 }
 
 impl Secret {
-    /// Reads what stands in the parentheses after `word`, on a parameter or in `#[tool(…)]`.
+    /// Reads the parentheses after `word`, on a parameter or in `#[tool(…)]`.
     pub(crate) fn parse(
         tokens: TokenStream,
         word: &impl ToTokens,
@@ -96,7 +96,7 @@ impl Secret {
 }
 
 impl Variable {
-    /// Reads what stands in the parentheses after `word`, on a parameter or in `#[tool(…)]`.
+    /// Reads the parentheses after `word`, on a parameter or in `#[tool(…)]`.
     pub(crate) fn parse(
         tokens: TokenStream,
         word: &impl ToTokens,

@@ -72,7 +72,7 @@ struct Sorted<'a> {
     arg: Vec<&'a Attribute>,
     /// `#[args]`, `#[context]`, `#[secret]`, `#[variable]`
     source: Option<&'a Attribute>,
-    /// Has an attribute that is not known, so that nobody can say where the value comes from.
+    /// Has an attribute that is not known, so that the source of its value is not known either.
     unknown: bool,
 }
 

@@ -232,7 +232,7 @@ pub(crate) fn hides_primitive(name: &str) -> String {
     )
 }
 
-/// An attribute on a parameter that nobody reads, with the nearest one that is known.
+/// An attribute on a parameter that no macro reads, with the nearest one that is known.
 pub(crate) fn unknown_attribute(name: &str, nearest: Option<&str>, known: &[&str]) -> String {
     let known = crate::texts::list(known);
     match nearest {

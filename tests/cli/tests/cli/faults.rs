@@ -1,4 +1,4 @@
-//! Calls that fail: what is printed, and to whom.
+//! Calls that fail: what the command line prints for a person, and what for a model.
 
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ fn wrong_flags_are_json_where_json_is_wanted() {
         assert!(!text.is_empty() && !text.starts_with("error"), "{error}");
         assert!(!text.contains("Usage:"), "{error}");
     }
-    // Help is no error.
+    // Help is not an error.
     let help = gallery(&["call", "draw_pixel", "--format", "json", "--help"]).succeeds();
     assert!(help.out.contains("--name"), "{help:?}");
 }

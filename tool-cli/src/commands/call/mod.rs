@@ -59,7 +59,7 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
     ) {
         Ok(said) => said?,
         Err(error) => {
-            // Where the tool has an argument of this name, it is no option here.
+            // Where the tool has an argument of this name, it is not an option here.
             let json = !flags::has(def, "format") && wants_json(&after);
             return Ok(misused_exit(&error, json || screen.is_json()));
         }

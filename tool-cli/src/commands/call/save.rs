@@ -150,7 +150,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> 
 /// The name and its extension, dot included.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
-        // What is longer is no extension, but a part of a sentence.
+        // A longer end is not an extension but a part of a sentence.
         Some(at) if at > 0 && name.len() - at <= 16 => name.split_at(at),
         _ => (name, ""),
     }
