@@ -379,6 +379,14 @@ fn a_type_inside_itself_is_a_reference() {
 
 struct Foreign;
 
+mod foreign {
+    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(
+        from: D,
+    ) -> Result<super::Foreign, D::Error> {
+        serde::Deserialize::deserialize(from).map(|_: String| super::Foreign)
+    }
+}
+
 #[derive(StrictSchema)]
 struct Uses {
     /// A.
@@ -397,6 +405,17 @@ struct Uses {
 struct Moment {
     ticks: u64,
     unread: Foreign,
+}
+
+impl TryFrom<String> for Moment {
+    type Error = std::num::ParseIntError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Ok(Self {
+            ticks: text.parse()?,
+            unread: Foreign,
+        })
+    }
 }
 
 // S0-07

@@ -7,7 +7,7 @@
 //! use tool_core::prelude::*;
 //!
 //! /// Language of a repository.
-//! #[derive(Debug, Deserialize, StrictSchema)]
+//! #[derive(Debug, StrictSchema)]
 //! #[serde(rename_all = "snake_case")]
 //! pub enum Lang {
 //!     /// Rust.

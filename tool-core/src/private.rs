@@ -8,6 +8,7 @@ pub use secrecy;
 pub use serde;
 pub use serde_json;
 
+pub use crate::args::read;
 #[cfg(feature = "host")]
 pub use crate::context::next_identity;
 pub use crate::context::{FromSecret, FromVariable};
@@ -16,7 +17,7 @@ pub use crate::effect::{Declared, Effect};
 pub use crate::gate::canonical::canonical;
 pub use crate::output::{IntoOutput, Returned, Step};
 pub use crate::registry::{Link, TOOLS};
-pub use crate::run::{DecodeError, Pass, Ticket, blocking, start};
+pub use crate::run::{DecodeError, Entry, NotBegun, Pass, Ticket, blocking, start};
 pub use crate::schema::dialect::{
     Dialect, Dialects, HasSpec, Hints, Lowered, Render, RenderSchema, Spec, ToolExample, measure,
     measure_schema,
@@ -57,7 +58,6 @@ pub use crate::tool::Tool;
 pub use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 pub use core::future::Future;
-pub use serde::de::MapAccess;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use tool_macros::{beside, tool};
 
@@ -80,7 +80,7 @@ pub use list::{
     CloneList, DebugList, EqList, List, WriteList, clone_record, debug_record, eq_record,
     write_record, write_transparent,
 };
-pub use record::{ReadRecord, Record, Slot, Slots, deserialize_record, read_record, slot};
+pub use record::Record;
 
 /// A host parameter, by the `FromContext::from_context` of its type, whose effect counts towards the tool's.
 ///

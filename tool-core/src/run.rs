@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use crate::args::read::{Decode, Read};
 use crate::args::{self, Inexact, Issue, Misread};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
@@ -12,7 +13,6 @@ use crate::gate;
 use crate::tool::{Job, Tool};
 use crate::toolset::Toolset;
 use futures::stream::Stream;
-use serde::de::DeserializeOwned;
 
 #[cfg(feature = "host")]
 mod attempts;
@@ -99,22 +99,40 @@ impl From<Misread> for DecodeError {
 impl From<Inexact> for DecodeError {
     fn from(error: Inexact) -> Self {
         match error {
-            Inexact::Json(error) => Misread::whole(error).into(),
+            Inexact::Json(error) => Misread::whole(&error).into(),
             // A number that the handler of a dynamic tool would get as another one.
             Inexact::Number(issue) => Self(issue),
         }
     }
 }
 
-/// Starts a run of `T`: decodes now, runs when polled.
+/// A call whose arguments are read before its scope is opened.
 #[doc(hidden)]
-pub fn start<T: Tool + DeserializeOwned>(
-    text: &str,
-    cx: ToolContext,
-    _: Ticket,
-) -> Result<Job, DecodeError> {
-    let input: T = args::decode(text)?;
-    let body = input.run(cx.clone(), Pass(()));
+pub trait Entry {
+    /// The arguments.
+    fn text(&self) -> &str;
+
+    /// Opens the scope, once the arguments have been read. Where they are not `exact`, policies read them with their defaults.
+    fn enter(&mut self, exact: bool) -> Result<ToolContext, ToolError>;
+}
+
+/// Why a run has not begun.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum NotBegun {
+    /// The arguments do not fit. A `Deserialize` of the user's own may have told its reason.
+    Unfit(Option<DecodeError>),
+    /// The call is refused.
+    Refused(ToolError),
+}
+
+/// Starts a run of `T`: reads the arguments now, runs when polled.
+#[doc(hidden)]
+pub fn start<T: Tool + Decode>(entry: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
+    let read = args::read::read::<T>(T::SPEC.input, entry.text());
+    let Read { value, exact } = read.map_err(|issue| NotBegun::Unfit(issue.map(DecodeError)))?;
+    let cx = entry.enter(exact).map_err(NotBegun::Refused)?;
+    let body = value.run(cx.clone(), Pass(()));
     Ok(Box::pin(finish(body, T::model_view, cx)))
 }
 

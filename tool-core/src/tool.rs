@@ -12,7 +12,7 @@ use crate::context::ToolContext;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output, Returned};
-use crate::run::{DecodeError, Pass, Ticket};
+use crate::run::{Entry, NotBegun, Pass, Ticket};
 use crate::schema::dialect::{Dialect, HasSpec, Lowered, Spec};
 
 mod def;
@@ -79,7 +79,7 @@ pub trait Tool: HasSpec + Sized + Send + 'static {
 
 /// Starts a run: decodes, then gives a future that does nothing before it is polled.
 #[doc(hidden)]
-pub type Start = fn(&str, ToolContext, Ticket) -> Result<Job, DecodeError>;
+pub type Start = fn(&mut dyn Entry, Ticket) -> Result<Job, NotBegun>;
 
 /// A run that has not begun.
 #[doc(hidden)]

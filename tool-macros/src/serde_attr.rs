@@ -87,6 +87,13 @@ pub(crate) struct OtherType {
 }
 
 impl OtherType {
+    /// `with = "module"`: the path.
+    pub(crate) fn path(&self) -> Option<syn::ExprPath> {
+        let text = self.tokens.clone().into_iter().nth(2)?;
+        let text: LitStr = syn::parse2(text.into()).ok()?;
+        text.parse().ok()
+    }
+
     /// `try_from = "Type"`: the type.
     pub(crate) fn ty(&self) -> Option<Type> {
         let text = self.tokens.clone().into_iter().nth(2)?;

@@ -37,18 +37,29 @@ fn absent_options_of_every_kind_are_none() {
 }
 
 #[test]
-fn wrong_keys_are_told_as_serde_tells_them() {
+fn wrong_keys_are_told_with_their_place() {
     let told = |text: &str| {
         serde_json::from_str::<take_options>(text)
             .expect_err(text)
             .to_string()
     };
-    assert!(told(r#"{"plain":1}"#).starts_with("missing field `required`"));
-    assert!(told(r#"{"required":1,"required":2}"#).starts_with("duplicate field `required`"));
-    assert!(told(r#"{"required":1,"other":2}"#).starts_with(
-        "unknown field `other`, expected one of `plain`, `aliased`, `boxed`, `required`"
-    ));
-    assert!(told("[1]").contains("expected an object with the arguments"));
+    for (text, wanted) in [
+        (
+            r#"{"plain":1}"#,
+            "the value does not fit its schema: /required: expected a whole number",
+        ),
+        (
+            r#"{"required":1,"required":2}"#,
+            "/required: expected the key `required` once",
+        ),
+        (
+            r#"{"required":1,"other":2}"#,
+            "/other: expected no key `other`, the known keys are `plain`, `aliased`, `boxed` and `required`",
+        ),
+        ("[1]", "the value: expected an object"),
+    ] {
+        assert!(told(text).contains(wanted), "{}", told(text));
+    }
 }
 
 #[test]

@@ -21,14 +21,23 @@ pub(crate) use raw::raw_value;
 
 /// Reads a value out of text that the guard has admitted.
 pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Misread> {
+    decode_with(text, |decoder| T::deserialize(decoder))
+}
+
+/// The same by a function of the user's.
+pub(super) fn decode_with<T>(
+    text: &str,
+    read: impl FnOnce(&mut Decoder<'_>) -> Result<T, Error>,
+) -> Result<T, Misread> {
     let mut decoder = Decoder::new(text);
     decoder.cursor.space();
-    let read = T::deserialize(&mut decoder).and_then(|value| decoder.finish().map(|()| value));
-    read.map_err(|error| Misread::of(error, &decoder))
+    let read = read(&mut decoder).and_then(|value| decoder.finish().map(|()| value));
+    read.map_err(|error| Misread::of(&error, &decoder))
 }
 
 /// Stands at the first byte of a value, and behind the value when it was read.
-struct Decoder<'de> {
+#[derive(Debug)]
+pub struct Decoder<'de> {
     cursor: Cursor<'de>,
     /// Where an error that passes by came from.
     trail: Option<Box<Trail>>,
@@ -37,7 +46,8 @@ struct Decoder<'de> {
 impl<'de> Decoder<'de> {
     const fn new(text: &'de str) -> Self {
         Self {
-            cursor: Cursor::new(text),
+            // A value at the limit of nesting may be spelled as a record for serde.
+            cursor: Cursor::new(text).deeper(),
             trail: None,
         }
     }

@@ -11,6 +11,15 @@ use crate::schema::{Kind, Schema};
 /// Sets up to this size are compared item by item, larger ones by their normal form.
 const FEW: usize = 24;
 
+/// What the type of a list asks of it as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    /// No item stands in it twice.
+    pub(super) unique: bool,
+    /// It has so many items.
+    pub(super) exactly: Option<usize>,
+}
+
 impl<S: Sink> Walk<'_, S> {
     /// The same as a list without bounds, for a sink that stops at the first fault: nothing is counted.
     #[inline(never)]
@@ -69,6 +78,18 @@ impl<S: Sink> Walk<'_, S> {
             more = self.cursor.another(b']')?;
         }
         self.cursor.close();
+        self.counted(place, Expected { unique, exactly }, start, count)
+    }
+
+    /// Judges a list as a whole, whose items fit.
+    #[inline]
+    pub(super) fn counted(
+        &mut self,
+        place: Place<'_>,
+        Expected { unique, exactly }: Expected,
+        start: usize,
+        count: usize,
+    ) -> Result<(), Stop> {
         let mut unique = unique;
         let mut fits = exactly.is_none_or(|exactly| count == exactly);
         if let Some(bounds) = place.bounds {

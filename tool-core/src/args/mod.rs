@@ -17,6 +17,7 @@ mod issue;
 mod list;
 mod number;
 mod object;
+pub mod read;
 mod repair;
 mod scalar;
 mod scan;
@@ -73,12 +74,6 @@ pub(crate) fn admit<'a>(
         Some(text) => Ok(Admitted::right(text)),
         None => otherwise(place, text, repair),
     }
-}
-
-/// Whether [`admit`] takes the arguments without a change.
-#[inline]
-pub(crate) fn fits(schema: &Schema, text: &str) -> bool {
-    matches!(pass(whole(schema), text), Some(Cow::Borrowed(_)))
 }
 
 #[inline]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::bytes::{decode, encode};
 use super::scan::Stop;
-use super::sink::{Edit, Fault, Known, Place, Scope, Sink, splice};
+use super::sink::{Edit, Fast, Fault, Known, Place, Scope, Sink, splice};
 use super::walk::Walk;
 use crate::schema::{Field, Kind, Schema};
 
@@ -258,8 +258,9 @@ impl<S: Sink> Walk<'_, S> {
         let start = self.cursor.at;
         self.cursor.word("null")?;
         let end = self.cursor.at;
+        let for_serde = self.sink.is_for_serde();
         self.sink
-            .correct(start, end, || spelled_default(field, scope));
+            .correct(start, end, || spelled_default(field, scope, for_serde));
         Ok(())
     }
 
@@ -297,8 +298,9 @@ impl<S: Sink> Walk<'_, S> {
             if field.default.is_some() || null {
                 let comma = if empty { "" } else { "," };
                 empty = false;
+                let for_serde = self.sink.is_for_serde();
                 self.sink.correct(end, end, || {
-                    let value = spelled_default(field, place.scope);
+                    let value = spelled_default(field, place.scope, for_serde);
                     format!("{comma}{}:{value}", encode(field.name))
                 });
             } else if !optional {
@@ -356,7 +358,7 @@ impl<S: Sink> Walk<'_, S> {
 
 /// Whether a type around an `Option` has a name of its own: a newtype takes null, but serde's derive does not let it be absent. Bounds of the
 /// field may lie around it.
-const fn is_newtype(schema: &Schema) -> bool {
+pub(super) const fn is_newtype(schema: &Schema) -> bool {
     let mut schema = schema;
     loop {
         match &schema.kind {
@@ -368,12 +370,16 @@ const fn is_newtype(schema: &Schema) -> bool {
     }
 }
 
-/// A field's default as serde reads it: a duration in it, or a default inside it, is spelled otherwise there.
-fn spelled_default(field: &Field, scope: Option<&Scope<'_>>) -> String {
+/// A field's default with the defaults inside it, and as serde reads it where that is asked for.
+fn spelled_default(field: &Field, scope: Option<&Scope<'_>>, for_serde: bool) -> String {
     let Some(default) = field.default else {
         return "null".to_owned();
     };
-    let mut walk = Walk::new(default.text, super::sink::Fast::default());
+    let sink = Fast {
+        for_serde,
+        ..Fast::NEW
+    };
+    let mut walk = Walk::new(default.text, sink);
     let place = Place {
         schema: field.schema,
         bounds: None,

@@ -225,6 +225,7 @@ impl Mend {
             });
         }
         self.edits.push(Edit {
+            for_serde: false,
             start: span.0,
             end: span.1,
             text,

@@ -238,7 +238,7 @@ impl<S: Sink> Walk<'_, S> {
         if let Some(secs) = span {
             let end = self.cursor.at;
             self.sink
-                .correct(start, end, || format!("{{\"secs\":{secs},\"nanos\":0}}"));
+                .respell(start, end, || format!("{{\"secs\":{secs},\"nanos\":0}}"));
         }
         Ok(())
     }

@@ -57,6 +57,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// The same, with one more level of nesting.
+    pub(super) const fn deeper(mut self) -> Self {
+        self.depth += 1;
+        self
+    }
+
     pub(crate) const fn text(&self) -> &'t str {
         self.text
     }

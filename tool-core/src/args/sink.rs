@@ -69,8 +69,16 @@ pub(super) trait Sink: Sized {
         fault: Fault<'_>,
     ) -> Result<(), Stop>;
 
-    /// Takes another spelling of a value, for serde. Spans come in order and do not overlap.
+    /// Takes another spelling of a value: a default for null, `1` for `1.0`. Spans come in order and do not overlap.
     fn correct(&mut self, _start: usize, _end: usize, _text: impl FnOnce() -> String) {}
+
+    /// Takes a spelling that only serde reads: a duration as a record.
+    fn respell(&mut self, _start: usize, _end: usize, _text: impl FnOnce() -> String) {}
+
+    /// Whether spellings are wanted that only serde reads.
+    fn is_for_serde(&self) -> bool {
+        false
+    }
 
     /// Takes the spellings of a value that was walked by itself.
     fn adopt(&mut self, _edits: Vec<Edit>) {}
@@ -91,6 +99,20 @@ pub(super) struct Edit {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) text: String,
+    /// Only serde reads it so.
+    pub(super) for_serde: bool,
+}
+
+impl Edit {
+    /// The same in a text that begins at a byte of this one.
+    pub(super) fn moved_by(&self, start: usize) -> Self {
+        Self {
+            start: self.start - start,
+            end: self.end - start,
+            text: self.text.clone(),
+            ..*self
+        }
+    }
 }
 
 /// Text with its edits made. They come in order and do not overlap.
@@ -107,10 +129,19 @@ pub(super) fn splice(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// The verdict alone, and what serde needs to be spelled otherwise.
+/// The verdict alone, and what is spelled otherwise.
 #[derive(Debug, Default)]
 pub(super) struct Fast {
     pub(super) edits: Vec<Edit>,
+    /// Spellings that only serde reads are noted, too.
+    pub(super) for_serde: bool,
+}
+
+impl Fast {
+    pub(super) const NEW: Self = Self {
+        edits: Vec::new(),
+        for_serde: false,
+    };
 }
 
 impl Sink for Fast {
@@ -133,7 +164,23 @@ impl Sink for Fast {
             start,
             end,
             text: text(),
+            for_serde: false,
         });
+    }
+
+    fn is_for_serde(&self) -> bool {
+        self.for_serde
+    }
+
+    fn respell(&mut self, start: usize, end: usize, text: impl FnOnce() -> String) {
+        if self.for_serde {
+            self.edits.push(Edit {
+                start,
+                end,
+                text: text(),
+                for_serde: true,
+            });
+        }
     }
 
     fn adopt(&mut self, edits: Vec<Edit>) {

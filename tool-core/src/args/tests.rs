@@ -18,7 +18,9 @@ mod writer;
 
 pub(crate) use property::{damage, scene};
 
-use super::{Issue, Repair, admit};
+use super::sink::{Fast, splice};
+use super::walk::Walk;
+use super::{Issue, Repair, admit, whole};
 use crate::schema::Schema;
 
 /// Whether the guard takes the text as it is.
@@ -26,12 +28,23 @@ fn takes(schema: &Schema, text: &str) -> bool {
     admit(schema, text, Repair::Off).is_ok()
 }
 
-/// What serde reads.
+/// What policies and readers get.
 fn read(schema: &Schema, text: &str) -> String {
     match admit(schema, text, Repair::Off) {
         Ok(admitted) => admitted.text.into_owned(),
         Err(issues) => panic!("{text}: {issues:?}"),
     }
+}
+
+/// What serde reads.
+fn for_serde(schema: &Schema, text: &str) -> String {
+    let sink = Fast {
+        for_serde: true,
+        ..Fast::NEW
+    };
+    let mut walk = Walk::new(text, sink);
+    walk.run(whole(schema)).expect(text);
+    splice(text, &walk.sink.edits)
 }
 
 fn issues(schema: &Schema, text: &str) -> Vec<Issue> {

@@ -106,7 +106,12 @@ impl<S: Sink> Walk<'_, S> {
     }
 
     /// The fields of a variant beside its tag.
-    fn variant(&mut self, place: Place<'_>, schema: &Schema, tag: &str) -> Result<(), Stop> {
+    pub(super) fn variant(
+        &mut self,
+        place: Place<'_>,
+        schema: &Schema,
+        tag: &str,
+    ) -> Result<(), Stop> {
         match &schema.kind {
             Kind::Object(fields) => {
                 let here = super::sink::Scope {
@@ -161,7 +166,7 @@ impl<S: Sink> Walk<'_, S> {
 }
 
 /// The value of a key of the object under the cursor.
-fn find(cursor: &mut Cursor<'_>, wanted: &str) -> Option<(usize, usize)> {
+pub(super) fn find(cursor: &mut Cursor<'_>, wanted: &str) -> Option<(usize, usize)> {
     cursor.open().ok()?;
     let mut more = cursor.space() != b'}';
     while more {

@@ -18,7 +18,7 @@ pub(super) struct Walk<'t, S> {
     /// Where references were followed last, and how many.
     hops: (usize, u8),
     /// Bytes that shapes of unions were tried on in vain.
-    wasted: usize,
+    pub(super) wasted: usize,
 }
 
 impl<'t, S: Sink> Walk<'t, S> {
@@ -242,7 +242,10 @@ impl<'t, S: Sink> Walk<'t, S> {
     ) -> Option<(usize, Vec<Edit>)> {
         let mut walk = Walk {
             cursor: self.cursor.clone(),
-            sink: Fast::default(),
+            sink: Fast {
+                for_serde: self.sink.is_for_serde(),
+                ..Fast::NEW
+            },
             hops: self.hops,
             wasted: self.wasted,
         };

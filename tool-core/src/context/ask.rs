@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::ToolContext;
+use crate::args::read::Decode;
 use crate::args::{self, Repair};
 use crate::error::{ErrorKind, ToolError};
 use crate::schema::StrictSchema;
@@ -114,7 +114,7 @@ impl ToolContext {
     /// use tool_core::prelude::*;
     ///
     /// /// Where to.
-    /// #[derive(Deserialize, StrictSchema)]
+    /// #[derive(StrictSchema)]
     /// struct Place {
     ///     /// The city.
     ///     city: String,
@@ -137,7 +137,7 @@ impl ToolContext {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn ask<T: StrictSchema + DeserializeOwned>(
+    pub async fn ask<T: StrictSchema + Decode>(
         &self,
         message: impl Into<String>,
     ) -> Result<Answer<T>, ToolError> {
@@ -168,8 +168,11 @@ impl ToolContext {
         };
         let admitted =
             crate::run::check(T::SCHEMA, answer.get(), Repair::Safe, self).map_err(misfit)?;
-        let form = args::decode(&admitted.text)
-            .map_err(|misread| misfit(ToolError::invalid_arguments(vec![misread.into_issue()])))?;
-        Ok(Answer::Given(form))
+        match args::read::read::<T>(T::SCHEMA, &admitted.text) {
+            Ok(form) => Ok(Answer::Given(form.value)),
+            Err(issue) => Err(misfit(ToolError::invalid_arguments(
+                issue.into_iter().collect(),
+            ))),
+        }
     }
 }

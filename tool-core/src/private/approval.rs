@@ -2,29 +2,35 @@
 
 use std::marker::PhantomData;
 
-use serde::de::DeserializeOwned;
-
+use crate::args::{self, read::Decode};
 use crate::context::ToolContext;
 use crate::error::ToolError;
+use crate::schema::StrictSchema;
 
 /// Runs a closure on typed arguments. The types of its parameters follow from the bound.
-pub fn predicate<T: DeserializeOwned, A: Answer>(
+pub fn predicate<T: StrictSchema + Decode, A: Answer>(
     text: &str,
     cx: &ToolContext,
     asks: impl FnOnce(&T, &ToolContext) -> A,
 ) -> Result<bool, ToolError> {
-    let input: T = crate::args::decode(text).map_err(|misread| misread.error)?;
-    asks(&input, cx).answer()
+    asks(&read::<T>(text)?, cx).answer()
 }
 
 /// Runs a fn on typed arguments.
-pub fn predicate_path<T: DeserializeOwned, P: Predicate<T>>(
+pub fn predicate_path<T: StrictSchema + Decode, P: Predicate<T>>(
     text: &str,
     cx: &ToolContext,
     asks: P,
 ) -> Result<bool, ToolError> {
-    let input: T = crate::args::decode(text).map_err(|misread| misread.error)?;
-    asks.asks(&input, cx)
+    asks.asks(&read::<T>(text)?, cx)
+}
+
+/// Reads arguments that the schema admits.
+fn read<T: StrictSchema + Decode>(text: &str) -> Result<T, ToolError> {
+    match args::read::read::<T>(T::SCHEMA, text) {
+        Ok(read) => Ok(read.value),
+        Err(issue) => Err(ToolError::invalid_arguments(issue.into_iter().collect())),
+    }
 }
 
 /// What a predicate may return: whether to ask, or an error, which asks.

@@ -9,15 +9,14 @@
 use std::marker::PhantomData;
 
 use futures::Stream;
-use serde::de::{DeserializeOwned, Error, MapAccess};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 
-use super::record::{Slot, slot};
-use crate::context::{FromContext, FromSecret, FromVariable, ToolContext};
+use crate::args::read::{Decode, Field, Node, Parts, Reader, Unfit, Via};
+use crate::context::{FromContext, FromSecret, FromVariable};
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{IntoOutput, Returned};
-use crate::run::{DecodeError, Ticket, start};
+use crate::run::{Entry, NotBegun, Ticket, start};
 use crate::schema::{Schema, StrictSchema};
 use crate::stream::{Item, ToolStream};
 use crate::tool::{Job, Start, Tool};
@@ -38,58 +37,133 @@ pub struct NodeOf<T: ?Sized>(PhantomData<T>);
 impl<T: StrictSchema + ?Sized> NodeOf<T> {
     /// Its schema.
     pub const NODE: &'static Schema = T::SCHEMA;
+    /// It has one.
+    pub const IS: bool = true;
 }
 
 /// The answer of a type without a schema.
 pub trait NoNode {
     /// A schema that every rule is silent about.
     const NODE: &'static Schema;
+    /// It has none.
+    const IS: bool = false;
 }
 
 impl<T: ?Sized> NoNode for NodeOf<T> {
     const NODE: &'static Schema = Schema::REPORTED;
 }
 
-/// `ReadOf::<T>::slot()`: how an argument is read. `Deserialize` is asked for where the type has a schema: one that lacks both is reported
-/// for the schema.
-pub struct ReadOf<T>(PhantomData<fn() -> T>);
+/// A type that can be read from what a model sends, as `Via` says.
+#[diagnostic::on_unimplemented(
+    message = "a model cannot fill in `{Self}`: nothing reads it",
+    label = "nothing reads it from JSON",
+    note = "for a type of your own: `#[derive(StrictSchema)]`, or `serde::Deserialize` next to a schema that is written by hand",
+    note = "where `{Self}` derives `StrictSchema`, nothing reads the type of one of its fields"
+)]
+pub trait Readable<Via> {}
 
-impl<T: StrictSchema> ReadOf<T> {
-    /// A place for it.
-    pub fn slot<'de, A: MapAccess<'de>>() -> Slot<'de, T, A>
-    where
-        T: for<'a> Deserialize<'a>,
-    {
-        slot()
+#[diagnostic::do_not_recommend]
+impl<T> Readable<Via<0, T>> for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> Readable<Via<1, T>> for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T> Readable<Via<2, T>> for T {}
+
+/// Asks whether an argument can be read: the one place that does.
+pub fn can_read<T: Readable<Via>, Via>() {}
+
+/// `PartsOf::<P>::read`: reads the arguments of a tool.
+pub struct PartsOf<P>(PhantomData<fn() -> P>);
+
+impl<P: Parts> PartsOf<P> {
+    /// Reads them.
+    #[inline]
+    pub fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<P::Values, Unfit> {
+        reader.fields::<P>(node, true)
     }
+}
 
-    /// Reads it by itself.
-    pub fn read<'de, D: Deserializer<'de>>(from: D) -> Result<T, D::Error>
-    where
-        T: for<'a> Deserialize<'a>,
-    {
-        T::deserialize(from)
+/// The answer of a tool with an argument that cannot be read.
+pub trait NoParts {
+    /// Never called.
+    fn read<T>(reader: &mut Reader<'_>, _: Node<'_>) -> Result<T, Unfit> {
+        reader.none()
     }
 }
 
-/// The answer of a type without a schema.
-pub trait NoRead<T> {
-    /// A place that stays empty.
-    fn slot<'de, A: MapAccess<'de>>() -> Slot<'de, T, A>;
+impl<P> NoParts for PartsOf<P> {}
 
-    /// Refuses whatever comes.
-    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<T, D::Error>;
-}
+/// `FieldOf::<F>::read`: reads the one argument of a tool with `#[args]`.
+pub struct FieldOf<F>(PhantomData<fn() -> F>);
 
-impl<T> NoRead<T> for ReadOf<T> {
-    fn slot<'de, A: MapAccess<'de>>() -> Slot<'de, T, A> {
-        Slot::unread()
-    }
-
-    fn read<'de, D: Deserializer<'de>>(_: D) -> Result<T, D::Error> {
-        Err(D::Error::custom("the type has no strict schema"))
+impl<F: Field> FieldOf<F> {
+    /// Reads it.
+    #[inline]
+    pub fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<F::Value, Unfit> {
+        F::read(reader, node)
     }
 }
+
+/// The answer of an argument that cannot be read.
+pub trait NoField {
+    /// Never called.
+    fn read<T>(reader: &mut Reader<'_>, _: Node<'_>) -> Result<T, Unfit> {
+        reader.none()
+    }
+}
+
+impl<F> NoField for FieldOf<F> {}
+
+/// `DecodeOf::<T>::ASKS`: whether the derive of a type reads it, and asks where it is concrete for a `Deserialize`.
+pub struct DecodeOf<T>(PhantomData<fn() -> T>);
+
+impl<T: Decode> DecodeOf<T> {
+    /// As it says.
+    pub const ASKS: Option<bool> = Some(T::ASKS);
+
+    /// Reads a value.
+    pub fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<T, Unfit> {
+        T::decode(reader, node)
+    }
+}
+
+/// `SerdeOf::<T>::READ`: what reads a type that has a `Deserialize`.
+pub struct SerdeOf<T>(PhantomData<fn() -> T>);
+
+/// What reads a value.
+pub type Read<T> = fn(&mut Reader<'_>, Node<'_>) -> Result<T, Unfit>;
+
+impl<T: DeserializeOwned> SerdeOf<T> {
+    /// It has one.
+    pub const IS: bool = true;
+    /// Its `Deserialize`, after the guard.
+    pub const READ: Option<Read<T>> = Some(|reader, node| Reader::by_serde(reader, node));
+}
+
+/// The answer of a type without one.
+pub trait NoSerde<T> {
+    /// It has none.
+    const IS: bool = false;
+    /// Nothing.
+    const READ: Option<Read<T>> = None;
+}
+
+impl<T> NoSerde<T> for SerdeOf<T> {}
+
+/// The answer of a type that is read otherwise, or not at all.
+pub trait NoDecode<T> {
+    /// It does not.
+    const ASKS: Option<bool> = None;
+
+    /// Never called.
+    fn decode(reader: &mut Reader<'_>, _: Node<'_>) -> Result<T, Unfit> {
+        reader.none()
+    }
+}
+
+impl<T> NoDecode<T> for DecodeOf<T> {}
 
 /// A type whose values may be passed to another thread.
 #[diagnostic::on_unimplemented(
@@ -102,11 +176,10 @@ pub trait Sent {}
 #[diagnostic::do_not_recommend]
 impl<T: Send> Sent for T {}
 
-/// `SentOf::<T>::ask`: whether an argument can be sent to another thread. Asked of types that a model can fill in; others are reported for
-/// that.
+/// `SentOf::<T>::ask`: whether an argument can be sent to another thread. Asked of types that have a schema; others are reported for that.
 pub struct SentOf<T>(PhantomData<fn() -> T>);
 
-impl<T: StrictSchema + DeserializeOwned> SentOf<T> {
+impl<T: StrictSchema> SentOf<T> {
     /// Asks.
     pub fn ask()
     where
@@ -115,7 +188,7 @@ impl<T: StrictSchema + DeserializeOwned> SentOf<T> {
     }
 }
 
-/// The answer of a type that a model cannot fill in.
+/// The answer of a type without a schema.
 pub trait NotAsked {
     /// Asks nothing.
     fn ask();
@@ -128,7 +201,7 @@ impl<T> NotAsked for SentOf<T> {
 /// `StartOf::<T>::START`: how a tool is started.
 pub struct StartOf<T>(PhantomData<fn() -> T>);
 
-impl<T: Tool + DeserializeOwned> StartOf<T> {
+impl<T: Tool + Decode> StartOf<T> {
     /// Decodes and runs.
     pub const START: Start = start::<T>;
 }
@@ -144,7 +217,7 @@ impl<T> NoStart for StartOf<T> {
 }
 
 /// Stands in for the start of a tool with a fault.
-pub(crate) fn not_started(_: &str, _: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
+pub(crate) fn not_started(_: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
     unreachable!("a tool with a fault does not compile")
 }
 

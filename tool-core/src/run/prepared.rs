@@ -1,13 +1,12 @@
 //! From a call to a run that has not begun: name, visibility, arguments, and what the tool needs.
 
-use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::telemetry::{self, CallSpan};
-use super::{DecodeError, Progress, Ticket, guard};
+use super::{DecodeError, Entry, NotBegun, Progress, Ticket, guard};
 use crate::args::{self, Admitted, Issue, Repair, RepairNote};
 use crate::call::{CallResult, ToolCall};
 #[cfg(feature = "host")]
@@ -198,27 +197,6 @@ pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), Too
     Err(ToolError::variables_required(missing))
 }
 
-/// What the tool reads, where it is not what the model wrote, and what was repaired.
-#[inline]
-pub(super) fn admit(
-    toolset: &Toolset,
-    def: &ToolDef,
-    written: &str,
-    cx: &ToolContext,
-) -> Result<(Option<String>, Vec<RepairNote>), ToolError> {
-    // Nearly every call. The result of a longer look is moved twice, which costs more than the look itself.
-    if def.fits(written) {
-        return Ok((None, Vec::new()));
-    }
-    let admitted = check_call(def, written, toolset.repair_mode(), cx)?;
-    let corrected = match admitted.text {
-        // Empty text is read as `{}`, which is neither.
-        Cow::Borrowed(text) if text.len() == written.len() => None,
-        text => Some(text.into_owned()),
-    };
-    Ok((corrected, admitted.repairs))
-}
-
 /// Holds arguments to a schema. The error shows no part of a secret.
 #[inline]
 pub(crate) fn check<'t>(
@@ -261,18 +239,57 @@ fn misfit(
     )
 }
 
-/// Decodes; nothing runs yet.
-#[inline]
+/// Begins a call again, whose arguments were read before.
+#[cfg(feature = "host")]
 pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, ToolError> {
-    // A `Deserialize` of the user's own may panic.
-    catch_unwind(AssertUnwindSafe(|| def.start(text, cx, Ticket(()))))
-        .map_err(|payload| guard::panicked(&*payload))?
-        .map_err(DecodeError::into_tool_error)
+    start(def, Again { text, cx: Some(cx) })
 }
 
-/// Whether admitted arguments can be decoded. For tests: nothing runs.
+/// Reads arguments that the schema admits, and runs nothing.
 pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), ToolError> {
-    begin(def, text, cx).map(drop)
+    start(def, Again { text, cx: Some(cx) }).map(drop)
+}
+
+fn start(def: &ToolDef, mut again: Again<'_>) -> Result<Job, ToolError> {
+    // A `Deserialize` of the user's own may panic.
+    let begun = catch_unwind(AssertUnwindSafe(|| def.start(&mut again, Ticket(()))));
+    begun
+        .map_err(|payload| guard::panicked(&*payload))?
+        .map_err(|why| match why {
+            NotBegun::Refused(error) => error,
+            NotBegun::Unfit(reason) => misread(reason),
+        })
+}
+
+/// A call whose scope is open.
+struct Again<'t> {
+    text: &'t str,
+    cx: Option<ToolContext>,
+}
+
+impl Entry for Again<'_> {
+    fn text(&self) -> &str {
+        self.text
+    }
+
+    fn enter(&mut self, _: bool) -> Result<ToolContext, ToolError> {
+        self.cx.take().ok_or_else(|| misread(None))
+    }
+}
+
+/// The error of a call whose arguments the schema admits and whose type does not.
+#[cold]
+pub(super) fn misread(reason: Option<DecodeError>) -> ToolError {
+    reason.map_or_else(
+        || {
+            ToolError::invalid_arguments(vec![Issue {
+                pointer: String::new(),
+                expected: "arguments that the tool accepts".to_owned(),
+                found: "arguments that do not fit".to_owned(),
+            }])
+        },
+        DecodeError::into_tool_error,
+    )
 }
 
 /// What a call's scope is made of beside its tool and its context.

@@ -29,7 +29,7 @@ pub use pattern::Pattern;
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`: the type has no strict schema",
     label = "has no strict schema",
-    note = "for a type of your own: `#[derive(StrictSchema)]`, and `Deserialize` for what a model fills in",
+    note = "for a type of your own: `#[derive(StrictSchema)]`",
     note = "for a foreign type: turn on its feature in tool-core (chrono, jiff, time, uuid, …), or state the schema of another type: `#[schema(as = String)]` on a field, `#[arg(as = String)]` on a parameter",
     note = "a parameter that the host supplies is a reference, or has `#[context]`, `#[secret(…)]` or `#[variable(…)]` before it"
 )]

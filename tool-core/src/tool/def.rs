@@ -10,9 +10,8 @@ use super::exposed::Exposed;
 use super::output::Promise;
 use super::{Approval, Job, Origin, SecretNeed, StaticDef, VariableNeed};
 use crate::args::{self, Admitted, Issue, Repair};
-use crate::context::ToolContext;
 use crate::effect::Effect;
-use crate::run::{DecodeError, Ticket};
+use crate::run::{Entry, NotBegun, Ticket};
 use crate::schema::dialect::{Dialect, Dialects, Hints, Spec, ToolExample};
 use crate::schema::{Schema, Text};
 
@@ -198,15 +197,6 @@ impl ToolDef {
         match self.own() {
             Own::Static(_) => false,
             Own::Dynamic(def) => def.may_be_non_strict,
-        }
-    }
-
-    /// Whether the arguments are known to be what the tool takes, as they are written. Where they are not, [`admit`](Self::admit) says more.
-    #[inline]
-    pub(crate) fn fits(&self, text: &str) -> bool {
-        match self.own() {
-            Own::Static(def) => args::fits(def.spec.input, text),
-            Own::Dynamic(_) => false,
         }
     }
 
@@ -397,15 +387,14 @@ impl ToolDef {
     }
 
     /// Decodes, and gives the run.
-    pub(crate) fn start(
-        &self,
-        text: &str,
-        cx: ToolContext,
-        ticket: Ticket,
-    ) -> Result<Job, DecodeError> {
+    pub(crate) fn start(&self, entry: &mut dyn Entry, ticket: Ticket) -> Result<Job, NotBegun> {
         match self.own() {
-            Own::Static(def) => (def.start)(text, cx, ticket),
-            Own::Dynamic(def) => def.start(text, cx, ticket),
+            Own::Static(def) => (def.start)(entry, ticket),
+            Own::Dynamic(def) => {
+                let cx = entry.enter(true).map_err(NotBegun::Refused)?;
+                let job = def.start(entry.text(), cx, ticket);
+                job.map_err(|error| NotBegun::Unfit(Some(error)))
+            }
         }
     }
 }

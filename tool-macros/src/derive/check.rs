@@ -51,6 +51,7 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
     let json_schema = written.attributes.words.json_schema.is_some();
     let paths = written.attributes.words.paths.clone().unwrap_or_default();
     let doc = written.attributes.doc.clone();
+    let serde = written.attributes.serde.clone();
     let shape = check.shape(written)?;
     if !errors.is_empty() {
         return None;
@@ -65,6 +66,7 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         markers: check.markers,
         json_schema,
         stated: check.stated,
+        serde,
         circles: Circles::default(),
     };
     decided.circles = circle::find(&decided);

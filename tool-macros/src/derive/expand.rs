@@ -2,6 +2,7 @@
 
 mod checks;
 pub(super) mod impls;
+mod read;
 mod schema;
 
 use proc_macro2::TokenStream;
@@ -21,6 +22,7 @@ use crate::spans;
 ///     impl MapKey for Node {}                             // only for an enum of texts
 ///     const _: () = check_field(<String as StrictSchema>::SCHEMA, "Node", "label", __INPUT);
 ///     const _: () = check_type(<Node as StrictSchema>::SCHEMA, __INPUT);
+///     impl Decode for Node where … { … }
 ///     impl IntoOutput for Node where for<'__a> Node: Serialize { … }
 /// };
 /// const _: () = <warn::VariantAlias<true>>::W;            // only where a rule warns
@@ -33,6 +35,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     let strict_schema = impls::strict_schema(decided);
     let key = impls::key(decided);
     let checks = (!decided.is_generic()).then(|| checks::beside(decided));
+    let read = read::of(decided);
     let output = impls::into_output(&decided.paths, decided.input);
     let json_schema = decided.json_schema.then(|| impls::json_schema(decided));
     let deprecated = is_deprecated(decided).then(|| quote!(#[allow(deprecated)]));
@@ -42,6 +45,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
         #[allow(
             dead_code,
             non_camel_case_types,
+            private_bounds,
             unused_imports,
             unused_qualifications,
             long_running_const_eval,
@@ -56,6 +60,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
             #constants
             #strict_schema
             #key
+            #read
             #checks
             #output
             #json_schema

@@ -10,6 +10,7 @@ use crate::derive::circle::Circles;
 use crate::docs::Doc;
 use crate::json::Json;
 use crate::paths::Paths;
+use crate::serde_attr::Serde;
 
 /// A type with its wire format.
 pub(crate) struct Decided<'a> {
@@ -27,6 +28,8 @@ pub(crate) struct Decided<'a> {
     pub(crate) circles: Circles,
     /// What reads and writes the type where `as` or `integer` states its form.
     pub(crate) stated: Vec<Stated>,
+    /// What serde's attributes on the type say about reading it.
+    pub(crate) serde: Serde,
 }
 
 /// A form that is stated for the type as a whole, and what it has to agree with.
@@ -83,7 +86,7 @@ pub(crate) enum Shape<'a> {
     /// What another type has, with bounds added.
     Wrapper(Box<Value>),
     /// One of several strings.
-    Enum(Vec<Name>),
+    Enum(Vec<(&'a Ident, Name)>),
     /// One of several whole numbers.
     IntegerEnum(Vec<(&'a Ident, Name)>),
     /// One of several shapes.
@@ -110,6 +113,9 @@ pub(crate) struct Branch<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) name: Name,
     pub(crate) payload: Payload<'a>,
+    pub(crate) fields: &'a syn::Fields,
+    /// What serde's attributes on the variant say about reading it.
+    pub(crate) serde: Serde,
 }
 
 /// What a variant carries.
@@ -135,6 +141,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) may_skip: bool,
     /// serde does not ask its reader where the key is absent.
     pub(crate) null_if_absent: bool,
+    /// What serde's attributes on the field say about reading it.
+    pub(crate) serde: Serde,
     /// The fields inside take this field's place.
     pub(crate) flatten: bool,
     /// serde fills it in when it is absent, so its type must admit null.

@@ -37,7 +37,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
             const _: () = {
                 use #private::NoPredicate as _;
                 use #private::asks::{
-                    NoHost as _, NoNode as _, NoRead as _, NoReturn as _, NoSecret as _, NoStart as _,
+                    NoDecode as _, NoField as _, NoHost as _, NoParts as _, NoNode as _, NoReturn as _, NoSecret as _, NoSerde as _, NoStart as _,
                     NoStream as _, NoVariable as _, NotAsked as _,
                 };
                 #aliases

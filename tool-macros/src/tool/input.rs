@@ -18,6 +18,7 @@ use syn::{Ident, Type};
 
 use crate::paths::{ends, respan, underlined};
 use crate::tool::model::{Param, Tool};
+use crate::tool::params::is_plain;
 
 /// A field of the struct.
 struct Field<'a> {
@@ -29,6 +30,8 @@ struct Field<'a> {
     key: &'a str,
     /// `as = Type`: the type need not have a schema itself.
     foreign: bool,
+    /// The parameter's number.
+    number: usize,
 }
 
 fn fields<'a>(tool: &'a Tool<'a>) -> Vec<Field<'a>> {
@@ -38,6 +41,7 @@ fn fields<'a>(tool: &'a Tool<'a>) -> Vec<Field<'a>> {
         alias: param.alias(),
         key,
         foreign,
+        number: param.number,
     };
     let args = tool.args().map(|param| field(param, "", false));
     let arguments = tool
@@ -96,13 +100,9 @@ pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
 pub(crate) fn impls(tool: &Tool<'_>) -> TokenStream {
     let fields = fields(tool);
     let record = record(tool, &fields);
-    let deserialize = if tool.args().is_some() {
-        transparent(tool, &fields)
-    } else {
-        deserialize(tool, &fields)
-    };
+    let decode = decode(tool, &fields);
     let derived = derived(tool);
-    quote!(#record #deserialize #derived)
+    quote!(#record #decode #derived)
 }
 
 /// ```text
@@ -156,69 +156,87 @@ fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
 }
 
 /// ```text
-/// impl ReadRecord for search_docs {
-///     fn read<'de, __Map: MapAccess<'de>>(__map: __Map) -> Result<Self::List, __Map::Error> {
-///         read_record(__map, Self::KEYS, (ReadOf::<String>::slot(), (ReadOf::<u32>::slot(), ())))
+/// type __V0 = Via<{ how(DecodeOf::<__P0>::ASKS, …) }, __P0>;
+/// impl Decode for search_docs {
+///     fn decode(__reader: &mut Reader<'_>, __node: Node<'_>) -> Result<Self, Unfit> {
+///         PartsOf::<(One<__V0>, (One<__V1>, ()))>::read(__reader, __node).map(<Self as Record>::build)
 ///     }
 /// }
+/// const _: fn() = can_read::<String, __V0>;
 /// ```
-///
-/// Types of parameters are named in these impls, so generic names are none that a user gives to a type.
-fn deserialize(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
+fn decode(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let slots = nested(fields.iter().map(|field| {
-        let place = field.ty.to_token_stream();
-        let (first, _) = ends(&place);
-        // At the type, or rustc underlines the attribute.
-        let at = Span::call_site().located_at(first);
-        let private = respan(private.clone(), at);
-        let ty = asked(tool, &field.alias, field.ty);
-        let slot = if field.foreign {
-            quote_spanned!(at=> #private::slot::<#ty, __Map>())
-        } else {
-            quote_spanned!(at=> #private::asks::ReadOf::<#ty>::slot::<__Map>())
-        };
-        underlined(slot, &place)
-    }));
+    let vias = fields.iter().map(|field| {
+        let (alias, how, via) = (&field.alias, how(tool, field), via(field));
+        quote!(type #via = #private::read::Via<#how, #alias>;)
+    });
+    let read = if tool.args().is_some() {
+        let Field { ident, alias, .. } = &fields[0];
+        let via = via(&fields[0]);
+        quote! {
+            #private::asks::FieldOf::<#via>::read(__reader, __node).map(|__args: #alias| Self { #ident: __args })
+        }
+    } else {
+        let parts = nested(fields.iter().map(|field| {
+            let via = via(field);
+            quote!(#private::read::One<#via>)
+        }));
+        quote!(#private::asks::PartsOf::<#parts>::read(__reader, __node).map(<Self as #private::Record>::build))
+    };
+    let asks = fields
+        .iter()
+        .filter(|field| field.foreign || !is_plain(field.ty))
+        .map(|field| {
+            let place = field.ty.to_token_stream();
+            let at = Span::call_site().located_at(ends(&place).0);
+            let private_at = respan(private.clone(), at);
+            let asked = asked(tool, &field.alias, field.ty);
+            let via = via(field);
+            let ask = underlined(
+                quote_spanned!(at=> #private_at::asks::can_read::<#asked, #via>),
+                &place,
+            );
+            quote!(const _: fn() = #ask;)
+        });
     quote! {
-        impl #private::ReadRecord for #input {
-            fn read<'de, __Map: #private::MapAccess<'de>>(
-                __map: __Map,
-            ) -> ::core::result::Result<<Self as #private::Record>::List, __Map::Error> {
-                #private::read_record(__map, <Self as #private::Record>::KEYS, #slots)
+        #(#vias)*
+        impl #private::read::Decode for #input {
+            fn decode(__reader: &mut #private::read::Reader<'_>, __node: #private::read::Node<'_>) -> #private::Result<Self, #private::read::Unfit> {
+                #read
             }
         }
+        #(#asks)*
         #[automatically_derived]
         impl<'de> #private::Deserialize<'de> for #input {
-            fn deserialize<__From: #private::Deserializer<'de>>(__from: __From) -> ::core::result::Result<Self, __From::Error> {
-                #private::deserialize_record(__from)
+            fn deserialize<__From: #private::Deserializer<'de>>(__from: __From) -> #private::Result<Self, __From::Error> {
+                #private::read::deserialize(__from)
             }
         }
     }
 }
 
-/// `#[args]`: read and written as the one struct.
-fn transparent(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
-    let private = tool.paths.private();
-    let input = &tool.input;
-    let Field {
-        ident, ty, alias, ..
-    } = &fields[0];
-    let place = ty.to_token_stream();
-    let at = Span::call_site().located_at(ends(&place).0);
-    let asked = asked(tool, alias, ty);
-    let private_at = respan(private.clone(), at);
-    let read = quote_spanned!(at=> #private_at::asks::ReadOf::<#asked>::read(__from));
-    let read = underlined(read, &place);
-    quote! {
-        #[automatically_derived]
-        impl<'de> #private::Deserialize<'de> for #input {
-            fn deserialize<__From: #private::Deserializer<'de>>(__from: __From) -> ::core::result::Result<Self, __From::Error> {
-                #read.map(|__args| Self { #ident: __args })
-            }
-        }
+/// How an argument is read: `__V0` for `__P0`.
+fn via(field: &Field<'_>) -> Ident {
+    format_ident!("__V{}", field.number)
+}
+
+/// By its derive, else by `Deserialize`.
+fn how(tool: &Tool<'_>, field: &Field<'_>) -> TokenStream {
+    if field.foreign {
+        return quote!(1);
     }
+    // Whoever gives a type of their own such a name has derived it, or reads one error more.
+    if is_plain(field.ty) {
+        return quote!(0);
+    }
+    let private = tool.paths.private();
+    let alias = &field.alias;
+    quote!({ #private::read::how(
+                    #private::asks::DecodeOf::<#alias>::ASKS,
+                    #private::asks::SerdeOf::<#alias>::IS,
+                    #private::asks::NodeOf::<#alias>::IS,
+                ) })
 }
 
 /// The alias as a generic argument that rustc underlines as all of `place`: its errors point at the argument.

@@ -10,28 +10,28 @@ use crate::args::scan::Cursor;
 
 /// serde refused text that the guard has admitted: a `Deserialize` of the user's own is stricter than its schema.
 #[derive(Debug)]
-pub(crate) struct Misread {
-    pub(crate) error: Error,
-    issue: Issue,
-}
+pub(crate) struct Misread(Issue);
 
 impl Misread {
     /// For a value that was not read out of text.
-    pub(crate) fn whole(error: Error) -> Self {
+    pub(crate) fn whole(error: &Error) -> Self {
         let found = "arguments that do not fit".to_owned();
-        Self {
-            issue: issue(String::new(), &error, found),
-            error,
-        }
+        Self(issue(String::new(), error, found))
+    }
+
+    /// For a value that a conversion of the user's refused.
+    #[cold]
+    pub(in crate::args) fn of_value(text: &str, error: &Error) -> Self {
+        Self(issue(String::new(), error, found(text)))
     }
 
     /// serde's words, and the value they are about.
     pub(crate) fn into_issue(self) -> Issue {
-        self.issue
+        self.0
     }
 
     #[cold]
-    pub(super) fn of(error: Error, decoder: &Decoder<'_>) -> Self {
+    pub(super) fn of(error: &Error, decoder: &Decoder<'_>) -> Self {
         let text = decoder.cursor.text();
         let trail = decoder.trail.as_deref();
         let mut path = Path::default();
@@ -42,10 +42,7 @@ impl Misread {
             }
         }
         let value = value(text, trail.map_or(0, |trail| trail.value));
-        Self {
-            issue: issue(path.pointer(), &error, found(value)),
-            error,
-        }
+        Self(issue(path.pointer(), error, found(value)))
     }
 }
 

@@ -247,15 +247,16 @@ fn depth_ends_in_an_error() {
 
 #[test]
 fn a_stricter_type_says_why() {
-    let error = decode::<std::num::NonZeroU8>("0").map_err(|misread| misread.error.to_string());
+    let error = decode::<std::num::NonZeroU8>("0").map_err(|misread| misread.into_issue().expected);
     assert_eq!(
         error.err().as_deref(),
-        Some("invalid value: integer `0`, expected a nonzero u8")
+        Some("a value that the tool accepts (invalid value: integer `0`, expected a nonzero u8)")
     );
-    let error = decode::<Vec<bool>>("[true,\"x\"]").map_err(|misread| misread.error.to_string());
+    let error =
+        decode::<Vec<bool>>("[true,\"x\"]").map_err(|misread| misread.into_issue().expected);
     assert_eq!(
         error.err().as_deref(),
-        Some("invalid type: string \"x\", expected a boolean")
+        Some("a value that the tool accepts (invalid type: string \"x\", expected a boolean)")
     );
     assert!(decode::<f64>("1e999").is_err());
     assert!(decode::<f32>("1e39").is_err());

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "host")]
 use super::Flight;
+use super::entrance::{Entrance, Stopped};
 use super::found::FoundParts;
 use super::{Body, Found, Held, Left};
 use crate::args::Repair;
@@ -9,7 +10,7 @@ use crate::context::ToolContext;
 use crate::run::Prepared;
 #[cfg(feature = "host")]
 use crate::run::gated::MakeJob;
-use crate::run::prepared::{Opening, admit, begin, check_call, check_secrets, enter};
+use crate::run::prepared::{Opening, check_call, check_secrets, enter};
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
@@ -21,7 +22,7 @@ pub(in crate::run) struct Admitted<'t, H: Held> {
 }
 
 impl<'t> Found<'t, Prepared> {
-    /// Checks arguments that a model wrote, opens the scope, and decodes.
+    /// Reads arguments that a model wrote, and opens the scope.
     #[inline]
     pub(in crate::run) fn admit(
         self,
@@ -34,25 +35,9 @@ impl<'t> Found<'t, Prepared> {
             parts,
             arrived,
         } = self.take();
-        let (corrected, repairs) = match admit(toolset, def, &arrived.call.arguments, cx) {
-            Ok(admitted) => admitted,
-            Err(error) => return Err(Left::early(arrived.call, error)),
-        };
-        let opening = Opening {
-            call: arrived.call,
-            corrected,
-            repairs,
-            progress: arrived.progress,
-            since: arrived.since,
-            #[cfg(feature = "host")]
-            gated: None,
-        };
-        let held = enter(toolset, at, def, cx, opening);
-        if let Err(error) = check_secrets(def, cx) {
-            return Err(Left::refused(held, (), error));
-        }
-        match begin(def, held.arguments(), held.cx.clone()) {
-            Ok(job) => Ok((
+        let entrance = Entrance::new(toolset, at, def, cx, arrived);
+        match entrance.begin() {
+            Ok((held, (), job)) => Ok((
                 Admitted {
                     toolset,
                     held,
@@ -60,7 +45,8 @@ impl<'t> Found<'t, Prepared> {
                 },
                 Body::new(job),
             )),
-            Err(error) => Err(Left::refused(held, (), error)),
+            Err(Stopped::Outside(arrived, error)) => Err(Left::early(arrived.call, error)),
+            Err(Stopped::Inside(held, (), error)) => Err(Left::refused(held, (), error)),
         }
     }
 
@@ -105,7 +91,7 @@ impl<'t> Found<'t, Prepared> {
 
 #[cfg(feature = "host")]
 impl<'t> Found<'t, Flight> {
-    /// Checks arguments, opens the scope, and decodes, unless the host has made the body itself.
+    /// Reads arguments and opens the scope; `made` is a body that the host has made itself.
     #[inline]
     pub(in crate::run) fn admit(
         self,
@@ -119,37 +105,25 @@ impl<'t> Found<'t, Flight> {
             parts,
             arrived,
         } = self.take();
-        let (corrected, repairs) = match admit(toolset, def, &arrived.call.arguments, cx) {
-            Ok(admitted) => admitted,
-            Err(error) => return Err(Left::at_gate(arrived, error, None)),
+        let entrance = Entrance::new(toolset, at, def, cx, arrived);
+        let begun = match made {
+            None => entrance.begin(),
+            Some(typed) => entrance.begin_made(typed),
         };
-        let opening = Opening {
-            call: arrived.call,
-            corrected,
-            repairs,
-            progress: arrived.progress,
-            since: arrived.since,
-            gated: Some(arrived.gated),
-        };
-        let prepared = enter(toolset, at, def, cx, opening);
-        let held = Flight::new(arrived.gate, prepared, arrived.started);
-        let body = check_secrets(def, &held.prepared().cx).and_then(|()| {
-            let cx = held.prepared().cx.clone();
-            match made {
-                Some(typed) => Ok(typed(cx)),
-                None => begin(def, held.prepared().arguments(), cx),
-            }
-        });
-        match body {
-            Ok(job) => Ok((
+        match begun {
+            Ok((prepared, (gate, started), job)) => Ok((
                 Admitted {
                     toolset,
-                    held,
+                    held: Flight::new(gate, prepared, started),
                     parts,
                 },
                 Body::new(job),
             )),
-            Err(error) => Err(Left::refused(held, super::cleared::Guards::none(), error)),
+            Err(Stopped::Outside(arrived, error)) => Err(Left::at_gate(arrived, error, None)),
+            Err(Stopped::Inside(prepared, (gate, started), error)) => {
+                let held = Flight::new(gate, prepared, started);
+                Err(Left::refused(held, super::cleared::Guards::none(), error))
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use super::Prepared;
 mod admitted;
 mod claimed;
 mod cleared;
+mod entrance;
 #[cfg(feature = "host")]
 mod flight;
 mod found;

@@ -1,8 +1,10 @@
 //! `chrono`.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
+use chrono::{
+    DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone, Utc,
+};
 
-use super::{format, refused, strict};
+use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
 /// `Utc`, `FixedOffset`, `Local`.
@@ -25,3 +27,5 @@ strict! {
         "`TimeDelta` is a pair of counters on the wire, use `std::time::Duration` or whole seconds",
     ) => TimeDelta;
 }
+
+by_serde!(NaiveDate, DateTime<Utc>, DateTime<FixedOffset>);

@@ -3,7 +3,7 @@
 use jiff::civil::{self, Date};
 use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
-use super::{STRING, format, refused, strict};
+use super::{STRING, by_serde, format, refused, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Format, Kind, Schema, StrictSchema};
 
@@ -30,3 +30,5 @@ strict! {
         "`civil::Time` has no offset, which no string format allows, use `jiff::Timestamp` or whole seconds",
     ) => civil::Time;
 }
+
+by_serde!(Timestamp, Date, Span, SignedDuration);

@@ -54,6 +54,21 @@ macro_rules! strict {
 }
 use strict;
 
+/// Types whose `Deserialize` reads what their schema admits.
+macro_rules! by_serde {
+    ($($type:ty),+ $(,)?) => {$(
+        impl crate::args::read::Decode for $type {
+            fn decode(
+                reader: &mut crate::args::read::Reader<'_>,
+                node: crate::args::read::Node<'_>,
+            ) -> Result<Self, crate::args::read::Unfit> {
+                reader.by_serde(node)
+            }
+        }
+    )+};
+}
+use by_serde;
+
 /// A type that has a better one to use.
 const fn refused(rule: &'static str, text: &'static str) -> Kind {
     Kind::Refused { rule, text }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-use super::{format, refused, strict};
+use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
 strict! {
@@ -14,3 +14,5 @@ strict! {
         "a socket address has no string format, take the address (`IpAddr`) and the port (`u16`) as two fields",
     ) => SocketAddr, SocketAddrV4, SocketAddrV6;
 }
+
+by_serde!(IpAddr, Ipv4Addr, Ipv6Addr);

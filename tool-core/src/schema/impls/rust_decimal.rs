@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-use super::{STRING, strict};
+use super::{STRING, by_serde, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Kind, Schema, StrictSchema};
 
@@ -12,3 +12,5 @@ const DECIMAL: &Pattern = &Pattern::new(r"^-?[0-9]{1,28}(\.[0-9]{1,28})?$");
 strict! {
     Kind::Constrained(STRING, &Constraints { pattern: Some(DECIMAL), ..Constraints::NONE }) => Decimal;
 }
+
+by_serde!(Decimal);

@@ -2,7 +2,7 @@
 
 use semver::{Version, VersionReq};
 
-use super::{STRING, strict};
+use super::{STRING, by_serde, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Kind, Schema, StrictSchema};
 
@@ -20,3 +20,5 @@ strict! {
     Kind::Constrained(STRING, &Constraints { pattern: Some(VERSION), ..Constraints::NONE }) => Version;
     Kind::Constrained(STRING, &Constraints { pattern: Some(REQUIREMENT), max_length: Some(64), ..Constraints::NONE }) => VersionReq;
 }
+
+by_serde!(Version, VersionReq);

@@ -1,8 +1,10 @@
 //! `smol_str`.
 
-use super::strict;
+use super::{by_serde, strict};
 use crate::schema::{Kind, Schema, StrictSchema};
 
 strict! {
     Kind::String => smol_str::SmolStr;
 }
+
+by_serde!(smol_str::SmolStr);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::{refused, strict};
+use super::{by_serde, refused, strict};
 use crate::schema::{Kind, Schema, StrictSchema};
 
 // `str` and `Path` have no schema of their own: arguments are owned.
@@ -27,3 +27,5 @@ strict! {
         "`SystemTime` is a pair of counters on the wire, use `chrono::DateTime<Utc>` or `jiff::Timestamp`",
     ) => SystemTime;
 }
+
+by_serde!(Duration);

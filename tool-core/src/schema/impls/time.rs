@@ -2,7 +2,7 @@
 
 use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime, Time};
 
-use super::{format, refused, strict};
+use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
 // Their serde forms separate date, time and offset by spaces; only the date alone is a string format.
@@ -25,3 +25,5 @@ strict! {
         "serde reads `time::Duration` in a spelling of its own, use `std::time::Duration`",
     ) => Duration;
 }
+
+by_serde!(Date);

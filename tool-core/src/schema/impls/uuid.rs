@@ -1,8 +1,10 @@
 //! `uuid`.
 
-use super::{format, strict};
+use super::{by_serde, format, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
 strict! {
     format(Format::Uuid) => uuid::Uuid;
 }
+
+by_serde!(uuid::Uuid);

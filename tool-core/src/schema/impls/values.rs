@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use serde_json::value::RawValue;
 
-use super::{ANY, strict};
+use super::{ANY, by_serde, strict};
 use crate::schema::{Kind, Schema, StrictSchema};
 
 strict! {
@@ -17,3 +17,5 @@ strict! {
 impl<T: ?Sized> StrictSchema for PhantomData<T> {
     const SCHEMA: &'static Schema = &Schema::new(Kind::Null);
 }
+
+by_serde!(serde_json::Value, Box<RawValue>, serde_json::Map<String, serde_json::Value>);

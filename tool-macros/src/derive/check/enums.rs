@@ -58,13 +58,13 @@ impl<'e> Check<'e> {
             self.distinct_variants(&names);
         }
         if plain {
-            let values = variants
-                .into_iter()
-                .zip(names)
-                .map(|(variant, named)| Name {
+            let values = variants.into_iter().zip(names).map(|(variant, named)| {
+                let name = Name {
                     name: named.name,
                     doc: variant.attributes.doc,
-                });
+                };
+                (&variant.original.ident, name)
+            });
             return Some(Shape::Enum(values.collect()));
         }
         self.warn_tagging(&tagging, attributes);
@@ -167,9 +167,12 @@ impl<'e> Check<'e> {
         let ident = &variant.original.ident;
         let rust = ident.unraw().to_string();
         let doc = variant.attributes.doc.clone();
+        let (fields, serde) = (&variant.original.fields, variant.attributes.serde.clone());
         let payload = self.payload(variant, &rust, tagging, container);
         Branch {
             ident,
+            fields,
+            serde,
             name: Name {
                 name: named.name,
                 doc,

@@ -117,6 +117,7 @@ impl Check<'_> {
             },
             may_skip: serde.skip_serializing_if.is_some(),
             null_if_absent: by_other && !may_be_absent,
+            serde: attributes.serde.clone(),
             flatten,
         })
     }

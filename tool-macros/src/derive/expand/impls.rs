@@ -127,6 +127,11 @@ pub(super) fn json_schema(decided: &Decided<'_>) -> TokenStream {
 /// The type's parameters, those that a field names bound by `StrictSchema`; a field of `T::Item` is bound as a whole.
 fn bounded(decided: &Decided<'_>) -> Generics {
     let private = decided.paths.private();
+    bounded_by(decided, &quote!(#private::StrictSchema))
+}
+
+/// The same by another trait.
+pub(super) fn bounded_by(decided: &Decided<'_>, bound: &TokenStream) -> Generics {
     let mut generics = decided.input.generics.clone();
     let params: Vec<_> = generics
         .type_params()
@@ -152,15 +157,13 @@ fn bounded(decided: &Decided<'_>) -> Generics {
     }
     for param in generics.type_params_mut() {
         if named.contains(&param.ident) {
-            param.bounds.push(parse_quote!(#private::StrictSchema));
+            param.bounds.push(parse_quote!(#bound));
         }
     }
     if !whole.is_empty() {
         let clause = generics.make_where_clause();
         for ty in whole {
-            clause
-                .predicates
-                .push(parse_quote!(#ty: #private::StrictSchema));
+            clause.predicates.push(parse_quote!(#ty: #bound));
         }
     }
     generics

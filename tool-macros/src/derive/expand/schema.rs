@@ -39,7 +39,7 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
             quote!(#private::Kind::Constrained(#inner, #bounds))
         }
         Shape::Enum(values) => {
-            let values = values.iter().map(|Name { name, doc }| {
+            let values = values.iter().map(|(_, Name { name, doc })| {
                 let doc = doc.text(paths);
                 quote!(#private::EnumValue { value: #name, description: #doc })
             });
@@ -100,7 +100,7 @@ pub(super) fn aliases(decided: &Decided<'_>) -> TokenStream {
         quote!(type #alias = #ty;)
     });
     quote! {
-        use #private::asks::NoNode as _;
+        use #private::asks::{NoDecode as _, NoNode as _, NoSerde as _};
         use #private::circle::Open as _;
         #(#aliases)*
     }

@@ -1,0 +1,78 @@
+//! Whole texts read by either way, for the tests that hold the two against each other.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+
+use super::super::issue::{Issue, Repair};
+use super::super::{Admitted, admit};
+use super::{Decode, Node, Reader, Unfit};
+use crate::schema::{Schema, StrictSchema};
+
+/// A text that was read.
+#[derive(Debug)]
+pub struct Reading<T> {
+    /// The value.
+    pub value: T,
+    /// The reader found nothing in the text that serde and policies read otherwise.
+    pub exact: bool,
+}
+
+/// A text that was not read.
+#[derive(Debug)]
+pub struct Unread {
+    /// What a `Deserialize` or a conversion of the user's own refused, where that ended the reading.
+    pub own: Option<Issue>,
+    /// Every fault that the guard finds; where it finds none, what the reader itself told.
+    pub issues: Vec<Issue>,
+}
+
+/// Reads a text in one pass. Blank text counts as `{}`, as for a call.
+///
+/// # Errors
+///
+/// Where it does not fit the type.
+pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unread> {
+    read(T::SCHEMA, text, T::decode)
+}
+
+/// Reads a text by `Deserialize`, after the guard has walked it: the way of a type that has one.
+///
+/// # Errors
+///
+/// Where the guard refuses it, or the `Deserialize` does.
+pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Reading<T>, Unread> {
+    read(T::SCHEMA, text, Reader::by_serde)
+}
+
+/// What the guard alone says of a text: the text that serde and policies read.
+///
+/// # Errors
+///
+/// Where it does not fit; the issues are all of its faults.
+pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<Issue>> {
+    admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
+}
+
+fn read<'t, T>(
+    schema: &Schema,
+    text: &'t str,
+    decode: impl FnOnce(&mut Reader<'t>, Node<'_>) -> Result<T, Unfit>,
+) -> Result<Reading<T>, Unread> {
+    let text = if text.trim_ascii().is_empty() {
+        "{}"
+    } else {
+        text
+    };
+    let mut reader = Reader::new(text);
+    if let Ok(value) = reader.whole(schema, decode) {
+        let exact = reader.is_exact();
+        return Ok(Reading { value, exact });
+    }
+    let own = reader.refused();
+    let issues = match guarded(schema, text) {
+        Ok(_) => own.iter().cloned().collect(),
+        Err(issues) => issues,
+    };
+    Err(Unread { own, issues })
+}

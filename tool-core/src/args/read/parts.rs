@@ -1,0 +1,605 @@
+//! Records: their fields as a list of parts, each with its place.
+
+use std::borrow::Cow;
+
+use super::super::bytes;
+use super::super::object::is_newtype;
+use super::reader::Step;
+use super::{Node, Reader, Unfit};
+use crate::schema::{self, Kind, StrictSchema};
+
+/// How one field is read.
+pub trait Field {
+    /// Its type.
+    type Value;
+
+    /// Reads the value under the cursor.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not fit.
+    fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self::Value, Unfit>;
+
+    /// What stands for an absent key.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing does.
+    fn absent(
+        reader: &mut Reader<'_>,
+        field: &schema::Field,
+        node: Node<'_>,
+    ) -> Result<Self::Value, Unfit> {
+        let Some(text) = absent_text(reader, field) else {
+            return Err(Unfit(()));
+        };
+        stated::<Self>(reader, field, node, text)
+    }
+}
+
+/// Reads a value from a text of the schema's own.
+fn stated<F: Field + ?Sized>(
+    reader: &mut Reader<'_>,
+    field: &schema::Field,
+    node: Node<'_>,
+    text: &str,
+) -> Result<F::Value, Unfit> {
+    reader.aside(text, |inner| {
+        F::read(inner, Node::new(field.schema, node.scope))
+    })
+}
+
+/// What is read where a key is absent.
+fn absent_text(reader: &mut Reader<'_>, field: &schema::Field) -> Option<&'static str> {
+    if let Some(default) = field.default {
+        reader.edited();
+        return Some(default.text);
+    }
+    if !field.schema.is_optional() {
+        return None;
+    }
+    if field.null_if_absent || is_newtype(field.schema) {
+        reader.edited();
+    }
+    Some("null")
+}
+
+/// A list of parts, from the first on: `(One<A>, (Flat<B>, ()))`.
+pub trait Parts {
+    /// The fields' values: `(A, (B, ()))`.
+    type Values;
+    /// The values that have been read.
+    type Slots: Default;
+    /// How many keys the parts have.
+    const WIDTH: usize;
+
+    /// Reads the fields that come in their order. Ends at the closing brace, where `more` is false, or at a key that is another one.
+    ///
+    /// # Errors
+    ///
+    /// Where a value does not fit.
+    fn in_order(
+        slots: &mut Self::Slots,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+        more: &mut bool,
+    ) -> Result<(), Unfit>;
+
+    /// Reads the value of the key with this number.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not fit, or has been read before.
+    fn fill(
+        slots: &mut Self::Slots,
+        number: usize,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit>;
+
+    /// The values, with what stands for absent ones.
+    ///
+    /// # Errors
+    ///
+    /// Where one is missing.
+    fn finish(
+        slots: Self::Slots,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<Self::Values, Unfit>;
+}
+
+/// A part: one field, or the fields of a record that is laid into this one.
+pub trait Part {
+    /// Its value.
+    type Value;
+    /// The value while it is read.
+    type Slot: Default;
+    /// How many keys it has.
+    const WIDTH: usize;
+
+    /// See [`Parts::in_order`].
+    ///
+    /// # Errors
+    ///
+    /// Where a value does not fit.
+    fn in_order(
+        slot: &mut Self::Slot,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+        more: &mut bool,
+    ) -> Result<(), Unfit>;
+
+    /// See [`Parts::fill`].
+    ///
+    /// # Errors
+    ///
+    /// Where the value does not fit.
+    fn fill(
+        slot: &mut Self::Slot,
+        number: usize,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit>;
+
+    /// See [`Parts::finish`].
+    ///
+    /// # Errors
+    ///
+    /// Where a value is missing.
+    fn finish(
+        slot: Self::Slot,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<Self::Value, Unfit>;
+}
+
+/// One field.
+#[derive(Debug)]
+pub struct One<F>(F);
+
+/// Reads a field's value, or what its default says for null.
+#[inline]
+fn value<F: Field>(
+    reader: &mut Reader<'_>,
+    field: &schema::Field,
+    node: Node<'_>,
+) -> Result<F::Value, Unfit> {
+    if field.default.is_some() && reader.walk.cursor.peek() == b'n' {
+        return defaulted::<F>(reader, field, node);
+    }
+    let read = F::read(reader, Node::new(field.schema, node.scope));
+    if read.is_err() {
+        reader.passed(|| Step::Key(field.name.to_owned()));
+    }
+    read
+}
+
+#[cold]
+fn defaulted<F: Field>(
+    reader: &mut Reader<'_>,
+    field: &schema::Field,
+    node: Node<'_>,
+) -> Result<F::Value, Unfit> {
+    reader.null()?;
+    reader.edited();
+    let text = field.default.map_or("null", |default| default.text);
+    stated::<F>(reader, field, node, text)
+}
+
+impl<F: Field> Part for One<F> {
+    type Value = F::Value;
+    type Slot = Option<F::Value>;
+    const WIDTH: usize = 1;
+
+    #[inline]
+    fn in_order(
+        slot: &mut Option<F::Value>,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+        more: &mut bool,
+    ) -> Result<(), Unfit> {
+        if let [field, ..] = fields
+            && field.input
+            && reader.walk.cursor.leap(field.name)
+        {
+            *more = next::<F>(slot, reader, field, node)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn fill(
+        slot: &mut Option<F::Value>,
+        _: usize,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit> {
+        match fields {
+            [field, ..] => one::<F>(slot, reader, field, node),
+            [] => Err(Unfit(())),
+        }
+    }
+
+    #[inline]
+    fn finish(
+        slot: Option<F::Value>,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<F::Value, Unfit> {
+        match slot {
+            Some(value) => Ok(value),
+            None => absent::<F>(reader, fields, node),
+        }
+    }
+}
+
+// What follows is compiled once for each type of a field, not for each record: inlined, it would be most of what a tool adds to a program.
+
+/// Reads the value behind a key, and whether another key follows.
+#[inline(never)]
+fn next<F: Field>(
+    slot: &mut Option<F::Value>,
+    reader: &mut Reader<'_>,
+    field: &schema::Field,
+    node: Node<'_>,
+) -> Result<bool, Unfit> {
+    reader.walk.cursor.space();
+    *slot = Some(value::<F>(reader, field, node)?);
+    Ok(reader.walk.cursor.another(b'}')?)
+}
+
+/// Reads the value of a key that has not come by before.
+#[inline(never)]
+fn one<F: Field>(
+    slot: &mut Option<F::Value>,
+    reader: &mut Reader<'_>,
+    field: &schema::Field,
+    node: Node<'_>,
+) -> Result<(), Unfit> {
+    if slot.is_some() {
+        return Err(Unfit(()));
+    }
+    *slot = Some(value::<F>(reader, field, node)?);
+    Ok(())
+}
+
+#[inline(never)]
+fn absent<F: Field>(
+    reader: &mut Reader<'_>,
+    fields: &[schema::Field],
+    node: Node<'_>,
+) -> Result<F::Value, Unfit> {
+    let field = fields.first().ok_or(Unfit(()))?;
+    F::absent(reader, field, node)
+}
+
+/// The fields of another record, which is read as a record of its own once they are together.
+#[derive(Debug)]
+pub struct Flat<F, T>(F, T);
+
+impl<T: StrictSchema, F: Field<Value = T>> Part for Flat<F, T> {
+    type Value = T;
+    /// Its fields, as they stand in the text.
+    type Slot = String;
+    const WIDTH: usize = match T::SCHEMA.kind {
+        Kind::Object(fields) => fields.len(),
+        _ => 0,
+    };
+
+    fn in_order(
+        _: &mut String,
+        _: &mut Reader<'_>,
+        _: &[schema::Field],
+        _: Node<'_>,
+        _: &mut bool,
+    ) -> Result<(), Unfit> {
+        Ok(())
+    }
+
+    fn fill(
+        slot: &mut String,
+        number: usize,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        _: Node<'_>,
+    ) -> Result<(), Unfit> {
+        let field = fields.get(number).ok_or(Unfit(()))?;
+        let start = reader.walk.cursor.at;
+        reader.walk.cursor.skip()?;
+        let value = reader.walk.cursor.slice(start, reader.walk.cursor.at);
+        slot.push(if slot.is_empty() { '{' } else { ',' });
+        slot.push_str(&bytes::encode(field.name));
+        slot.push(':');
+        slot.push_str(value);
+        Ok(())
+    }
+
+    fn finish(
+        slot: String,
+        reader: &mut Reader<'_>,
+        _: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<T, Unfit> {
+        let text = if slot.is_empty() {
+            "{}".to_owned()
+        } else {
+            slot + "}"
+        };
+        reader.aside(&text, |inner| {
+            F::read(inner, Node::new(T::SCHEMA, node.scope))
+        })
+    }
+}
+
+/// A field that a model never sends, of which the key is known all the same (`skip_deserializing`).
+#[derive(Debug)]
+pub struct Defaulted<T>(T);
+
+impl<T: Default> Field for Defaulted<T> {
+    type Value = T;
+
+    fn read(_: &mut Reader<'_>, _: Node<'_>) -> Result<T, Unfit> {
+        Err(Unfit(()))
+    }
+
+    fn absent(_: &mut Reader<'_>, _: &schema::Field, _: Node<'_>) -> Result<T, Unfit> {
+        Ok(T::default())
+    }
+}
+
+/// A field that its type's `Default` stands for where the key is absent (`#[serde(default)]`).
+#[derive(Debug)]
+pub struct OrDefault<F>(F);
+
+impl<F: Field<Value: Default>> Field for OrDefault<F> {
+    type Value = F::Value;
+
+    #[inline]
+    fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<F::Value, Unfit> {
+        F::read(reader, node)
+    }
+
+    fn absent(_: &mut Reader<'_>, _: &schema::Field, _: Node<'_>) -> Result<F::Value, Unfit> {
+        Ok(F::Value::default())
+    }
+}
+
+/// A value for an absent key, from the user's own code.
+pub trait Absent {
+    /// Its type.
+    type Value;
+
+    /// The value.
+    fn value() -> Self::Value;
+}
+
+/// A field of which [`Absent`] says what stands for an absent key.
+impl<F: Field, A: Absent<Value = F::Value>> Field for (F, A) {
+    type Value = F::Value;
+
+    #[inline]
+    fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<F::Value, Unfit> {
+        F::read(reader, node)
+    }
+
+    fn absent(_: &mut Reader<'_>, _: &schema::Field, _: Node<'_>) -> Result<F::Value, Unfit> {
+        Ok(A::value())
+    }
+}
+
+/// A field that is on no wire (`#[serde(skip)]`): it has no key.
+#[derive(Debug)]
+pub struct Skipped<F>(F);
+
+impl<F: Field> Part for Skipped<F> {
+    type Value = F::Value;
+    type Slot = ();
+    const WIDTH: usize = 0;
+
+    fn in_order(
+        (): &mut (),
+        _: &mut Reader<'_>,
+        _: &[schema::Field],
+        _: Node<'_>,
+        _: &mut bool,
+    ) -> Result<(), Unfit> {
+        Ok(())
+    }
+
+    fn fill(
+        (): &mut (),
+        _: usize,
+        _: &mut Reader<'_>,
+        _: &[schema::Field],
+        _: Node<'_>,
+    ) -> Result<(), Unfit> {
+        Err(Unfit(()))
+    }
+
+    fn finish(
+        (): (),
+        reader: &mut Reader<'_>,
+        _: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<F::Value, Unfit> {
+        const NONE: &schema::Field =
+            &schema::Field::new("", schema::Text::EMPTY, &schema::Schema::new(Kind::Never));
+        F::absent(reader, NONE, node)
+    }
+}
+
+impl Parts for () {
+    type Values = ();
+    type Slots = ();
+    const WIDTH: usize = 0;
+
+    #[inline]
+    fn in_order(
+        (): &mut (),
+        _: &mut Reader<'_>,
+        _: &[schema::Field],
+        _: Node<'_>,
+        _: &mut bool,
+    ) -> Result<(), Unfit> {
+        Ok(())
+    }
+
+    fn fill(
+        (): &mut (),
+        _: usize,
+        _: &mut Reader<'_>,
+        _: &[schema::Field],
+        _: Node<'_>,
+    ) -> Result<(), Unfit> {
+        Err(Unfit(()))
+    }
+
+    #[inline]
+    fn finish((): (), _: &mut Reader<'_>, _: &[schema::Field], _: Node<'_>) -> Result<(), Unfit> {
+        Ok(())
+    }
+}
+
+impl<P: Part, R: Parts> Parts for (P, R) {
+    type Values = (P::Value, R::Values);
+    type Slots = (P::Slot, R::Slots);
+    const WIDTH: usize = P::WIDTH + R::WIDTH;
+
+    #[inline]
+    fn in_order(
+        slots: &mut Self::Slots,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+        more: &mut bool,
+    ) -> Result<(), Unfit> {
+        let (own, rest) = split::<P>(fields);
+        P::in_order(&mut slots.0, reader, own, node, more)?;
+        if *more {
+            R::in_order(&mut slots.1, reader, rest, node, more)?;
+        }
+        Ok(())
+    }
+
+    fn fill(
+        slots: &mut Self::Slots,
+        number: usize,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit> {
+        let (own, rest) = split::<P>(fields);
+        match number.checked_sub(P::WIDTH) {
+            None => P::fill(&mut slots.0, number, reader, own, node),
+            Some(number) => R::fill(&mut slots.1, number, reader, rest, node),
+        }
+    }
+
+    #[inline]
+    fn finish(
+        slots: Self::Slots,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<Self::Values, Unfit> {
+        let (own, rest) = split::<P>(fields);
+        Ok((
+            P::finish(slots.0, reader, own, node)?,
+            R::finish(slots.1, reader, rest, node)?,
+        ))
+    }
+}
+
+#[inline]
+fn split<P: Part>(fields: &[schema::Field]) -> (&[schema::Field], &[schema::Field]) {
+    fields.split_at_checked(P::WIDTH).unwrap_or((fields, &[]))
+}
+
+impl Reader<'_> {
+    /// Reads a closed record. `plain` says that none of its keys needs an escape.
+    ///
+    /// # Errors
+    ///
+    /// Where a key is unknown, missing or there twice, or a value does not fit.
+    #[inline]
+    pub fn fields<P: Parts>(&mut self, node: Node<'_>, plain: bool) -> Result<P::Values, Unfit> {
+        self.open(node, |reader, node| reader.record::<P>(node, plain))
+    }
+
+    fn record<P: Parts>(&mut self, node: Node<'_>, plain: bool) -> Result<P::Values, Unfit> {
+        let Kind::Object(fields) = &node.schema.kind else {
+            return Err(Unfit(()));
+        };
+        if self.walk.cursor.peek() != b'{' {
+            return Err(Unfit(()));
+        }
+        self.walk.cursor.open()?;
+        let mut more = self.walk.cursor.space() != b'}';
+        let mut slots = P::Slots::default();
+        if plain && more {
+            P::in_order(&mut slots, self, fields, node, &mut more)?;
+        }
+        if more {
+            self.keys::<P>(&mut slots, fields, node)?;
+        }
+        self.walk.cursor.close();
+        P::finish(slots, self, fields, node)
+    }
+
+    /// Keys in any order, up to the closing brace.
+    #[inline(never)]
+    fn keys<P: Parts>(
+        &mut self,
+        slots: &mut P::Slots,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit> {
+        let mut tag = node.tag;
+        let mut expected = 0;
+        loop {
+            let name = self.key()?;
+            match place(fields, expected, &name) {
+                Some(number) => {
+                    expected = number + 1;
+                    P::fill(slots, number, self, fields, node)?;
+                }
+                None if tag == Some(&*name) => {
+                    tag = None;
+                    self.walk.cursor.skip()?;
+                }
+                None => return Err(Unfit(())),
+            }
+            if !self.walk.cursor.another(b'}')? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl<'t> Reader<'t> {
+    /// Reads a key and its colon.
+    pub(super) fn key(&mut self) -> Result<Cow<'t, str>, Unfit> {
+        let key = self.walk.cursor.key()?;
+        self.walk.cursor.colon()?;
+        Ok(bytes::decode(self.walk.cursor.slice(key.start, key.end)))
+    }
+}
+
+/// The number of the field that a model may send under a name. Usually it is the one that is expected next.
+fn place(fields: &[schema::Field], expected: usize, name: &str) -> Option<usize> {
+    let known = |field: &schema::Field| field.name == name && field.input;
+    if fields.get(expected).is_some_and(known) {
+        return Some(expected);
+    }
+    fields.iter().position(known)
+}

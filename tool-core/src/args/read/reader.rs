@@ -1,0 +1,292 @@
+//! The reader: a walk of the guard that stops at the first fault, and the node that a value is read by.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+
+use super::super::decode::{Misread, decode};
+use super::super::issue::{Issue, Path};
+use super::super::scan::Stop;
+use super::super::sink::{Edit, Fast, Place, Scope, splice};
+use super::super::walk::Walk;
+use super::{Unfit, union};
+use crate::schema::{Constraints, Kind, Schema};
+
+/// References that may be followed at one byte of the text.
+const HOPS: u8 = 8;
+
+/// Reads typed values out of text.
+#[derive(Debug)]
+pub struct Reader<'t> {
+    pub(super) walk: Walk<'t, Fast>,
+    /// A value was read that is spelled otherwise in the text that serde and policies read.
+    edited: bool,
+    /// Where references were followed last, and how many.
+    hops: (usize, u8),
+    /// What a `Deserialize` of the user's own said, and the steps to its value from inside out.
+    refused: Option<Box<Refused>>,
+}
+
+#[derive(Debug)]
+struct Refused {
+    issue: Issue,
+    steps: Vec<Step>,
+}
+
+/// A step to a value.
+#[derive(Debug)]
+pub(super) enum Step {
+    Key(String),
+    Item(usize),
+}
+
+/// What a value is read by.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'n> {
+    pub(super) schema: &'n Schema,
+    pub(super) bounds: Option<&'n Constraints>,
+    pub(super) scope: Option<&'n Scope<'n>>,
+    /// The tag of an enum that stands among the fields, and has been read.
+    pub(super) tag: Option<&'n str>,
+}
+
+impl<'n> Node<'n> {
+    #[inline]
+    pub(super) const fn new(schema: &'n Schema, scope: Option<&'n Scope<'n>>) -> Self {
+        Self {
+            schema,
+            bounds: None,
+            scope,
+            tag: None,
+        }
+    }
+
+    pub(super) const fn place(self) -> Place<'n> {
+        Place {
+            schema: self.schema,
+            bounds: self.bounds,
+            scope: self.scope,
+        }
+    }
+}
+
+impl<'t> Reader<'t> {
+    pub(super) const fn new(text: &'t str) -> Self {
+        Self {
+            walk: Walk::new(text, Fast::NEW),
+            edited: false,
+            hops: (0, 0),
+            refused: None,
+        }
+    }
+
+    /// Reads the whole text.
+    #[inline]
+    pub(super) fn whole<T>(
+        &mut self,
+        schema: &Schema,
+        decode: impl FnOnce(&mut Self, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        self.walk.cursor.space();
+        let value = decode(self, Node::new(schema, None))?;
+        self.walk.cursor.end()?;
+        Ok(value)
+    }
+
+    pub(super) fn is_exact(&self) -> bool {
+        !self.edited && self.walk.sink.edits.iter().all(|edit| edit.for_serde)
+    }
+
+    /// The text that serde and policies read is not this one.
+    pub(super) const fn edited(&mut self) {
+        self.edited = true;
+    }
+
+    /// What a `Deserialize` of the user's own refused.
+    #[cold]
+    pub(super) fn refused(self) -> Option<Issue> {
+        let Refused { mut issue, steps } = *self.refused?;
+        let mut path = Path::default();
+        for step in steps.into_iter().rev() {
+            match step {
+                Step::Key(key) => path.key(&key),
+                Step::Item(index) => path.item(index),
+            }
+        }
+        issue.pointer.insert_str(0, &path.pointer());
+        Some(issue)
+    }
+
+    /// Notes that an error came by from a value inside of this one.
+    #[inline]
+    pub(super) fn passed(&mut self, step: impl FnOnce() -> Step) {
+        if let Some(refused) = &mut self.refused {
+            refused.steps.push(step());
+        }
+    }
+
+    /// Tries one shape of a value. What was refused by the shapes before is kept until one fits.
+    pub(super) fn attempt<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        let before = self.refused.take();
+        let value = read(self);
+        if value.is_err() {
+            self.refused = self.refused.take().or(before);
+        }
+        value
+    }
+
+    /// Refuses the value that was read.
+    #[cold]
+    pub(super) fn refuse(&mut self, misread: Misread) -> Unfit {
+        self.refused = Some(Box::new(Refused {
+            issue: misread.into_issue(),
+            steps: Vec::new(),
+        }));
+        Unfit(())
+    }
+
+    /// Refuses a value with the words of the user's own conversion.
+    #[cold]
+    pub(super) fn refuse_text(&mut self, text: &str, why: &dyn std::fmt::Display) -> Unfit {
+        let error = serde::de::Error::custom(why);
+        self.refuse(Misread::of_value(text, &error))
+    }
+
+    /// Reads a value by its `Deserialize`, after the guard has looked at it.
+    ///
+    /// # Errors
+    ///
+    /// Where the value does not fit, or its `Deserialize` refuses it.
+    pub fn by_serde<T: DeserializeOwned>(&mut self, node: Node<'_>) -> Result<T, Unfit> {
+        self.guarded(node, decode::<T>)
+    }
+
+    /// Reads another text: a default, or null where a key is absent.
+    pub(super) fn aside<T>(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        let mut inner = Reader::new(text);
+        inner.walk.cursor.space();
+        let value = read(&mut inner);
+        self.edited |= !inner.is_exact();
+        if value.is_err() {
+            self.refused = inner.refused;
+        }
+        value
+    }
+
+    /// Lets the guard look at a value, and reads the text that it admits.
+    pub(super) fn guarded<T>(
+        &mut self,
+        node: Node<'_>,
+        read: impl FnOnce(&str) -> Result<T, Misread>,
+    ) -> Result<T, Unfit> {
+        let before = self.walk.sink.edits.len();
+        let start = self.walk.cursor.at;
+        self.walk.sink.for_serde = true;
+        let walked = match node.tag {
+            None => self.walk.value(node.schema, node.bounds, node.scope),
+            Some(tag) => self.walk.variant(node.place(), node.schema, tag),
+        };
+        self.walk.sink.for_serde = false;
+        walked?;
+        let text = self.walk.cursor.slice(start, self.walk.cursor.at);
+        let edits = self.walk.sink.edits.get(before..).unwrap_or_default();
+        let mut text = Cow::Borrowed(text);
+        if !edits.is_empty() {
+            let edits: Vec<Edit> = edits.iter().map(|edit| edit.moved_by(start)).collect();
+            text = Cow::Owned(splice(&text, &edits));
+        }
+        if let Some(tag) = node.tag {
+            // Only the fields are the value's.
+            text = Cow::Owned(union::without(&text, tag));
+        }
+        let value = read(&text);
+        value.map_err(|misread| self.refuse(misread))
+    }
+
+    /// Goes through bounds, names and references to the node that says what the value is.
+    #[inline]
+    pub(super) fn open<T>(
+        &mut self,
+        node: Node<'_>,
+        read: impl FnOnce(&mut Self, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        if node.schema.name.is_empty()
+            && !matches!(node.schema.kind, Kind::Constrained(..) | Kind::Ref(_))
+        {
+            return read(self, node);
+        }
+        self.open_named(node, read)
+    }
+
+    fn open_named<T>(
+        &mut self,
+        node: Node<'_>,
+        read: impl FnOnce(&mut Self, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        let here = Scope {
+            schema: node.schema,
+            parent: node.scope,
+        };
+        let scope = if node.schema.name.is_empty() {
+            node.scope
+        } else {
+            Some(&here)
+        };
+        match &node.schema.kind {
+            Kind::Constrained(inner, own) => {
+                let merged;
+                let bounds = match node.bounds {
+                    None => own,
+                    Some(outer) => {
+                        merged = own.under(outer);
+                        &merged
+                    }
+                };
+                let inner = Node {
+                    schema: inner,
+                    bounds: Some(bounds),
+                    scope,
+                    ..node
+                };
+                self.open_named(inner, read)
+            }
+            Kind::Ref(name) => {
+                let mut scope = node.scope;
+                while let Some(here) = scope {
+                    if here.schema.is_type(name, node.schema.module)
+                        && !matches!(here.schema.kind, Kind::Ref(_))
+                    {
+                        self.hop()?;
+                        let again = Node {
+                            schema: here.schema,
+                            scope: here.parent,
+                            ..node
+                        };
+                        return self.open_named(again, read);
+                    }
+                    scope = here.parent;
+                }
+                Err(Unfit(()))
+            }
+            _ => read(self, Node { scope, ..node }),
+        }
+    }
+
+    /// Follows a reference. One that leads to itself would not end.
+    fn hop(&mut self) -> Result<(), Stop> {
+        let (at, hops) = self.hops;
+        let now = self.walk.cursor.at;
+        self.hops = (now, if at == now { hops + 1 } else { 1 });
+        if self.hops.1 > HOPS {
+            return Err(Stop);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! Texts, numbers, and the values of enums.
+
+use std::borrow::Cow;
+
+use super::super::bytes::{self, equal};
+use super::super::number;
+use super::super::scan::Cursor;
+use super::{Node, Reader, Unfit};
+use crate::schema::Kind;
+
+impl<'t> Reader<'t> {
+    /// Reads text that fits its node.
+    #[inline]
+    pub(super) fn text(&mut self, node: Node<'_>) -> Result<Cow<'t, str>, Unfit> {
+        if node.bounds.is_none()
+            && matches!(node.schema.kind, Kind::String)
+            && let Some(span) = self.walk.cursor.plain()
+        {
+            return Ok(Cow::Borrowed(self.walk.cursor.slice(span.start, span.end)));
+        }
+        self.text_slow(node)
+    }
+
+    #[inline(never)]
+    fn text_slow(&mut self, node: Node<'_>) -> Result<Cow<'t, str>, Unfit> {
+        let start = self.walk.cursor.at;
+        if self.walk.cursor.peek() != b'"' {
+            return Err(Unfit(()));
+        }
+        self.walk.value(node.schema, node.bounds, node.scope)?;
+        let inside = self.walk.cursor.slice(start + 1, self.walk.cursor.at - 1);
+        Ok(bytes::decode(inside))
+    }
+
+    /// Reads a whole number that fits its node: its sign, and the number without it.
+    #[inline]
+    pub(super) fn integer(&mut self, node: Node<'_>) -> Result<(bool, u128), Unfit> {
+        if node.bounds.is_none()
+            && let Kind::Integer(integer) = &node.schema.kind
+            && let Some((value, end)) = self.walk.cursor.counted()
+            && u128::from(value) <= integer.max
+            && integer.min <= 1
+        {
+            self.walk.cursor.at = end;
+            return Ok((false, u128::from(value)));
+        }
+        self.integer_slow(node)
+    }
+
+    #[inline(never)]
+    fn integer_slow(&mut self, node: Node<'_>) -> Result<(bool, u128), Unfit> {
+        let text = self.number(node)?;
+        let number = Cursor::new(text).number()?;
+        number::whole(&number, text).ok_or(Unfit(()))
+    }
+
+    /// Reads a number that fits its node, as it is written.
+    pub(super) fn number(&mut self, node: Node<'_>) -> Result<&'t str, Unfit> {
+        let start = self.walk.cursor.at;
+        if !matches!(self.walk.cursor.peek(), b'-' | b'0'..=b'9') {
+            return Err(Unfit(()));
+        }
+        self.walk.value(node.schema, node.bounds, node.scope)?;
+        Ok(self.walk.cursor.slice(start, self.walk.cursor.at))
+    }
+
+    /// Reads `true` or `false`.
+    #[inline]
+    pub(super) fn boolean(&mut self) -> Result<bool, Unfit> {
+        let value = self.walk.cursor.peek() == b't';
+        self.walk
+            .cursor
+            .word(if value { "true" } else { "false" })?;
+        Ok(value)
+    }
+
+    /// Reads null.
+    pub(super) fn null(&mut self) -> Result<(), Unfit> {
+        Ok(self.walk.cursor.word("null")?)
+    }
+
+    /// Reads one of the texts of an enum; gives its number.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is none of them.
+    pub fn choice(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
+        self.open(node, |reader, node| {
+            let Kind::Enum(values) = &node.schema.kind else {
+                return Err(Unfit(()));
+            };
+            let cursor = &mut reader.walk.cursor;
+            if let Some(span) = cursor.plain() {
+                let text = cursor.slice(span.start, span.end).as_bytes();
+                let known = values
+                    .iter()
+                    .position(|known| equal(known.value.as_bytes(), text));
+                return known.ok_or(Unfit(()));
+            }
+            if cursor.peek() != b'"' {
+                return Err(Unfit(()));
+            }
+            let span = cursor.string()?;
+            let text = bytes::decode(cursor.slice(span.start, span.end));
+            let known = values.iter().position(|known| known.value == text);
+            known.ok_or(Unfit(()))
+        })
+    }
+
+    /// Reads one of the numbers of an enum; gives its number in the order of the variants.
+    ///
+    /// # Errors
+    ///
+    /// Where the number is none of them.
+    pub fn integer_choice(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
+        self.open(node, |reader, node| {
+            let Kind::IntegerEnum(values) = &node.schema.kind else {
+                return Err(Unfit(()));
+            };
+            let text = reader.number(node)?;
+            let number = Cursor::new(text).number()?;
+            let value = number::whole(&number, text).and_then(number::signed);
+            let known =
+                value.and_then(|value| values.iter().position(|known| known.value == value));
+            known.ok_or(Unfit(()))
+        })
+    }
+}

@@ -1,0 +1,289 @@
+//! Unions, by all four ways of serde to tell variants apart.
+
+use super::super::bytes;
+use super::super::object::is_newtype;
+use super::super::scan::Cursor;
+use super::super::union::{find, starts};
+use super::reader::Step;
+use super::{Node, Reader, Unfit};
+use crate::schema::{Kind, Schema, Tagging, Variant};
+
+/// What a variant without a payload is read by.
+const NOTHING: &Schema = &Schema::new(Kind::Null);
+
+impl Reader<'_> {
+    /// Reads a variant of a union: `read` is given its number, and the node of its payload, under the cursor.
+    ///
+    /// # Errors
+    ///
+    /// Where the value is no variant, or its payload does not fit.
+    pub fn variant<T>(
+        &mut self,
+        node: Node<'_>,
+        read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        self.open(node, |reader, node| {
+            let Kind::Union(union) = &node.schema.kind else {
+                return Err(Unfit(()));
+            };
+            let variants = union.variants;
+            match union.tagging {
+                Tagging::External => reader.external(node, variants, read),
+                Tagging::Internal { tag } => reader.internal(node, variants, tag, read),
+                Tagging::Adjacent { tag, content } => {
+                    reader.adjacent(node, variants, (tag, content), read)
+                }
+                Tagging::Untagged => reader.untagged(node, variants, read),
+            }
+        })
+    }
+
+    fn external<T>(
+        &mut self,
+        node: Node<'_>,
+        variants: &[Variant],
+        mut read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        match self.walk.cursor.peek() {
+            b'"' => {
+                let span = self.walk.cursor.string()?;
+                let name = bytes::decode(self.walk.cursor.slice(span.start, span.end));
+                let known = variants
+                    .iter()
+                    .position(|variant| variant.schema.is_none() && variant.name == name);
+                read(self, known.ok_or(Unfit(()))?, payload(node, NOTHING))
+            }
+            b'{' => {
+                self.walk.cursor.open()?;
+                self.walk.cursor.space();
+                let name = self.key()?;
+                let known = variants.iter().enumerate().find_map(|(number, variant)| {
+                    let schema = variant.schema?;
+                    (variant.name == name).then_some((number, schema))
+                });
+                let (number, schema) = known.ok_or(Unfit(()))?;
+                let value = self.content(&name, number, payload(node, schema), &mut read)?;
+                if self.walk.cursor.another(b'}')? {
+                    return Err(Unfit(()));
+                }
+                self.walk.cursor.close();
+                Ok(value)
+            }
+            _ => Err(Unfit(())),
+        }
+    }
+
+    /// Reads what a key holds.
+    fn content<T>(
+        &mut self,
+        key: &str,
+        number: usize,
+        node: Node<'_>,
+        read: &mut impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        let value = read(self, number, node);
+        if value.is_err() {
+            self.passed(|| Step::Key(key.to_owned()));
+        }
+        value
+    }
+
+    fn internal<T>(
+        &mut self,
+        node: Node<'_>,
+        variants: &[Variant],
+        tag: &str,
+        mut read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        let (number, variant) = self.tagged(variants, tag)?;
+        let Some(schema) = variant.schema else {
+            self.walk.object(node.place(), &[], Some(tag))?;
+            return read(self, number, payload(node, NOTHING));
+        };
+        if !is_record(schema, node) {
+            return Err(Unfit(()));
+        }
+        let fields = Node {
+            tag: Some(tag),
+            ..payload(node, schema)
+        };
+        read(self, number, fields)
+    }
+
+    fn adjacent<T>(
+        &mut self,
+        node: Node<'_>,
+        variants: &[Variant],
+        (tag, content): (&str, &str),
+        mut read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        let (number, variant) = self.tagged(variants, tag)?;
+        let Some(schema) = variant.schema else {
+            self.walk.object(node.place(), &[], Some(tag))?;
+            return read(self, number, payload(node, NOTHING));
+        };
+        let node = payload(node, schema);
+        let mut value = None;
+        let mut tagged = false;
+        self.walk.cursor.open()?;
+        self.walk.cursor.space();
+        loop {
+            let name = self.key()?;
+            if name == content && value.is_none() {
+                value = Some(self.content(&name, number, node, &mut read)?);
+            } else if name == tag && !tagged {
+                tagged = true;
+                self.walk.cursor.skip()?;
+            } else {
+                return Err(Unfit(()));
+            }
+            if !self.walk.cursor.another(b'}')? {
+                break;
+            }
+        }
+        self.walk.cursor.close();
+        match value {
+            Some(value) => Ok(value),
+            None if schema.is_optional() => {
+                if is_newtype(schema) {
+                    self.edited();
+                }
+                self.null_of(number, node, &mut read)
+            }
+            None => Err(Unfit(())),
+        }
+    }
+
+    /// Reads a payload that is absent as null.
+    fn null_of<T>(
+        &mut self,
+        number: usize,
+        node: Node<'_>,
+        read: &mut impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        let cursor = std::mem::replace(&mut self.walk.cursor, Cursor::new("null"));
+        let value = read(self, number, node);
+        self.walk.cursor = cursor;
+        value
+    }
+
+    /// The variant that the tag names. The cursor stays.
+    fn tagged<'v>(
+        &mut self,
+        variants: &'v [Variant],
+        tag: &str,
+    ) -> Result<(usize, &'v Variant), Unfit> {
+        if self.walk.cursor.peek() != b'{' {
+            return Err(Unfit(()));
+        }
+        let mut ahead = self.walk.cursor.clone();
+        let (from, to) = find(&mut ahead, tag).ok_or(Unfit(()))?;
+        let raw = ahead.slice(from, to);
+        let raw = raw
+            .strip_prefix('"')
+            .and_then(|raw| raw.strip_suffix('"'))
+            .ok_or(Unfit(()))?;
+        let name = bytes::decode(raw);
+        let mut variants = variants.iter().enumerate();
+        let known = variants.find(|(_, variant)| variant.name == name);
+        known.ok_or(Unfit(()))
+    }
+
+    fn untagged<T>(
+        &mut self,
+        node: Node<'_>,
+        variants: &[Variant],
+        mut read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
+    ) -> Result<T, Unfit> {
+        let byte = self.walk.cursor.peek();
+        for (number, variant) in variants.iter().enumerate() {
+            let Some(schema) = variant.schema else {
+                if byte == b'n' {
+                    self.null()?;
+                    return read(self, number, payload(node, NOTHING));
+                }
+                continue;
+            };
+            if !starts(schema, byte) {
+                continue;
+            }
+            if self.walk.is_exhausted() {
+                return Err(Unfit(()));
+            }
+            let before = self.walk.cursor.clone();
+            let edits = self.walk.sink.edits.len();
+            let inner = Node {
+                bounds: node.bounds,
+                ..payload(node, schema)
+            };
+            if let Ok(value) = self.attempt(|reader| read(reader, number, inner)) {
+                return Ok(value);
+            }
+            self.walk.wasted += self.walk.cursor.at - before.at + 1;
+            self.walk.cursor = before;
+            self.walk.sink.edits.truncate(edits);
+        }
+        Err(Unfit(()))
+    }
+}
+
+/// The node of a payload.
+const fn payload<'n>(node: Node<'n>, schema: &'n Schema) -> Node<'n> {
+    Node {
+        schema,
+        bounds: None,
+        scope: node.scope,
+        tag: None,
+    }
+}
+
+/// Whether a payload is a closed record, beside whose fields a tag may stand.
+fn is_record(schema: &Schema, node: Node<'_>) -> bool {
+    match &schema.kind {
+        Kind::Object(_) => true,
+        Kind::Constrained(inner, _) => is_record(inner, node),
+        Kind::Ref(name) => {
+            let mut scope = node.scope;
+            while let Some(here) = scope {
+                if here.schema.is_type(name, schema.module)
+                    && matches!(here.schema.kind, Kind::Object(_))
+                {
+                    return true;
+                }
+                scope = here.parent;
+            }
+            false
+        }
+        _ => false,
+    }
+}
+
+/// An object without one of its keys.
+pub(super) fn without(text: &str, key: &str) -> String {
+    let mut cursor = Cursor::new(text);
+    let mut kept = String::with_capacity(text.len());
+    kept.push('{');
+    let mut each = || {
+        cursor.open()?;
+        let mut more = cursor.space() != b'}';
+        while more {
+            let start = cursor.at;
+            let name = cursor.key()?;
+            let is_it = bytes::decode(cursor.slice(name.start, name.end)) == key;
+            cursor.colon()?;
+            cursor.skip()?;
+            if !is_it {
+                if kept.len() > 1 {
+                    kept.push(',');
+                }
+                kept.push_str(cursor.slice(start, cursor.at));
+            }
+            more = cursor.another(b'}')?;
+        }
+        Ok::<_, super::super::scan::Stop>(())
+    };
+    // The guard has walked the object.
+    let _ = each();
+    kept.push('}');
+    kept
+}

@@ -1,0 +1,243 @@
+//! The way into the scope of a call: its arguments are read first, by the tool, and what is written down is opened only for those that fit.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::found::Ungated;
+use crate::args::RepairNote;
+use crate::call::ToolCall;
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::run::prepared::{Opening, check_call, check_secrets, enter, misread};
+use crate::run::{DecodeError, Entry, NotBegun, Prepared, Ticket, guard};
+use crate::tool::{Job, ToolDef};
+use crate::toolset::Toolset;
+
+#[cfg(feature = "host")]
+use super::found::AtGate;
+#[cfg(feature = "host")]
+use crate::gate::Gate;
+#[cfg(feature = "host")]
+use crate::run::gated::MakeJob;
+#[cfg(feature = "host")]
+use crate::store::Timestamp;
+
+/// A call that has come, with or without a gate.
+pub(super) trait Arrived {
+    /// What its scope does not take.
+    type Rest;
+
+    fn call(&self) -> &ToolCall;
+
+    /// Its scope, under arguments that may have been corrected.
+    fn open(self, corrected: Option<String>, repairs: Vec<RepairNote>) -> (Opening, Self::Rest);
+}
+
+impl Arrived for Ungated {
+    type Rest = ();
+
+    fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    #[inline]
+    fn open(self, corrected: Option<String>, repairs: Vec<RepairNote>) -> (Opening, ()) {
+        let opening = Opening {
+            call: self.call,
+            corrected,
+            repairs,
+            progress: self.progress,
+            since: self.since,
+            #[cfg(feature = "host")]
+            gated: None,
+        };
+        (opening, ())
+    }
+}
+
+#[cfg(feature = "host")]
+impl<'t> Arrived for AtGate<'t> {
+    type Rest = (&'t Gate, Timestamp);
+
+    fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    #[inline]
+    fn open(self, corrected: Option<String>, repairs: Vec<RepairNote>) -> (Opening, Self::Rest) {
+        let opening = Opening {
+            call: self.call,
+            corrected,
+            repairs,
+            progress: self.progress,
+            since: self.since,
+            gated: Some(self.gated),
+        };
+        (opening, (self.gate, self.started))
+    }
+}
+
+/// A call on its way into its scope.
+pub(super) struct Entrance<'t, A: Arrived> {
+    toolset: &'t Toolset,
+    at: usize,
+    def: &'t ToolDef,
+    cx: &'t ToolContext,
+    /// The call, until its scope takes it.
+    arrived: Option<A>,
+    inside: Option<(Prepared, A::Rest)>,
+    /// The arguments where they are not those of the call, and what was repaired.
+    corrected: Option<String>,
+    repairs: Vec<RepairNote>,
+}
+
+/// A call that did not begin.
+pub(super) enum Stopped<A: Arrived> {
+    /// Its scope was not opened.
+    Outside(A, ToolError),
+    Inside(Prepared, A::Rest, ToolError),
+}
+
+impl<A: Arrived> Entry for Entrance<'_, A> {
+    #[inline]
+    fn text(&self) -> &str {
+        match (&self.corrected, &self.arrived, &self.inside) {
+            (Some(text), _, _) => text,
+            (None, Some(arrived), _) => &arrived.call().arguments,
+            (None, None, Some((prepared, _))) => prepared.arguments(),
+            (None, None, None) => "",
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, exact: bool) -> Result<ToolContext, ToolError> {
+        if !exact {
+            self.correct()?;
+        }
+        let Some(arrived) = self.arrived.take() else {
+            return Err(misread(None));
+        };
+        let corrected = self.corrected.take();
+        let repairs = std::mem::take(&mut self.repairs);
+        let (opening, rest) = arrived.open(corrected, repairs);
+        let prepared = enter(self.toolset, self.at, self.def, self.cx, opening);
+        let cx = prepared.context().clone();
+        self.inside = Some((prepared, rest));
+        check_secrets(self.def, self.cx)?;
+        Ok(cx)
+    }
+}
+
+impl<'t, A: Arrived> Entrance<'t, A> {
+    pub(super) fn new(
+        toolset: &'t Toolset,
+        at: usize,
+        def: &'t ToolDef,
+        cx: &'t ToolContext,
+        arrived: A,
+    ) -> Self {
+        Self {
+            toolset,
+            at,
+            def,
+            cx,
+            arrived: Some(arrived),
+            inside: None,
+            corrected: None,
+            repairs: Vec::new(),
+        }
+    }
+
+    /// Reads the arguments, opens the scope, and makes the body.
+    #[inline]
+    pub(super) fn begin(mut self) -> Result<(Prepared, A::Rest, Job), Stopped<A>> {
+        // Nearly every call of a tool that is compiled in. Others are checked by what their schema says first.
+        let begun = if self.def.is_dynamic() {
+            Err(NotBegun::Unfit(None))
+        } else {
+            self.start()
+        };
+        let begun = match begun {
+            Err(NotBegun::Unfit(reason)) => self.begin_corrected(reason),
+            begun => begun,
+        };
+        self.end(begun)
+    }
+
+    /// Reads the arguments as repaired, or tells what is wrong with them.
+    #[cold]
+    fn begin_corrected(&mut self, reason: Option<DecodeError>) -> Result<Job, NotBegun> {
+        let changed = self.correct().map_err(NotBegun::Refused)?;
+        if changed || self.def.is_dynamic() {
+            return match self.start() {
+                Err(NotBegun::Unfit(reason)) => Err(NotBegun::Refused(misread(reason))),
+                begun => begun,
+            };
+        }
+        // The schema admits them, and a `Deserialize` of the user's own does not.
+        Err(NotBegun::Refused(misread(reason)))
+    }
+
+    /// Opens the scope for a body that the host has made; the arguments only have to fit.
+    #[cfg(feature = "host")]
+    pub(super) fn begin_made(
+        mut self,
+        made: MakeJob,
+    ) -> Result<(Prepared, A::Rest, Job), Stopped<A>> {
+        let begun = self
+            .correct()
+            .and_then(|_| self.enter(true))
+            .map(made)
+            .map_err(NotBegun::Refused);
+        self.end(begun)
+    }
+
+    fn start(&mut self) -> Result<Job, NotBegun> {
+        // A `Deserialize` of the user's own may panic.
+        let def = self.def;
+        let begun = catch_unwind(AssertUnwindSafe(|| def.start(self, Ticket(()))));
+        match begun {
+            Ok(begun) => begun,
+            Err(payload) if self.arrived.is_none() && self.inside.is_none() => {
+                resume_unwind(payload)
+            }
+            Err(payload) => Err(NotBegun::Refused(guard::panicked(&*payload))),
+        }
+    }
+
+    /// Lets the guard correct the arguments; whether it did.
+    #[cold]
+    fn correct(&mut self) -> Result<bool, ToolError> {
+        let Some(arrived) = &self.arrived else {
+            return Ok(false);
+        };
+        let written = &*arrived.call().arguments;
+        let admitted = check_call(self.def, written, self.toolset.repair_mode(), self.cx)?;
+        let corrected = match admitted.text {
+            // Empty text is read as `{}`, which is neither.
+            Cow::Borrowed(text) if text.len() == written.len() => None,
+            text => Some(text.into_owned()),
+        };
+        let changed = corrected.is_some();
+        self.corrected = corrected;
+        self.repairs = admitted.repairs;
+        Ok(changed)
+    }
+
+    #[inline]
+    fn end(self, begun: Result<Job, NotBegun>) -> Result<(Prepared, A::Rest, Job), Stopped<A>> {
+        let begun = begun.map_err(|why| match why {
+            NotBegun::Refused(error) => error,
+            NotBegun::Unfit(reason) => misread(reason),
+        });
+        match (self.inside, self.arrived, begun) {
+            (Some((prepared, rest)), _, Ok(job)) => Ok((prepared, rest, job)),
+            (Some((prepared, rest)), _, Err(error)) => Err(Stopped::Inside(prepared, rest, error)),
+            (None, Some(arrived), begun) => {
+                let error = begun.err().unwrap_or_else(|| misread(None));
+                Err(Stopped::Outside(arrived, error))
+            }
+            (None, None, _) => unreachable!("a call is outside of its scope or in it"),
+        }
+    }
+}

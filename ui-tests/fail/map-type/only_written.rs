@@ -1,0 +1,21 @@
+use std::collections::HashMap;
+
+use tool_core::prelude::*;
+
+/// Only written, so that its map is no fault by itself.
+#[derive(Debug, Serialize, StrictSchema)]
+pub struct Labels {
+    /// Each by its name.
+    pub all: HashMap<String, String>,
+}
+
+/// Counts labels.
+#[tool]
+pub fn count(
+    /// The labels.
+    labels: Labels,
+) -> Result<usize, ToolError> {
+    Ok(labels.all.len())
+}
+
+fn main() {}
