@@ -1,0 +1,48 @@
+//! Random types and random texts, read by the one-pass decoder and by the guard with serde: both must agree.
+
+mod case;
+pub mod helpers;
+mod mutate;
+mod random;
+mod run;
+mod writer;
+
+pub use case::{Case, Disagreement, Known, Verdict, case};
+pub use run::{Failure, Tally, run};
+
+/// Types that only derive `StrictSchema`: one pass reads them.
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    dead_code,
+    missing_docs,
+    missing_debug_implementations,
+    non_camel_case_types,
+    reason = "generated"
+)]
+pub mod own {
+    use tool_core::StrictSchema;
+    include!(concat!(env!("OUT_DIR"), "/own.rs"));
+}
+
+/// The same types with a `Deserialize`, which reads what the guard admits.
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    dead_code,
+    missing_docs,
+    missing_debug_implementations,
+    non_camel_case_types,
+    reason = "generated"
+)]
+pub mod twin {
+    use serde::Deserialize;
+    use tool_core::StrictSchema;
+    include!(concat!(env!("OUT_DIR"), "/twin.rs"));
+}
+
+/// Every type.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    include!(concat!(env!("OUT_DIR"), "/cases.rs")).to_vec()
+}

@@ -1,0 +1,67 @@
+//! Every type with random texts: one pass, and the guard with serde.
+//!
+//! `DECODE_SEED` is the seed, and `DECODE_TEXTS` how many texts there are in total. By default there are fewer than a million (`DECODE_TEXTS=1000000`),
+//! which takes a debug build a minute and a half. The crate is not optimised: `stack.rs` measures what a debug build needs.
+#![allow(clippy::expect_used, reason = "a test says what it expects by failing")]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, thread};
+
+use decode_tests::{Known, Tally, cases, run};
+
+fn number(name: &str, default: u64) -> u64 {
+    match env::var(name) {
+        Ok(text) => text.parse().expect(name),
+        Err(_) => default,
+    }
+}
+
+#[test]
+fn both_ways_of_reading_agree() {
+    let seed = number("DECODE_SEED", 1);
+    let texts = number("DECODE_TEXTS", 200_000);
+    let cases = cases();
+    let each = usize::try_from(texts)
+        .expect("64 bits")
+        .div_ceil(cases.len());
+    let next = AtomicUsize::new(0);
+    let all = Mutex::new((Tally::default(), Vec::new()));
+    let threads = thread::available_parallelism().map_or(2, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let work = || {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (tally, failures) = run(case, seed, each);
+                    let mut all = all.lock().expect("no thread panics");
+                    all.0.add(tally);
+                    all.1.extend(failures);
+                }
+            };
+            thread::Builder::new()
+                .stack_size(16 << 20)
+                .spawn_scoped(scope, work)
+                .expect("a thread");
+        }
+    });
+    let (tally, failures) = all.into_inner().expect("no thread panics");
+    println!("{} types, {each} texts each: {tally:?}", cases.len());
+    for (known, count) in Known::ALL.iter().zip(tally.known) {
+        println!("{known:?}: {count}");
+    }
+    for failure in &failures {
+        println!(
+            "{}: {}\n  text: {:?}\n  own:  {}\n  twin: {}\n",
+            failure.name, failure.why.what, failure.text, failure.why.own, failure.why.twin
+        );
+    }
+    assert!(
+        failures.is_empty(),
+        "{} disagreements, seed {seed}",
+        failures.len()
+    );
+    // The texts are worth something: each verdict is there often.
+    for count in [tally.exact, tally.edited, tally.unfit, tally.refused] {
+        assert!(count > each, "{tally:?}");
+    }
+}

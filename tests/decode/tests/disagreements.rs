@@ -1,0 +1,103 @@
+//! What the two ways of reading once did not agree about, and where serde alone would take another shape.
+
+use serde::{Deserialize, Deserializer, de::Error as _};
+use tool_core::StrictSchema;
+use tool_core::private::read::{by_serde, from_text};
+
+/// Its `Deserialize` is stricter than its schema.
+#[derive(Debug, StrictSchema)]
+struct Ordered<T> {
+    /// Low.
+    low: T,
+    /// High.
+    high: T,
+}
+
+#[derive(Deserialize)]
+struct Pair<T> {
+    low: T,
+    high: T,
+}
+
+impl<'de, T: Deserialize<'de> + PartialOrd> Deserialize<'de> for Ordered<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let Pair { low, high } = Pair::deserialize(from)?;
+        if low > high {
+            return Err(D::Error::custom("low is above high"));
+        }
+        Ok(Self { low, high })
+    }
+}
+
+#[derive(Debug, StrictSchema)]
+struct Holds {
+    /// Bounds.
+    bounds: Ordered<u16>,
+}
+
+#[test]
+fn a_reader_of_the_users_own_is_asked() {
+    let text = r#"{"low":2,"high":1}"#;
+    assert!(by_serde::<Ordered<u16>>(text).is_err());
+    let read = from_text::<Holds>(&format!(r#"{{"bounds":{text}}}"#));
+    assert!(
+        read.is_err(),
+        "{:?}",
+        read.map(|read| read.value.bounds.high - read.value.bounds.low)
+    );
+}
+
+#[derive(Debug, StrictSchema)]
+#[allow(dead_code, reason = "`Debug` shows it")]
+#[serde(untagged)]
+#[schema(allow(untagged))]
+enum Shape {
+    Wait(std::time::Duration),
+    List(Vec<u16>),
+}
+
+#[derive(Debug, StrictSchema)]
+#[allow(dead_code, reason = "`Debug` shows it")]
+#[serde(untagged)]
+#[schema(allow(untagged))]
+enum Other {
+    Record {
+        /// One.
+        one: u16,
+        /// Two.
+        two: u16,
+    },
+    List(Vec<u16>),
+}
+
+// serde's derive takes a list for a duration, and for a record, where an untagged union has them before the list that the schema means.
+#[test]
+fn a_list_is_the_list_that_the_schema_means() {
+    let read = from_text::<Shape>("[2,5]").map(|read| read.value);
+    assert!(
+        matches!(&read, Ok(Shape::List(list)) if list == &[2, 5]),
+        "{read:?}"
+    );
+    let read = from_text::<Other>("[2,5]").map(|read| read.value);
+    assert!(
+        matches!(&read, Ok(Other::List(list)) if list == &[2, 5]),
+        "{read:?}"
+    );
+}
+
+#[derive(Debug, Deserialize, StrictSchema)]
+#[allow(dead_code, reason = "`Debug` shows it")]
+#[serde(untagged)]
+#[schema(allow(untagged))]
+enum Waits {
+    List(Vec<Waits>),
+    Wait(std::time::Duration),
+}
+
+#[test]
+fn serde_reads_a_duration_at_the_limit_of_nesting() {
+    let text = format!("{}\"PT1S\"{}", "[".repeat(127), "]".repeat(127));
+    assert!(from_text::<Waits>(&text).is_ok());
+    let read = by_serde::<Waits>(&text);
+    assert!(read.is_ok(), "{:?}", read.err());
+}
