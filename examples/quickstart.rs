@@ -6,7 +6,7 @@ use futures::StreamExt;
 use tool_core::prelude::*;
 
 /// A language of the index.
-#[derive(Debug, Clone, Copy, Deserialize, Serialize, StrictSchema)]
+#[derive(Debug, Clone, Copy, Serialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lang {
     /// Rust and its crates.

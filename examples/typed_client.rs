@@ -5,7 +5,7 @@
 use tool_core::prelude::*;
 
 /// A point on a map.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, StrictSchema)]
 pub struct Point {
     /// Degrees north.
     #[schema(range = -90.0..=90.0)]

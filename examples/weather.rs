@@ -5,7 +5,7 @@
 use tool_core::prelude::*;
 
 /// A unit of temperature.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, StrictSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, StrictSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Degrees Celsius.

@@ -3,7 +3,7 @@
 use tool_core::prelude::*;
 
 /// How a greeting sounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
     /// As among friends.

@@ -13,7 +13,7 @@ use crate::Excerpt;
 const MOST: usize = 200;
 
 /// What to do with branches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchAction {
     /// Name them.

@@ -7,7 +7,7 @@ use tool_core::prelude::*;
 use crate::Excerpt;
 
 /// A header or a parameter of a query.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[schema(json_schema)]
 pub struct Field {
     /// Its name.

@@ -13,7 +13,7 @@ use super::body::{decode, media_type};
 use super::follow::Secret;
 
 /// What a request does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, StrictSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, StrictSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
     /// Reads.

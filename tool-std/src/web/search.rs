@@ -31,7 +31,7 @@ pub struct SearchQuery {
 }
 
 /// How thorough a search is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
     /// Fast.
