@@ -85,8 +85,8 @@ KINDS = {
     "ours": dict(
         head="use tool_core::prelude::*;\n",
         item=OURS,
-        derive="Deserialize, StrictSchema",
-        enum="Deserialize, StrictSchema",
+        derive="StrictSchema",
+        enum="StrictSchema",
         out="Serialize, StrictSchema",
         main="fn main() {{ let t = tool_core::Registry::linked().unwrap().open(); println!(\"{{}}\", tool_core::Dialect::ALL.map(|d| t.definitions(d).len()).iter().sum::<usize>()); }}",
         deps=f'tool-core = {{ path = "{HERE.parent / "tool-core"}" }}\nserde = {{ version = "1", features = ["derive"] }}\n',

@@ -10,6 +10,6 @@ use crate::work::{self, Arguments};
 #[must_use]
 pub fn call(arguments: &str) -> String {
     let arguments: Arguments = serde_json::from_str(arguments).expect("arguments");
-    let hits = work::search(&arguments.query, arguments.limit, arguments.filter.as_ref());
+    let hits = work::search(&arguments.query, arguments.limit, arguments.filter.and_then(|filter| filter.min_stars));
     serde_json::to_string(&hits).expect("hits")
 }

@@ -7,7 +7,29 @@ use tool_core::{
     store::MemoryStore,
 };
 
-use crate::work::{self, Filter, Hit};
+use crate::work::{self, Hit};
+
+/// Narrows a search.
+#[derive(Debug, StrictSchema)]
+pub struct Filter {
+    /// Language of the repository.
+    pub lang: Lang,
+    /// Tags that must all be present.
+    pub tags: Vec<String>,
+    /// Fewest stars.
+    pub min_stars: Option<u32>,
+}
+
+/// A language.
+#[derive(Debug, StrictSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lang {
+    Rust,
+    Go,
+    Python,
+    TypeScript,
+    C,
+}
 
 /// Searches an index of repositories. Use it before answering a question about one.
 #[tool(read_only)]
@@ -19,7 +41,7 @@ pub async fn search(
     /// Narrow the search.
     filter: Option<Filter>,
 ) -> Result<Vec<Hit>, ToolError> {
-    Ok(work::search(&query, limit, filter.as_ref()))
+    Ok(work::search(&query, limit, filter.and_then(|filter| filter.min_stars)))
 }
 
 /// The same tool under another name, made at run time, to fill a registry.

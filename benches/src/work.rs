@@ -1,11 +1,10 @@
-//! The tool's types and body, the same for everybody.
+//! The tool's types and body. Those of tool-core, which need no serde, are in `ours`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tool_core::StrictSchema;
 
 /// Narrows a search.
-#[derive(Debug, Clone, Deserialize, Serialize, StrictSchema, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 pub struct Filter {
     /// Language of the repository.
     pub lang: Lang,
@@ -16,7 +15,7 @@ pub struct Filter {
 }
 
 /// A language.
-#[derive(Debug, Clone, Copy, Deserialize, Serialize, StrictSchema, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lang {
     Rust,
@@ -65,8 +64,8 @@ pub fn arguments(hits: u32) -> String {
 
 /// The body.
 #[must_use]
-pub fn search(query: &str, limit: Option<u32>, filter: Option<&Filter>) -> Vec<Hit> {
-    let stars = filter.and_then(|filter| filter.min_stars).unwrap_or_default();
+pub fn search(query: &str, limit: Option<u32>, min_stars: Option<u32>) -> Vec<Hit> {
+    let stars = min_stars.unwrap_or_default();
     (0..limit.unwrap_or(3))
         .map(|rank| Hit {
             title: query.to_owned(),

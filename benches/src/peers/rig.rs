@@ -23,7 +23,7 @@ impl Tool for Search {
     }
 
     async fn call(&self, _: &mut ToolContext, arguments: Arguments) -> Result<Vec<Hit>, Self::Error> {
-        Ok(work::search(&arguments.query, arguments.limit, arguments.filter.as_ref()))
+        Ok(work::search(&arguments.query, arguments.limit, arguments.filter.and_then(|filter| filter.min_stars)))
     }
 }
 

@@ -18,7 +18,7 @@ impl Server {
     /// Searches an index of repositories.
     #[tool]
     async fn search(&self, Parameters(arguments): Parameters<Arguments>) -> Json<Hits> {
-        Json(Hits { hits: work::search(&arguments.query, arguments.limit, arguments.filter.as_ref()) })
+        Json(Hits { hits: work::search(&arguments.query, arguments.limit, arguments.filter.and_then(|filter| filter.min_stars)) })
     }
 }
 

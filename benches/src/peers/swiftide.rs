@@ -19,7 +19,7 @@ impl Tool for Search {
             return Err(ToolError::MissingArguments("search".into()));
         };
         let arguments: Arguments = serde_json::from_str(arguments)?;
-        let hits = work::search(&arguments.query, arguments.limit, arguments.filter.as_ref());
+        let hits = work::search(&arguments.query, arguments.limit, arguments.filter.and_then(|filter| filter.min_stars));
         Ok(ToolOutput::text(serde_json::to_string(&hits)?))
     }
 

@@ -8,7 +8,7 @@ mod cpu;
 use std::process::ExitCode;
 
 use axum::{Router, body::Body};
-use benches::{ours::gated, work::{self, Arguments, Filter, Hit, Hits}};
+use benches::{ours::{Filter, gated}, work::{self, Arguments, Hit, Hits}};
 use http_body_util::BodyExt as _;
 use rmcp::{
     ServerHandler, ServiceExt as _,
@@ -31,7 +31,7 @@ impl Server {
     /// Searches an index of repositories. Use it before answering a question about one.
     #[rmcp::tool(annotations(read_only_hint = true))]
     async fn search(&self, Parameters(arguments): Parameters<Arguments>) -> Json<Hits> {
-        Json(Hits { hits: work::search(&arguments.query, arguments.limit, arguments.filter.as_ref()) })
+        Json(Hits { hits: work::search(&arguments.query, arguments.limit, arguments.filter.and_then(|filter| filter.min_stars)) })
     }
 }
 
@@ -75,7 +75,7 @@ async fn search(
     filter: Option<Filter>,
 ) -> Found {
     let shown = |Hit { title, url, score }| Shown { title, url, score };
-    Found { hits: work::search(&query, limit, filter.as_ref()).into_iter().map(shown).collect() }
+    Found { hits: work::search(&query, limit, filter.and_then(|filter| filter.min_stars)).into_iter().map(shown).collect() }
 }
 
 fn ours(gate: bool) -> McpServer {
