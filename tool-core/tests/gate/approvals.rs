@@ -231,6 +231,66 @@ async fn what_was_approved_runs_once() {
     assert!(matches!(error, Err(ApprovalError::Invalid)), "{error:?}");
 }
 
+/// A break.
+#[derive(Debug, StrictSchema)]
+struct Break {
+    /// How long.
+    wait: Duration,
+    /// How long before.
+    #[schema(default = "PT1S")]
+    lead: Duration,
+}
+
+/// Takes breaks.
+#[tool(approval = |call: &take_breaks, _: &ToolContext| call.breaks.iter().any(|one| one.wait > Duration::from_secs(60)))]
+async fn take_breaks(
+    mailbox: &Mailbox,
+    /// Which.
+    breaks: Vec<Break>,
+    /// And then.
+    #[arg(default = "PT2S")]
+    last: Duration,
+) -> Result<String, ToolError> {
+    mailbox.send();
+    let sum: Duration = breaks.iter().map(|one| one.wait + one.lead).sum();
+    Ok(format!("{} s", (sum + last).as_secs()))
+}
+
+// S2-12, S2-13: a duration in an approved call is text for the person, the predicate and the tool
+#[tokio::test]
+async fn an_approved_call_with_a_duration_runs() {
+    let mut host = Host::new();
+    host.tools = toolset![take_breaks].through(&host.gate);
+    let call = |id: &str, wait: &str| {
+        let arguments = format!(r#"{{"breaks":[{{"wait":"{wait}"}}]}}"#);
+        ToolCall::new(id, "take_breaks", arguments)
+    };
+    let short = host.tools.call(call("c-1", "PT1M"), &host.ann()).await;
+    assert_eq!(short.model_text(), "63 s");
+
+    let long = host.tools.call(call("c-2", "PT2M"), &host.ann()).await;
+    let ticket = ticket(&long);
+    assert_eq!(
+        ticket.arguments,
+        r#"{"breaks":[{"lead":"PT1S","wait":"PT2M"}],"last":"PT2S"}"#
+    );
+    let edit = Reply::Edit(r#"{"breaks":[{"wait":"PT3M","lead":null}],"last":null}"#.to_owned());
+    host.approvals()
+        .answer(
+            &"acme".into(),
+            &host.tools,
+            &ticket.token,
+            edit,
+            "boss",
+            None,
+        )
+        .await
+        .unwrap();
+    let result = host.tools.resume(&ticket.token, &host.ann()).await;
+    assert_eq!(result.model_text(), "183 s");
+    assert_eq!(host.mailbox.sent(), 2);
+}
+
 // S2-17
 #[tokio::test]
 async fn a_denial_reaches_the_model_with_its_reason() {
