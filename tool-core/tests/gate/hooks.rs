@@ -98,6 +98,42 @@ async fn the_last_layer_is_the_outermost() {
     );
 }
 
+/// Takes a call only when it was asked whether it is ready.
+#[derive(Clone)]
+struct Careful<S>(S, bool);
+
+impl<S> Service<Permitted> for Careful<S>
+where
+    S: Service<Permitted, Response = Ran, Error = BoxError>,
+{
+    type Response = Ran;
+    type Error = BoxError;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.1 = true;
+        self.0.poll_ready(cx)
+    }
+
+    fn call(&mut self, permitted: Permitted) -> Self::Future {
+        assert!(std::mem::take(&mut self.1), "called before it was ready");
+        self.0.call(permitted)
+    }
+}
+
+// `poll_ready` reaches every layer, as tower asks of a caller
+#[tokio::test]
+async fn each_layer_is_ready_before_it_is_called() {
+    let careful = || tower::layer::layer_fn(|inner| Careful(inner, false));
+    let gate = Gate::builder().layer(careful()).layer(careful()).build();
+    let tools = toolset![count].through(&gate);
+    for id in ["c-1", "c-2"] {
+        let call = ToolCall::new(id, "count", r#"{"from":7}"#);
+        let result = tools.call(call, &ToolContext::anonymous()).await;
+        assert_eq!(result.model_text(), "7");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn towers_own_layers_fit_and_their_errors_are_results() {
     /// Takes a minute.
