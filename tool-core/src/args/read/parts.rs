@@ -164,23 +164,6 @@ pub trait Part {
 #[derive(Debug)]
 pub struct One<F>(F);
 
-/// Reads a field's value, or what its default says for null.
-#[inline]
-fn value<F: Field>(
-    reader: &mut Reader<'_>,
-    field: &schema::Field,
-    node: Node<'_>,
-) -> Result<F::Value, Unfit> {
-    if field.default.is_some() && reader.walk.cursor.peek() == b'n' {
-        return defaulted::<F>(reader, field, node);
-    }
-    let read = F::read(reader, Node::new(field.schema, node.scope));
-    if read.is_err() {
-        reader.passed(|| Step::Key(field.name.to_owned()));
-    }
-    read
-}
-
 #[cold]
 fn defaulted<F: Field>(
     reader: &mut Reader<'_>,
@@ -210,7 +193,9 @@ impl<F: Field> Part for One<F> {
             && field.input
             && reader.walk.cursor.leap(field.name)
         {
-            *more = next::<F>(slot, reader, field, node)?;
+            reader.walk.cursor.space();
+            one::<F>(slot, reader, field, node)?;
+            *more = reader.walk.cursor.another(b'}')?;
         }
         Ok(())
     }
@@ -245,20 +230,7 @@ impl<F: Field> Part for One<F> {
 
 // What follows is compiled once for each type of a field, not for each record: inlined, it would be most of what a tool adds to a program.
 
-/// Reads the value behind a key, and whether another key follows.
-#[inline(never)]
-fn next<F: Field>(
-    slot: &mut Option<F::Value>,
-    reader: &mut Reader<'_>,
-    field: &schema::Field,
-    node: Node<'_>,
-) -> Result<bool, Unfit> {
-    reader.walk.cursor.space();
-    *slot = Some(value::<F>(reader, field, node)?);
-    Ok(reader.walk.cursor.another(b'}')?)
-}
-
-/// Reads the value of a key that has not come by before.
+/// Reads the value of a key that has not come by before, or what its default says for null.
 #[inline(never)]
 fn one<F: Field>(
     slot: &mut Option<F::Value>,
@@ -269,7 +241,14 @@ fn one<F: Field>(
     if slot.is_some() {
         return Err(Unfit(()));
     }
-    *slot = Some(value::<F>(reader, field, node)?);
+    *slot = Some(
+        if field.default.is_some() && reader.walk.cursor.peek() == b'n' {
+            defaulted::<F>(reader, field, node)?
+        } else {
+            let value = F::read(reader, Node::new(field.schema, node.scope));
+            value.inspect_err(|_| reader.passed(|| Step::Key(field.name.to_owned())))?
+        },
+    );
     Ok(())
 }
 
