@@ -23,10 +23,15 @@ pub fn kept() -> u64 {
     BYTES.load(Ordering::Relaxed)
 }
 
+/// Counts one allocation, without a locked instruction: that would be a tenth of the time of a call. The benches allocate in one thread.
+fn count() {
+    ALLOCATIONS.store(ALLOCATIONS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
 // SAFETY: passes every call on to the system's allocator.
 unsafe impl<const KEPT: bool> GlobalAlloc for Counting<KEPT> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         if KEPT {
             BYTES.fetch_add(layout.size() as u64, Ordering::Relaxed);
         }
@@ -39,7 +44,7 @@ unsafe impl<const KEPT: bool> GlobalAlloc for Counting<KEPT> {
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         if KEPT {
             BYTES.fetch_add(size as u64, Ordering::Relaxed);
             BYTES.fetch_sub(layout.size() as u64, Ordering::Relaxed);

@@ -24,10 +24,10 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("runtime");
     let _entered = runtime.enter();
     let arguments = work::arguments(u32::try_from(hits).expect("hits"));
-    // What a caller has in hand before the call is made before the count begins.
-    let texts = || vec![arguments.clone(); calls + 1];
+    // What a model sent is there; what a library makes of it is counted.
+    let text = || arguments.as_str();
     match who.as_str() {
-        "floor" => measure(&runtime, texts(), async |text| floor::call(black_box(&text))),
+        "floor" => measure(&runtime, calls, |_| text(), async |text| floor::call(black_box(text))),
         "tool-core" | "tool-core-deadline" => {
             let toolset = many(tools).open();
             let mut context = ToolContext::builder();
@@ -35,16 +35,16 @@ fn main() {
                 context = context.deadline(std::time::Duration::from_secs(60));
             }
             let context = context.build();
-            let ready = (0..=calls).map(|_| ToolCall::new("call_1", "search", arguments.as_str())).collect();
-            measure(&runtime, ready, async |call| toolset.call(black_box(call), &context).await.model_text());
+            let made = |_| ToolCall::new("call_1", "search", text());
+            measure(&runtime, calls, made, async |call| toolset.call(black_box(call), &context).await.model_text());
         }
         // The rows are written by a task beside the calls, or, `flushed`, in between.
         "tool-core-gate" | "tool-core-gate-flushed" => {
             let (toolset, context) = ours::gated(&many(tools));
             let buffer = toolset.gate().and_then(|gate| gate.audit().buffer()).expect("an audit").clone();
-            let ready = (0..=calls).map(|i| ToolCall::new(format!("call_{i}"), "search", arguments.as_str())).collect();
+            let made = |i| ToolCall::new(format!("call_{i}"), "search", text());
             let flushed = who.ends_with("flushed");
-            measure(&runtime, ready, async |call| {
+            measure(&runtime, calls, made, async |call| {
                 let text = toolset.call(black_box(call), &context).await.model_text();
                 if flushed && buffer.waiting() >= 10 {
                     buffer.flush().await.expect("written");
@@ -55,18 +55,18 @@ fn main() {
         #[cfg(feature = "peers")]
         "rmcp" | "rmcp-default" => {
             let host = benches::peers::rmcp::Host::new();
-            measure(&runtime, texts(), async |text| host.call(black_box(&text), who == "rmcp-default").await);
+            measure(&runtime, calls, |_| text(), async |text| host.call(black_box(text), who == "rmcp-default").await);
         }
         #[cfg(feature = "peers")]
         "rig" => {
             let host = benches::peers::rig::Host::new(tools);
-            measure(&runtime, texts(), async |text| host.call(black_box(text)).await);
+            measure(&runtime, calls, |_| text().to_owned(), async |text| host.call(black_box(text)).await);
         }
         #[cfg(feature = "peers")]
         "swiftide" => {
             let host = benches::peers::swiftide::Host::new(tools);
-            let ready = texts().into_iter().map(benches::peers::swiftide::ready).collect();
-            measure(&runtime, ready, async |call| host.call(black_box(call)).await);
+            let made = |_| benches::peers::swiftide::ready(text().to_owned());
+            measure(&runtime, calls, made, async |call| host.call(black_box(call)).await);
         }
         other => panic!("unknown scenario `{other}`"),
     }
@@ -81,24 +81,24 @@ fn many(tools: usize) -> Registry {
     builder.build().expect("registry")
 }
 
-fn measure<T>(runtime: &tokio::runtime::Runtime, mut inputs: Vec<T>, call: impl AsyncFn(T) -> String) {
-    let calls = (inputs.len() - 1).max(1);
-    let text = runtime.block_on(call(inputs.pop().expect("one for the warm-up")));
+fn measure<T>(runtime: &tokio::runtime::Runtime, calls: usize, make: impl Fn(usize) -> T, call: impl AsyncFn(T) -> String) {
+    let text = runtime.block_on(call(make(0)));
     assert!(text.contains("example.org"), "{text}");
     let before = counting::allocations();
     let start = Instant::now();
-    counted_region(runtime, inputs, &call);
+    counted_region(runtime, calls, &make, &call);
     let nanos = start.elapsed().as_nanos();
     let allocations = counting::allocations() - before;
+    let calls = calls.max(1);
     println!("{} {}", allocations / calls as u64, nanos / calls as u128);
 }
 
 /// Callgrind counts only while this runs: see `report`.
 #[inline(never)]
-fn counted_region<T>(runtime: &tokio::runtime::Runtime, inputs: Vec<T>, call: &impl AsyncFn(T) -> String) {
+fn counted_region<T>(runtime: &tokio::runtime::Runtime, calls: usize, make: &impl Fn(usize) -> T, call: &impl AsyncFn(T) -> String) {
     runtime.block_on(async {
-        for input in inputs {
-            black_box(call(input).await);
+        for number in 1..=calls {
+            black_box(call(make(number)).await);
         }
     });
 }
