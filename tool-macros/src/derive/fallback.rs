@@ -68,6 +68,12 @@ pub(super) fn fallback(input: &DeriveInput, error: Option<&TokenStream>) -> Toke
             impl #impl_generics #private::StrictSchema for #ident #ty_generics #where_clause {
                 const SCHEMA: &'static #private::Schema = #private::REPORTED;
             }
+            #[automatically_derived]
+            impl #impl_generics #private::read::Decode for #ident #ty_generics #where_clause {
+                fn decode(__reader: &mut #private::read::Reader<'_>, _: #private::read::Node<'_>) -> #private::Result<Self, #private::read::Unfit> {
+                    __reader.none()
+                }
+            }
             #output
         };
     }
