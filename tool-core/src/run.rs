@@ -112,7 +112,8 @@ pub trait Entry {
     /// The arguments.
     fn text(&self) -> &str;
 
-    /// Opens the scope, once the arguments have been read. Where they are not `exact`, policies read them with their defaults.
+    /// Opens the scope, once the arguments have been read. Where they are not `exact`, they are corrected first, and [`text`](Self::text) is what
+    /// everybody reads from then on.
     fn enter(&mut self, exact: bool) -> Result<ToolContext, ToolError>;
 }
 
@@ -130,8 +131,14 @@ pub enum NotBegun {
 #[doc(hidden)]
 pub fn start<T: Tool + Decode>(entry: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
     let read = args::read::read::<T>(T::SPEC.input, entry.text());
-    let Read { value, exact } = read.map_err(|issue| NotBegun::Unfit(issue.map(DecodeError)))?;
+    let unfit = |issue: Option<Issue>| NotBegun::Unfit(issue.map(DecodeError));
+    let Read { mut value, exact } = read.map_err(unfit)?;
     let cx = entry.enter(exact).map_err(NotBegun::Refused)?;
+    if !exact {
+        // What the body receives is what policies, approvals and audits read.
+        let read = args::read::read::<T>(T::SPEC.input, entry.text());
+        value = read.map_err(unfit)?.value;
+    }
     let body = value.run(cx.clone(), Pass(()));
     Ok(Box::pin(finish(body, T::model_view, cx)))
 }

@@ -8,7 +8,7 @@ mod run;
 mod writer;
 
 pub use case::{Case, Disagreement, Known, Verdict, case};
-pub use run::{Failure, Tally, run};
+pub use run::{Failure, Tally, run, written};
 
 /// Types that only derive `StrictSchema`: one pass reads them.
 #[allow(

@@ -51,6 +51,12 @@ pub struct Failure {
     pub why: Disagreement,
 }
 
+/// A text for a type, as the test writes and changes it.
+#[must_use]
+pub fn written(case: &Case, seed: u64) -> String {
+    text(&mut Random::new(seed), case.schema)
+}
+
 /// Compares texts for a type.
 pub fn run(case: &Case, seed: u64, texts: usize) -> (Tally, Vec<Failure>) {
     let named = case.name.bytes().fold(seed, |seed, byte| {

@@ -101,3 +101,19 @@ fn serde_reads_a_duration_at_the_limit_of_nesting() {
     let read = by_serde::<Waits>(&text);
     assert!(read.is_ok(), "{:?}", read.err());
 }
+
+// Shapes with flattened records, nested in each other: to try them all would take exponential time.
+#[test]
+fn trying_shapes_ends_soon() {
+    use decode_tests::{own, twin};
+    for depth in [8, 60, 120] {
+        let text = format!("{}{{}}{}", "{\"child\":".repeat(depth), "}".repeat(depth));
+        let one = from_text::<own::Tree>(&text).map(|read| read.value);
+        let other = by_serde::<twin::Tree>(&text).map(|read| read.value);
+        assert_eq!(
+            (one.is_ok(), other.is_ok()),
+            (depth == 8, depth == 8),
+            "{one:?} {other:?}"
+        );
+    }
+}

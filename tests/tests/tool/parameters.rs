@@ -225,3 +225,190 @@ fn lints_on_parameters(
 fn lint_attributes_stay_on_the_parameter() {
     assert_eq!(answer("lints_on_parameters", r#"{"unused":1}"#), "null");
 }
+
+mod own {
+    use tool_core::StrictSchema;
+    use tool_core::schema::Schema;
+
+    /// A text that is read by its own `Deserialize`.
+    pub(super) struct String(pub(super) std::string::String);
+
+    impl StrictSchema for String {
+        const SCHEMA: &'static Schema = <std::string::String as StrictSchema>::SCHEMA;
+    }
+
+    impl<'de> serde::Deserialize<'de> for String {
+        fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            let text = std::string::String::deserialize(from)?;
+            if text.is_empty() {
+                return Err(serde::de::Error::custom("an empty text"));
+            }
+            Ok(Self(text))
+        }
+    }
+
+    /// Says a text.
+    #[tool_core::tool]
+    pub(super) fn say(
+        /// Which.
+        text: String,
+    ) -> std::string::String {
+        text.0
+    }
+}
+
+// S0-07
+#[tokio::test]
+async fn a_type_of_the_users_own_may_have_the_name_of_a_standard_one() {
+    let tools = toolset![own::say];
+    let say = async |arguments: &str| {
+        let call = ToolCall::new("c-1", "say", arguments);
+        tools
+            .call(call, &ToolContext::anonymous())
+            .await
+            .model_text()
+    };
+    assert_eq!(say(r#"{"text":"a"}"#).await, "a");
+    let refused = say(r#"{"text":""}"#).await;
+    assert!(
+        refused.contains("`/text`") && refused.contains("an empty text"),
+        "{refused}"
+    );
+}
+
+/// A limit, a thousand where nothing is said.
+#[derive(Debug, StrictSchema)]
+struct Most(Option<u32>);
+
+impl Default for Most {
+    fn default() -> Self {
+        Self(Some(1000))
+    }
+}
+
+/// What to send.
+#[derive(Debug, StrictSchema)]
+struct Load {
+    /// At most so much.
+    #[serde(default)]
+    most: Most,
+    /// How often.
+    #[schema(default = 1)]
+    times: u32,
+}
+
+/// Sends, and asks first where it is much.
+#[tool(approval = |call: &send_load, _: &ToolContext| call.load.most.0.is_some_and(|most| most > 100))]
+fn send_load(
+    /// What.
+    load: Load,
+) -> String {
+    format!("{:?} {}", load.most.0, load.load_times())
+}
+
+impl Load {
+    fn load_times(&self) -> u32 {
+        self.times
+    }
+}
+
+// S2-12: what is not asked about does not reach the body
+#[tokio::test]
+async fn a_predicate_reads_what_the_body_receives() {
+    let tools = toolset![send_load];
+    for (load, said) in [
+        ("{}", "None 1"),
+        (r#"{"times":1.0}"#, "None 1"),
+        (r#"{"times":2,"most":null}"#, "None 2"),
+    ] {
+        let call = ToolCall::new("c-1", "send_load", format!(r#"{{"load":{load}}}"#));
+        let result = tools.call(call, &ToolContext::anonymous()).await;
+        assert_eq!(result.model_text(), said, "{load}");
+    }
+    let call = ToolCall::new("c-1", "send_load", r#"{"load":{"most":101}}"#);
+    let result = tools.call(call, &ToolContext::anonymous()).await;
+    assert!(result.is_error(), "{result:?}");
+}
+
+/// A number that is not seven, and at which a conversion panics where it is eight.
+#[derive(Debug, StrictSchema)]
+#[serde(try_from = "u32")]
+#[schema(as = u32)]
+struct NotSeven(u32);
+
+impl TryFrom<u32> for NotSeven {
+    type Error = &'static str;
+
+    fn try_from(number: u32) -> Result<Self, &'static str> {
+        assert_ne!(number, 8, "eight");
+        if number == 7 {
+            Err("seven")
+        } else {
+            Ok(Self(number))
+        }
+    }
+}
+
+/// Adds.
+#[tool]
+fn add_up(
+    /// One.
+    one: NotSeven,
+    /// Another.
+    two: u32,
+) -> u32 {
+    one.0 + two
+}
+
+// S0-07: the faults of the arguments come before what a conversion says of them
+#[tokio::test]
+async fn a_conversion_that_fails_hides_no_fault() {
+    let tools = toolset![add_up];
+    let call = async |arguments: &str| {
+        let call = ToolCall::new("c-1", "add_up", arguments);
+        tools.call(call, &ToolContext::anonymous()).await
+    };
+    for order in [
+        r#"{"one":8,"two":"x"}"#,
+        r#"{"two":"x","one":8}"#,
+        r#"{"one":7,"two":"x"}"#,
+    ] {
+        let issues = call(order)
+            .await
+            .error()
+            .map(|error| error.issues().to_vec());
+        let pointers: Vec<_> = issues
+            .iter()
+            .flatten()
+            .map(|issue| &*issue.pointer)
+            .collect();
+        assert_eq!(pointers, ["/two"], "{order}");
+    }
+    let refused = call(r#"{"one":7,"two":1}"#).await;
+    assert!(
+        refused.model_text().contains("`/one`") && refused.model_text().contains("seven"),
+        "{refused:?}"
+    );
+    assert!(refused.duration() > std::time::Duration::ZERO);
+    let panicked = call(r#"{"one":8,"two":1}"#).await;
+    assert_eq!(
+        panicked.error().map(ToolError::kind),
+        Some(tool_core::ErrorKind::Panicked)
+    );
+}
+
+// S0-07: blank arguments are none, whatever their length
+#[tokio::test]
+async fn blank_arguments_are_none() {
+    /// Greets.
+    #[tool]
+    fn greet_all() -> &'static str {
+        "hello"
+    }
+    let tools = toolset![greet_all];
+    for blank in ["", " ", "  ", "\r\n", "\n\t ", "    "] {
+        let call = ToolCall::new("c-1", "greet_all", blank);
+        let result = tools.call(call, &ToolContext::anonymous()).await;
+        assert_eq!(result.model_text(), "hello", "{blank:?}");
+    }
+}

@@ -19,6 +19,8 @@ pub(super) struct Walk<'t, S> {
     hops: (usize, u8),
     /// Bytes that shapes of unions were tried on in vain.
     pub(super) wasted: usize,
+    /// How many may be.
+    pub(super) most_wasted: usize,
 }
 
 impl<'t, S: Sink> Walk<'t, S> {
@@ -28,6 +30,7 @@ impl<'t, S: Sink> Walk<'t, S> {
             sink,
             hops: (0, 0),
             wasted: 0,
+            most_wasted: 64 * text.len() + 0x1_0000,
         }
     }
 
@@ -248,6 +251,7 @@ impl<'t, S: Sink> Walk<'t, S> {
             },
             hops: self.hops,
             wasted: self.wasted,
+            most_wasted: self.most_wasted,
         };
         let fits = walk.value(schema, bounds, scope).is_ok();
         self.wasted = walk.wasted;
@@ -261,6 +265,6 @@ impl<'t, S: Sink> Walk<'t, S> {
 
     /// Whether shapes were tried in vain too often: nested unions that differ at their end only would take exponential time.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.wasted > 64 * self.cursor.text().len() + 0x1_0000
+        self.wasted > self.most_wasted
     }
 }

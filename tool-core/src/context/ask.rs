@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::ToolContext;
-use crate::args::read::Decode;
 use crate::args::{self, Repair};
 use crate::error::{ErrorKind, ToolError};
 use crate::schema::StrictSchema;
@@ -114,7 +114,7 @@ impl ToolContext {
     /// use tool_core::prelude::*;
     ///
     /// /// Where to.
-    /// #[derive(StrictSchema)]
+    /// #[derive(Deserialize, StrictSchema)]
     /// struct Place {
     ///     /// The city.
     ///     city: String,
@@ -137,7 +137,7 @@ impl ToolContext {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn ask<T: StrictSchema + Decode>(
+    pub async fn ask<T: StrictSchema + DeserializeOwned>(
         &self,
         message: impl Into<String>,
     ) -> Result<Answer<T>, ToolError> {
@@ -168,11 +168,9 @@ impl ToolContext {
         };
         let admitted =
             crate::run::check(T::SCHEMA, answer.get(), Repair::Safe, self).map_err(misfit)?;
-        match args::read::read::<T>(T::SCHEMA, &admitted.text) {
+        match args::read::by_serde::<T>(&admitted.text) {
             Ok(form) => Ok(Answer::Given(form.value)),
-            Err(issue) => Err(misfit(ToolError::invalid_arguments(
-                issue.into_iter().collect(),
-            ))),
+            Err(unread) => Err(misfit(ToolError::invalid_arguments(unread.issues))),
         }
     }
 }

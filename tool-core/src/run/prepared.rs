@@ -233,6 +233,10 @@ fn misfit(
     issues: Vec<Issue>,
     again: impl Fn(&str) -> Option<Vec<Issue>>,
 ) -> ToolError {
+    if issues.is_empty() {
+        // A text on which too many shapes were tried in vain.
+        return misread(None);
+    }
     ToolError::invalid_arguments(
         cx.redactor()
             .issues(written, issues, |masked| again(masked).unwrap_or_default()),

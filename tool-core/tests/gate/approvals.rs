@@ -242,7 +242,7 @@ struct Break {
 }
 
 /// Takes breaks.
-#[tool(approval = |call: &take_breaks, _: &ToolContext| call.breaks.iter().any(|one| one.wait > Duration::from_secs(60)))]
+#[tool(approval = |call: &take_breaks, _: &ToolContext| call.breaks.iter().any(|one| one.wait > Duration::from_mins(1)))]
 async fn take_breaks(
     mailbox: &Mailbox,
     /// Which.

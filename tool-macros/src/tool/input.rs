@@ -18,7 +18,6 @@ use syn::{Ident, Type};
 
 use crate::paths::{ends, respan, underlined};
 use crate::tool::model::{Param, Tool};
-use crate::tool::params::is_plain;
 
 /// A field of the struct.
 struct Field<'a> {
@@ -96,7 +95,7 @@ pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
     }
 }
 
-/// `Deserialize`, `Serialize`, `Debug`, `Clone` and `PartialEq`.
+/// `Decode`, `Deserialize`, `Serialize`, `Debug`, `Clone` and `PartialEq`.
 pub(crate) fn impls(tool: &Tool<'_>) -> TokenStream {
     let fields = fields(tool);
     let record = record(tool, &fields);
@@ -184,21 +183,18 @@ fn decode(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
         }));
         quote!(#private::asks::PartsOf::<#parts>::read(__reader, __node).map(<Self as #private::Record>::build))
     };
-    let asks = fields
-        .iter()
-        .filter(|field| field.foreign || !is_plain(field.ty))
-        .map(|field| {
-            let place = field.ty.to_token_stream();
-            let at = Span::call_site().located_at(ends(&place).0);
-            let private_at = respan(private.clone(), at);
-            let asked = asked(tool, &field.alias, field.ty);
-            let via = via(field);
-            let ask = underlined(
-                quote_spanned!(at=> #private_at::asks::can_read::<#asked, #via>),
-                &place,
-            );
-            quote!(const _: fn() = #ask;)
-        });
+    let asks = fields.iter().map(|field| {
+        let place = field.ty.to_token_stream();
+        let at = Span::call_site().located_at(ends(&place).0);
+        let private_at = respan(private.clone(), at);
+        let asked = asked(tool, &field.alias, field.ty);
+        let via = via(field);
+        let ask = underlined(
+            quote_spanned!(at=> #private_at::asks::can_read::<#asked, #via>),
+            &place,
+        );
+        quote!(const _: fn() = #ask;)
+    });
     quote! {
         #(#vias)*
         impl #private::read::Decode for #input {
@@ -225,10 +221,6 @@ fn via(field: &Field<'_>) -> Ident {
 fn how(tool: &Tool<'_>, field: &Field<'_>) -> TokenStream {
     if field.foreign {
         return quote!(1);
-    }
-    // Whoever gives a type of their own such a name has derived it, or reads one error more.
-    if is_plain(field.ty) {
-        return quote!(0);
     }
     let private = tool.paths.private();
     let alias = &field.alias;

@@ -58,10 +58,15 @@ fn absent_text(reader: &mut Reader<'_>, field: &schema::Field) -> Option<&'stati
     if !field.schema.is_optional() {
         return None;
     }
-    if field.null_if_absent || is_newtype(field.schema) {
+    if is_null_if_absent(field) {
         reader.edited();
     }
     Some("null")
+}
+
+/// Whether the guard writes null where the key is absent.
+const fn is_null_if_absent(field: &schema::Field) -> bool {
+    field.null_if_absent || is_newtype(field.schema)
 }
 
 /// A list of parts, from the first on: `(One<A>, (Flat<B>, ()))`.
@@ -262,21 +267,22 @@ fn absent<F: Field>(
     F::absent(reader, field, node)
 }
 
-/// The fields of another record, which is read as a record of its own once they are together.
+/// The fields of another record. They are passed over where they stand, and read once the record around them has been read: from its start again, where
+/// that record's own fields are passed over.
 #[derive(Debug)]
 pub struct Flat<F, T>(F, T);
 
 impl<T: StrictSchema, F: Field<Value = T>> Part for Flat<F, T> {
     type Value = T;
-    /// Its fields, as they stand in the text.
-    type Slot = String;
+    /// The keys that have come by.
+    type Slot = Vec<usize>;
     const WIDTH: usize = match T::SCHEMA.kind {
         Kind::Object(fields) => fields.len(),
         _ => 0,
     };
 
     fn in_order(
-        _: &mut String,
+        _: &mut Vec<usize>,
         _: &mut Reader<'_>,
         _: &[schema::Field],
         _: Node<'_>,
@@ -286,37 +292,34 @@ impl<T: StrictSchema, F: Field<Value = T>> Part for Flat<F, T> {
     }
 
     fn fill(
-        slot: &mut String,
+        slot: &mut Vec<usize>,
         number: usize,
         reader: &mut Reader<'_>,
-        fields: &[schema::Field],
+        _: &[schema::Field],
         _: Node<'_>,
     ) -> Result<(), Unfit> {
-        let field = fields.get(number).ok_or(Unfit(()))?;
-        let start = reader.walk.cursor.at;
-        reader.walk.cursor.skip()?;
-        let value = reader.walk.cursor.slice(start, reader.walk.cursor.at);
-        slot.push(if slot.is_empty() { '{' } else { ',' });
-        slot.push_str(&bytes::encode(field.name));
-        slot.push(':');
-        slot.push_str(value);
-        Ok(())
+        if slot.contains(&number) {
+            return Err(Unfit(()));
+        }
+        slot.push(number);
+        Ok(reader.walk.cursor.skip()?)
     }
 
     fn finish(
-        slot: String,
+        _: Vec<usize>,
         reader: &mut Reader<'_>,
         _: &[schema::Field],
         node: Node<'_>,
     ) -> Result<T, Unfit> {
-        let text = if slot.is_empty() {
-            "{}".to_owned()
-        } else {
-            slot + "}"
+        let end = reader.walk.cursor.at;
+        reader.walk.cursor.at = node.record;
+        let part = Node {
+            laid: true,
+            ..Node::new(T::SCHEMA, node.scope)
         };
-        reader.aside(&text, |inner| {
-            F::read(inner, Node::new(T::SCHEMA, node.scope))
-        })
+        let value = F::read(reader, part)?;
+        reader.walk.cursor.at = end;
+        Ok(value)
     }
 }
 
@@ -348,7 +351,14 @@ impl<F: Field<Value: Default>> Field for OrDefault<F> {
         F::read(reader, node)
     }
 
-    fn absent(_: &mut Reader<'_>, _: &schema::Field, _: Node<'_>) -> Result<F::Value, Unfit> {
+    fn absent(
+        reader: &mut Reader<'_>,
+        field: &schema::Field,
+        node: Node<'_>,
+    ) -> Result<F::Value, Unfit> {
+        if is_null_if_absent(field) {
+            return F::absent(reader, field, node);
+        }
         Ok(F::Value::default())
     }
 }
@@ -371,7 +381,14 @@ impl<F: Field, A: Absent<Value = F::Value>> Field for (F, A) {
         F::read(reader, node)
     }
 
-    fn absent(_: &mut Reader<'_>, _: &schema::Field, _: Node<'_>) -> Result<F::Value, Unfit> {
+    fn absent(
+        reader: &mut Reader<'_>,
+        field: &schema::Field,
+        node: Node<'_>,
+    ) -> Result<F::Value, Unfit> {
+        if field.input && is_null_if_absent(field) {
+            return F::absent(reader, field, node);
+        }
         Ok(A::value())
     }
 }
@@ -522,6 +539,10 @@ impl Reader<'_> {
         if self.walk.cursor.peek() != b'{' {
             return Err(Unfit(()));
         }
+        let node = Node {
+            record: self.walk.cursor.at,
+            ..node
+        };
         self.walk.cursor.open()?;
         let mut more = self.walk.cursor.space() != b'}';
         let mut slots = P::Slots::default();
@@ -556,6 +577,7 @@ impl Reader<'_> {
                     tag = None;
                     self.walk.cursor.skip()?;
                 }
+                None if node.laid => self.walk.cursor.skip()?,
                 None => return Err(Unfit(())),
             }
             if !self.walk.cursor.another(b'}')? {

@@ -48,6 +48,10 @@ pub struct Node<'n> {
     pub(super) scope: Option<&'n Scope<'n>>,
     /// The tag of an enum that stands among the fields, and has been read.
     pub(super) tag: Option<&'n str>,
+    /// The record is laid into another one: keys that it does not know are that one's.
+    pub(super) laid: bool,
+    /// Where the record starts whose fields are read.
+    pub(super) record: usize,
 }
 
 impl<'n> Node<'n> {
@@ -58,6 +62,8 @@ impl<'n> Node<'n> {
             bounds: None,
             scope,
             tag: None,
+            laid: false,
+            record: 0,
         }
     }
 
@@ -130,10 +136,12 @@ impl<'t> Reader<'t> {
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Unfit>,
     ) -> Result<T, Unfit> {
-        let before = self.refused.take();
+        let (before, hops, edited) = (self.refused.take(), self.hops, self.edited);
         let value = read(self);
         if value.is_err() {
             self.refused = self.refused.take().or(before);
+            self.hops = hops;
+            self.edited = edited;
         }
         value
     }
@@ -172,7 +180,10 @@ impl<'t> Reader<'t> {
     ) -> Result<T, Unfit> {
         let mut inner = Reader::new(text);
         inner.walk.cursor.space();
+        inner.walk.wasted = self.walk.wasted;
+        inner.walk.most_wasted = self.walk.most_wasted;
         let value = read(&mut inner);
+        self.walk.wasted = inner.walk.wasted;
         self.edited |= !inner.is_exact();
         if value.is_err() {
             self.refused = inner.refused;
@@ -186,6 +197,9 @@ impl<'t> Reader<'t> {
         node: Node<'_>,
         read: impl FnOnce(&str) -> Result<T, Misread>,
     ) -> Result<T, Unfit> {
+        if node.laid {
+            return self.guarded_part(node, read);
+        }
         let before = self.walk.sink.edits.len();
         let start = self.walk.cursor.at;
         self.walk.sink.for_serde = true;
@@ -208,6 +222,26 @@ impl<'t> Reader<'t> {
         }
         let value = read(&text);
         value.map_err(|misread| self.refuse(misread))
+    }
+
+    /// The same for a record that is laid into another one: only its own fields are looked at.
+    fn guarded_part<T>(
+        &mut self,
+        node: Node<'_>,
+        read: impl FnOnce(&str) -> Result<T, Misread>,
+    ) -> Result<T, Unfit> {
+        let Kind::Object(fields) = &node.schema.kind else {
+            return Err(Unfit(()));
+        };
+        let start = self.walk.cursor.at;
+        self.walk.cursor.skip()?;
+        let text = self.walk.cursor.slice(start, self.walk.cursor.at);
+        let part = union::filtered(text, |key| fields.iter().any(|field| field.name == key));
+        let whole = Node {
+            laid: false,
+            ..node
+        };
+        self.aside(&part, |inner| inner.guarded(whole, read))
     }
 
     /// Goes through bounds, names and references to the node that says what the value is.

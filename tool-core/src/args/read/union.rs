@@ -234,6 +234,8 @@ const fn payload<'n>(node: Node<'n>, schema: &'n Schema) -> Node<'n> {
         bounds: None,
         scope: node.scope,
         tag: None,
+        laid: false,
+        record: 0,
     }
 }
 
@@ -259,7 +261,12 @@ fn is_record(schema: &Schema, node: Node<'_>) -> bool {
 }
 
 /// An object without one of its keys.
-pub(super) fn without(text: &str, key: &str) -> String {
+pub(super) fn without(text: &str, without: &str) -> String {
+    filtered(text, |key| key != without)
+}
+
+/// An object with some of its keys.
+pub(super) fn filtered(text: &str, keeps: impl Fn(&str) -> bool) -> String {
     let mut cursor = Cursor::new(text);
     let mut kept = String::with_capacity(text.len());
     kept.push('{');
@@ -269,10 +276,10 @@ pub(super) fn without(text: &str, key: &str) -> String {
         while more {
             let start = cursor.at;
             let name = cursor.key()?;
-            let is_it = bytes::decode(cursor.slice(name.start, name.end)) == key;
+            let kept_too = keeps(&bytes::decode(cursor.slice(name.start, name.end)));
             cursor.colon()?;
             cursor.skip()?;
-            if !is_it {
+            if kept_too {
                 if kept.len() > 1 {
                     kept.push(',');
                 }

@@ -170,12 +170,23 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         let changed = self.correct().map_err(NotBegun::Refused)?;
         if changed || self.def.is_dynamic() {
             return match self.start() {
-                Err(NotBegun::Unfit(reason)) => Err(NotBegun::Refused(misread(reason))),
+                Err(NotBegun::Unfit(reason)) => Err(self.stopped_inside(misread(reason))),
                 begun => begun,
             };
         }
         // The schema admits them, and a `Deserialize` of the user's own does not.
-        Err(NotBegun::Refused(misread(reason)))
+        Err(self.stopped_inside(misread(reason)))
+    }
+
+    /// A fault of the tool's own code: the call has a scope, and with it a span.
+    #[cold]
+    fn stopped_inside(&mut self, error: ToolError) -> NotBegun {
+        if self.arrived.is_some()
+            && let Err(error) = self.enter(true)
+        {
+            return NotBegun::Refused(error);
+        }
+        NotBegun::Refused(error)
     }
 
     /// Opens the scope for a body that the host has made; the arguments only have to fit.
@@ -201,7 +212,13 @@ impl<'t, A: Arrived> Entrance<'t, A> {
             Err(payload) if self.arrived.is_none() && self.inside.is_none() => {
                 resume_unwind(payload)
             }
-            Err(payload) => Err(NotBegun::Refused(guard::panicked(&*payload))),
+            Err(payload) => {
+                // What is wrong with the arguments says more than a conversion that has panicked at them.
+                if self.corrected.is_none() {
+                    self.correct().map_err(NotBegun::Refused)?;
+                }
+                Err(self.stopped_inside(guard::panicked(&*payload)))
+            }
         }
     }
 
@@ -215,7 +232,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         let admitted = check_call(self.def, written, self.toolset.repair_mode(), self.cx)?;
         let corrected = match admitted.text {
             // Empty text is read as `{}`, which is neither.
-            Cow::Borrowed(text) if text.len() == written.len() => None,
+            Cow::Borrowed(text) if std::ptr::eq(text, written) => None,
             text => Some(text.into_owned()),
         };
         let changed = corrected.is_some();
