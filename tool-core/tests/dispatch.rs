@@ -617,3 +617,12 @@ async fn approvals_wait() {
         "100"
     );
 }
+
+// What a caller's own future has to hold for a call, with and without a gate. It is moved with that future.
+#[test]
+fn the_future_of_a_call_does_not_grow() {
+    let (tools, cx) = (tools(), ToolContext::anonymous());
+    let call = tools.call(ToolCall::new("c1", "add", "{}"), &cx);
+    let bytes = std::mem::size_of_val(&call);
+    assert!(bytes <= 2_304, "{bytes} bytes");
+}
