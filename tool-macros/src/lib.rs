@@ -12,6 +12,7 @@ mod failure;
 mod half;
 mod json;
 mod paths;
+mod reads;
 mod serde_attr;
 mod siblings;
 mod spans;

@@ -3,8 +3,29 @@
 //! rustc shows a derive the item without its `#[derive(…)]`, so whether serde's derive or code of the user's reads a type can only be read in
 //! the source file. Where there is none (an item that another macro wrote), nothing is known and nothing is refused.
 
+use std::cell::OnceCell;
+
+/// The derives beside this one, read once where they matter.
+#[derive(Default)]
+pub(crate) struct Siblings(OnceCell<Vec<String>>);
+
+impl Siblings {
+    /// Whether the type has a derive of this name as well, as far as that is known.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0
+            .get_or_init(siblings)
+            .iter()
+            .any(|found| found == name)
+    }
+
+    /// Whether serde's derive writes the type and none reads it.
+    pub(crate) fn is_only_written(&self) -> bool {
+        self.has("Serialize") && !self.has("Deserialize")
+    }
+}
+
 /// The names in the `#[derive(…)]` lists of the item, by their last segment; empty where they are not known.
-pub(crate) fn siblings() -> Vec<String> {
+fn siblings() -> Vec<String> {
     if !proc_macro::is_available() {
         return Vec::new();
     }

@@ -6,8 +6,6 @@ mod names;
 mod recursion;
 mod stated;
 
-use std::cell::OnceCell;
-
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::Ident;
@@ -19,6 +17,7 @@ use crate::derive::circle::{self, Circles};
 use crate::derive::model::{Decided, Marker, Shape, Stated, Value, Warning};
 use crate::derive::parse::{Attributes, Body, Fields, Written};
 use crate::errors::Errors;
+use crate::siblings::Siblings;
 use crate::texts;
 
 /// What the rules share while they look at one type.
@@ -32,7 +31,7 @@ struct Check<'e> {
     values: usize,
     stated: Vec<Stated>,
     /// The derives of the type, read once where they matter.
-    siblings: OnceCell<Vec<String>>,
+    siblings: Siblings,
 }
 
 /// Decides the wire format; `None` where an error leaves none.
@@ -46,12 +45,13 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         warnings: Vec::new(),
         values: 0,
         stated: Vec::new(),
-        siblings: OnceCell::new(),
+        siblings: Siblings::default(),
     };
     let json_schema = written.attributes.words.json_schema.is_some();
     let paths = written.attributes.words.paths.clone().unwrap_or_default();
     let doc = written.attributes.doc.clone();
     let serde = written.attributes.serde.clone();
+    let stated_as = written.attributes.words.value.as_type.is_some();
     let shape = check.shape(written)?;
     if !errors.is_empty() {
         return None;
@@ -67,6 +67,8 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         json_schema,
         stated: check.stated,
         serde,
+        stated_as,
+        siblings: check.siblings,
         circles: Circles::default(),
     };
     decided.circles = circle::find(&decided);

@@ -11,6 +11,7 @@ use crate::docs::Doc;
 use crate::json::Json;
 use crate::paths::Paths;
 use crate::serde_attr::Serde;
+use crate::siblings::Siblings;
 
 /// A type with its wire format.
 pub(crate) struct Decided<'a> {
@@ -30,6 +31,9 @@ pub(crate) struct Decided<'a> {
     pub(crate) stated: Vec<Stated>,
     /// What serde's attributes on the type say about reading it.
     pub(crate) serde: Serde,
+    /// `as` on the type states its form, and its fields do not.
+    pub(crate) stated_as: bool,
+    pub(crate) siblings: Siblings,
 }
 
 /// A form that is stated for the type as a whole, and what it has to agree with.

@@ -17,6 +17,7 @@ use syn::ext::IdentExt as _;
 use syn::{Ident, Type};
 
 use crate::paths::{ends, respan, underlined};
+use crate::reads::{self, nested};
 use crate::tool::model::{Param, Tool};
 
 /// A field of the struct.
@@ -222,13 +223,8 @@ fn how(tool: &Tool<'_>, field: &Field<'_>) -> TokenStream {
     if field.foreign {
         return quote!(1);
     }
-    let private = tool.paths.private();
-    let alias = &field.alias;
-    quote!({ #private::read::how(
-                    #private::asks::DecodeOf::<#alias>::ASKS,
-                    #private::asks::SerdeOf::<#alias>::IS,
-                    #private::asks::NodeOf::<#alias>::IS,
-                ) })
+    let how = reads::how(&tool.paths, &field.alias);
+    quote!({ #how })
 }
 
 /// The alias as a generic argument that rustc underlines as all of `place`: its errors point at the argument.
@@ -274,11 +270,4 @@ fn derived(tool: &Tool<'_>) -> TokenStream {
             }
         }
     }
-}
-
-/// `(a, (b, (c, ())))`: one generic impl in the core crate serves every length.
-fn nested(items: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
-    items
-        .rev()
-        .fold(quote!(()), |rest, item| quote!((#item, #rest)))
 }

@@ -7,22 +7,18 @@ use super::Check;
 use crate::derive::model::{Own, Stated};
 use crate::derive::parse::{Attributes, Body, Fields};
 use crate::serde_attr::{OtherType, Serde};
-use crate::siblings::siblings;
 use crate::texts;
 
 impl Check<'_> {
     /// Whether the type has a derive of this name as well, as far as that is known.
     pub(super) fn has_derive(&self, name: &str) -> bool {
-        self.siblings
-            .get_or_init(siblings)
-            .iter()
-            .any(|found| found == name)
+        self.siblings.has(name)
     }
 
     /// Whether serde's derive writes the type and none reads it, so that the rules of arguments do not bind it. Where it is read after all, const
     /// evaluation finds that.
     pub(super) fn is_only_written(&self) -> bool {
-        self.has_derive("Serialize") && !self.has_derive("Deserialize")
+        self.siblings.is_only_written()
     }
 
     /// Notes what reads and writes a type with `as`.

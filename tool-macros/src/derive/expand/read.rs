@@ -8,6 +8,7 @@ use syn::{Field, Fields, Type};
 
 use super::impls::bounded_by;
 use crate::derive::model::{Branch, Decided, Entry, Flow, Name, Payload, Shape, Value};
+use crate::reads::{self, nested};
 use crate::serde_attr::Serde;
 
 /// ```text
@@ -24,7 +25,7 @@ use crate::serde_attr::Serde;
 /// }
 /// ```
 ///
-/// The bounds stand in a `where` with a `for`, so that they need not hold: a type that is only written need not be readable. No associated type
+/// The bounds are in a `where` with a `for`, so that they need not hold: a type that is only written need not be readable. No associated type
 /// names the types of fields, because a public type may have a field of a private one.
 pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     let mut read = Read {
@@ -114,7 +115,8 @@ impl Read<'_> {
         let private = self.private.clone();
         let decided = self.decided;
         if let Some(other) = decided.serde.reader() {
-            if is_only_written() {
+            // What serde's attributes name need not read, either.
+            if decided.siblings.is_only_written() {
                 return None;
             }
             let ty = other.ty()?;
@@ -180,8 +182,7 @@ impl Read<'_> {
         let syn::Data::Struct(data) = &self.decided.input.data else {
             return None;
         };
-        // `as` on the type itself says nothing about its fields.
-        if self.decided.input.attrs.iter().any(says_as) {
+        if self.decided.stated_as {
             return None;
         }
         let sent = data
@@ -315,9 +316,9 @@ impl Read<'_> {
             locals.push(local.into_token_stream());
         }
         Some(List {
-            parts: nested(parts),
-            values: nested(values),
-            pattern: nested(locals),
+            parts: nested(parts.into_iter()),
+            values: nested(values.into_iter()),
+            pattern: nested(locals.into_iter()),
             fields: inits,
         })
     }
@@ -343,7 +344,8 @@ impl Read<'_> {
         let stated = entry.serde.default.as_ref();
         let value = match stated.map(|stated| &stated.path) {
             Some(None) => {
-                return Some(quote!(#private::read::One<#private::read::OrDefault<#field>>));
+                let absent = quote!(#private::read::ByDefault<#original>);
+                return Some(quote!(#private::read::One<(#field, #absent)>));
             }
             Some(Some(path)) => {
                 let path: syn::ExprPath = path.parse().ok()?;
@@ -362,19 +364,18 @@ impl Read<'_> {
     /// A field that a model never sends.
     fn never(&mut self, ty: &Type, serde: &Serde) -> Option<TokenStream> {
         let private = self.private.clone();
-        let never = quote!(#private::read::Defaulted<#ty>);
-        match serde
+        let path = serde
             .default
             .as_ref()
-            .and_then(|default| default.path.as_ref())
-        {
-            None => Some(never),
+            .and_then(|default| default.path.as_ref());
+        let absent = match path {
+            None => quote!(#private::read::ByDefault<#ty>),
             Some(path) => {
                 let path: syn::ExprPath = path.parse().ok()?;
-                let absent = self.absent(ty, &quote!(#path()))?;
-                Some(quote!((#private::read::Via<2, #ty>, #absent)))
+                self.absent(ty, &quote!(#path()))?.into_token_stream()
             }
-        }
+        };
+        Some(quote!((#private::read::Via<2, #ty>, #absent)))
     }
 
     /// A type that gives a value for an absent key. Not for a type with parameters, which it could not name.
@@ -397,7 +398,7 @@ impl Read<'_> {
         Some(marker)
     }
 
-    /// A type as it is named outside of this one, where `Self` is another.
+    /// A type as it is named outside of this one, where `Self` means a different type.
     fn outside(&self, ty: &Type) -> TokenStream {
         fn named(tokens: TokenStream, own: &Ident) -> TokenStream {
             let each = tokens.into_iter().map(|token| match token {
@@ -423,7 +424,7 @@ impl Read<'_> {
         let Some(reader) = serde.reader() else {
             return Some(quote!(#private::read::Via<1, #ty>));
         };
-        if self.decided.is_generic() || is_only_written() {
+        if self.decided.is_generic() || self.decided.siblings.is_only_written() {
             return None;
         }
         let path: syn::ExprPath = reader.path()?;
@@ -479,15 +480,9 @@ impl Read<'_> {
         }
         let alias = value.alias();
         let via = format_ident!("__V{}", value.number);
-        self.markers.extend(quote! {
-            type #via = #private::read::Via<{
-                #private::read::how(
-                    #private::asks::DecodeOf::<#alias>::ASKS,
-                    #private::asks::SerdeOf::<#alias>::IS,
-                    #private::asks::NodeOf::<#alias>::IS,
-                )
-            }, #alias>;
-        });
+        let how = reads::how(&decided.paths, &alias);
+        self.markers
+            .extend(quote!(type #via = #private::read::Via<{ #how }, #alias>;));
         via.into_token_stream()
     }
 
@@ -505,13 +500,6 @@ impl Read<'_> {
     }
 }
 
-/// Whether serde's derive writes the type and none reads it: then what serde's attributes name need not read, either.
-fn is_only_written() -> bool {
-    let siblings = crate::siblings::siblings();
-    let has = |name| siblings.iter().any(|sibling| sibling == name);
-    has("Serialize") && !has("Deserialize")
-}
-
 fn serde_of(field: &Field) -> Serde {
     // What is wrong with the attributes has been reported.
     let errors = crate::errors::Errors::new();
@@ -520,31 +508,6 @@ fn serde_of(field: &Field) -> Serde {
     serde
 }
 
-/// Whether an attribute says `#[schema(as = …)]`.
-fn says_as(attr: &syn::Attribute) -> bool {
-    let syn::Meta::List(list) = &attr.meta else {
-        return false;
-    };
-    let mut before = ',';
-    attr.path().is_ident("schema")
-        && list.tokens.clone().into_iter().any(|token| {
-            let starts = before == ',';
-            before = match &token {
-                TokenTree::Punct(punct) => punct.as_char(),
-                _ => ' ',
-            };
-            starts && matches!(&token, TokenTree::Ident(word) if word == "as")
-        })
-}
-
 fn same(left: &impl ToTokens, right: &impl ToTokens) -> bool {
     left.to_token_stream().to_string() == right.to_token_stream().to_string()
-}
-
-/// `(a, (b, ()))`
-fn nested(items: Vec<TokenStream>) -> TokenStream {
-    items
-        .into_iter()
-        .rev()
-        .fold(quote!(()), |rest, item| quote!((#item, #rest)))
 }
