@@ -11,8 +11,8 @@ use libfuzzer_sys::fuzz_target;
 
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(cases);
 
-// The first two bytes choose the type. After a third one that is even, the rest is the text; else eight bytes are the seed of a text that fits the type
-// more or less, and each three bytes after them are a place in it and a byte to stand there.
+// Bytes 0 and 1 choose the type. Where byte 2 is even, the text follows. Where it is odd, eight bytes follow that are the seed of a text for the type, and
+// then changes of three bytes each: an offset in the text and the byte to write there.
 fuzz_target!(|bytes: &[u8]| {
     let Some(([first, second, third], rest)) = bytes.split_first_chunk() else {
         return;

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use crate::args::read::{Decode, Read};
+use crate::args::read::{Decode, Reading};
 use crate::args::{self, Inexact, Issue, Misread};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
@@ -127,12 +127,21 @@ pub enum NotBegun {
     Refused(ToolError),
 }
 
+impl NotBegun {
+    fn into_tool_error(self) -> ToolError {
+        match self {
+            Self::Refused(error) => error,
+            Self::Unfit(reason) => prepared::misread(reason),
+        }
+    }
+}
+
 /// Starts a run of `T`: reads the arguments now, runs when polled.
 #[doc(hidden)]
 pub fn start<T: Tool + Decode>(entry: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
     let read = args::read::read::<T>(T::SPEC.input, entry.text());
     let unfit = |issue: Option<Issue>| NotBegun::Unfit(issue.map(DecodeError));
-    let Read { mut value, exact } = read.map_err(unfit)?;
+    let Reading { mut value, exact } = read.map_err(unfit)?;
     let cx = entry.enter(exact).map_err(NotBegun::Refused)?;
     if !exact {
         // What the body receives is what policies, approvals and audits read.

@@ -48,7 +48,7 @@ pub struct Disagreement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
     /// serde's derive keeps the values inside of a tagged enum, an untagged one and a flattened record in a buffer, and forgets where they stood: its
-    /// pointer ends there, and one pass says which value a reader of the user's own refused. Which of two such values is told is also serde's order.
+    /// pointer ends there, and one pass says which value a reader of the user's own refused. Which of two such values is reported follows serde's order, too.
     SerdeForgetsThePlace,
     /// A value that a reader of the user's own refused is described as it was written in one pass, and with its defaults by serde.
     DescribedAsWritten,

@@ -312,7 +312,7 @@ impl Load {
     }
 }
 
-// S2-12: what is not asked about does not reach the body
+// S2-12: a value that the predicate has not read does not reach the body
 #[tokio::test]
 async fn a_predicate_reads_what_the_body_receives() {
     let tools = toolset![send_load];

@@ -14,7 +14,7 @@ const FEW: usize = 24;
 /// What the type of a list asks of it as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
-    /// No item stands in it twice.
+    /// No item is in it twice.
     pub(super) unique: bool,
     /// It has so many items.
     pub(super) exactly: Option<usize>,

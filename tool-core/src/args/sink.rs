@@ -10,6 +10,18 @@ pub(super) struct Scope<'p> {
     pub(super) parent: Option<&'p Scope<'p>>,
 }
 
+impl<'p> Scope<'p> {
+    /// The enclosing nodes of a name and module, innermost first.
+    pub(super) fn named(
+        scope: Option<&'p Self>,
+        name: &str,
+        module: &str,
+    ) -> impl Iterator<Item = &'p Self> {
+        std::iter::successors(scope, |here| here.parent)
+            .filter(move |here| here.schema.is_type(name, module))
+    }
+}
+
 /// What is wanted where a value stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'p> {

@@ -2,7 +2,7 @@
 
 use super::bytes::decode;
 use super::scan::{Cursor, Stop};
-use super::sink::{Fault, Known, Place, Sink};
+use super::sink::{Fault, Known, Place, Scope, Sink};
 use super::walk::Walk;
 use crate::schema::{Field, Kind, Schema, Text, Variant};
 
@@ -114,7 +114,7 @@ impl<S: Sink> Walk<'_, S> {
     ) -> Result<(), Stop> {
         match &schema.kind {
             Kind::Object(fields) => {
-                let here = super::sink::Scope {
+                let here = Scope {
                     schema,
                     parent: place.scope,
                 };
@@ -123,15 +123,11 @@ impl<S: Sink> Walk<'_, S> {
             }
             Kind::Constrained(inner, _) => self.variant(place, inner, tag),
             Kind::Ref(name) => {
-                let mut scope = place.scope;
-                while let Some(here) = scope {
-                    if here.schema.is_type(name, schema.module)
-                        && matches!(here.schema.kind, Kind::Object(_))
-                    {
-                        let scope = here.parent;
-                        return self.variant(Place { scope, ..place }, here.schema, tag);
-                    }
-                    scope = here.parent;
+                let record = Scope::named(place.scope, name, schema.module)
+                    .find(|here| matches!(here.schema.kind, Kind::Object(_)));
+                if let Some(here) = record {
+                    let scope = here.parent;
+                    return self.variant(Place { scope, ..place }, here.schema, tag);
                 }
                 self.misfit(place)
             }

@@ -16,7 +16,7 @@ pub(super) struct Walk<'t, S> {
     pub(super) cursor: Cursor<'t>,
     pub(super) sink: S,
     /// Where references were followed last, and how many.
-    hops: (usize, u8),
+    pub(super) hops: (usize, u8),
     /// Bytes that shapes of unions were tried on in vain.
     pub(super) wasted: usize,
     /// How many may be.
@@ -173,24 +173,20 @@ impl<'t, S: Sink> Walk<'t, S> {
 
     /// The nearest enclosing node of a name and module, again. Names inside it mean what they meant there.
     fn again(&mut self, place: Place<'_>, name: &str) -> Result<(), Stop> {
-        let mut scope = place.scope;
-        while let Some(here) = scope {
-            if here.schema.is_type(name, place.schema.module)
-                && !matches!(here.schema.kind, Kind::Ref(_))
-            {
-                let (at, hops) = self.hops;
-                self.hops = (
-                    self.cursor.at,
-                    if at == self.cursor.at { hops + 1 } else { 1 },
-                );
-                if self.hops.1 > HOPS {
-                    break;
-                }
-                return self.value(here.schema, place.bounds, here.parent);
-            }
-            scope = here.parent;
+        let found = Scope::named(place.scope, name, place.schema.module)
+            .find(|here| !matches!(here.schema.kind, Kind::Ref(_)));
+        match found {
+            Some(here) if self.hop() => self.value(here.schema, place.bounds, here.parent),
+            _ => self.misfit(place),
         }
-        self.misfit(place)
+    }
+
+    /// Follows a reference. One that leads to itself would not end: false where too many were followed here.
+    pub(super) fn hop(&mut self) -> bool {
+        let (at, hops) = self.hops;
+        let now = self.cursor.at;
+        self.hops = (now, if at == now { hops + 1 } else { 1 });
+        self.hops.1 <= HOPS
     }
 
     fn any(&mut self, place: Place<'_>) -> Result<(), Stop> {

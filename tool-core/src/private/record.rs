@@ -1,4 +1,4 @@
-//! Typed arguments, as a list of their fields: what a derive would write out for every struct stands in generic code once.
+//! Typed arguments, as a list of their fields: what a derive would write out for every struct is in generic code once.
 
 use super::list::List;
 

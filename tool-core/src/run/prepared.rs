@@ -243,26 +243,18 @@ fn misfit(
     )
 }
 
-/// Begins a call again, whose arguments were read before.
-#[cfg(feature = "host")]
+/// Begins a call whose arguments the schema admits, and whose scope is open.
 pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, ToolError> {
-    start(def, Again { text, cx: Some(cx) })
-}
-
-/// Reads arguments that the schema admits, and runs nothing.
-pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), ToolError> {
-    start(def, Again { text, cx: Some(cx) }).map(drop)
-}
-
-fn start(def: &ToolDef, mut again: Again<'_>) -> Result<Job, ToolError> {
+    let mut again = Again { text, cx: Some(cx) };
     // A `Deserialize` of the user's own may panic.
-    let begun = catch_unwind(AssertUnwindSafe(|| def.start(&mut again, Ticket(()))));
-    begun
+    catch_unwind(AssertUnwindSafe(|| def.start(&mut again, Ticket(()))))
         .map_err(|payload| guard::panicked(&*payload))?
-        .map_err(|why| match why {
-            NotBegun::Refused(error) => error,
-            NotBegun::Unfit(reason) => misread(reason),
-        })
+        .map_err(NotBegun::into_tool_error)
+}
+
+/// Reads such arguments, and runs nothing.
+pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), ToolError> {
+    begin(def, text, cx).map(drop)
 }
 
 /// A call whose scope is open.

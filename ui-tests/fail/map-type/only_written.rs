@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use tool_core::prelude::*;
 
-/// Only written, so that its map is no fault by itself.
+/// Only written, so that its map is not a fault by itself.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Labels {
     /// Each by its name.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::super::decode::{Decoder, decode_with};
 use super::{Decode, Field, Node, Reader, Unfit};
 
-/// A type with a `Deserialize`, as a bound that a `for<'a>` may stand before.
+/// A type with a `Deserialize`, as a bound without a lifetime, so that the macros can write `for<'a>` before it.
 pub trait Owned: DeserializeOwned {}
 
 impl<T: DeserializeOwned> Owned for T {}

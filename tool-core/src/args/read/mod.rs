@@ -4,24 +4,24 @@
 //! guard's own cursor and checks. The first fault ends the reading; the guard then walks the text again and collects every fault.
 
 mod by;
-mod check;
 mod parts;
 mod reader;
 mod scalars;
 mod transcode;
 mod union;
 mod values;
+mod whole;
 
 pub use super::decode::Decoder;
 pub use by::{Owned, Via, how};
-pub use check::{Reading, Unread, by_serde, from_text, guarded};
-pub use parts::{Absent, Defaulted, Field, Flat, One, OrDefault, Part, Parts, Skipped};
+pub use parts::{Absent, ByDefault, Field, Flat, One, Parts, Skipped};
 pub use reader::{Node, Reader};
 pub use transcode::deserialize;
+pub use whole::{Reading, Unread, by_serde, from_text, guarded};
 
-use super::issue::Issue;
+pub(crate) use whole::read;
+
 use super::scan::Stop;
-use crate::schema::Schema;
 
 /// A type whose values are read from what a model sends. `#[derive(StrictSchema)]` implements it.
 #[diagnostic::on_unimplemented(
@@ -50,26 +50,5 @@ impl From<Stop> for Unfit {
     #[inline]
     fn from(_: Stop) -> Self {
         Self(())
-    }
-}
-
-/// A value that was read.
-#[derive(Debug)]
-pub(crate) struct Read<T> {
-    pub(crate) value: T,
-    /// The text is what serde and policies read, too. Else some values are spelled otherwise there: a default for null, `1` for `1.0`.
-    pub(crate) exact: bool,
-}
-
-/// Reads arguments in one pass. The error holds what a `Deserialize` of the user's own refused, where that was the cause.
-#[inline]
-pub(crate) fn read<T: Decode>(schema: &Schema, text: &str) -> Result<Read<T>, Option<Issue>> {
-    let mut reader = Reader::new(text);
-    match reader.whole(schema, T::decode) {
-        Ok(value) => Ok(Read {
-            value,
-            exact: reader.is_exact(),
-        }),
-        Err(_) => Err(reader.refused()),
     }
 }

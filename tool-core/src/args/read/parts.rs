@@ -69,16 +69,16 @@ const fn is_null_if_absent(field: &schema::Field) -> bool {
     field.null_if_absent || is_newtype(field.schema)
 }
 
-/// A list of parts, from the first on: `(One<A>, (Flat<B>, ()))`.
+/// A part of a record (one field, or the fields of a record that is laid into it), or a list of parts: `(One<A>, (Flat<B>, ()))`.
 pub trait Parts {
-    /// The fields' values: `(A, (B, ()))`.
+    /// The value of a part, the values of a list: `(A, (B, ()))`.
     type Values;
-    /// The values that have been read.
+    /// What has been read of them.
     type Slots: Default;
-    /// How many keys the parts have.
+    /// How many keys there are.
     const WIDTH: usize;
 
-    /// Reads the fields that come in their order. Ends at the closing brace, where `more` is false, or at a key that is another one.
+    /// Reads the fields that come in their order. Ends at the closing brace, where `more` is false, or at any other key.
     ///
     /// # Errors
     ///
@@ -117,54 +117,6 @@ pub trait Parts {
     ) -> Result<Self::Values, Unfit>;
 }
 
-/// A part: one field, or the fields of a record that is laid into this one.
-pub trait Part {
-    /// Its value.
-    type Value;
-    /// The value while it is read.
-    type Slot: Default;
-    /// How many keys it has.
-    const WIDTH: usize;
-
-    /// See [`Parts::in_order`].
-    ///
-    /// # Errors
-    ///
-    /// Where a value does not fit.
-    fn in_order(
-        slot: &mut Self::Slot,
-        reader: &mut Reader<'_>,
-        fields: &[schema::Field],
-        node: Node<'_>,
-        more: &mut bool,
-    ) -> Result<(), Unfit>;
-
-    /// See [`Parts::fill`].
-    ///
-    /// # Errors
-    ///
-    /// Where the value does not fit.
-    fn fill(
-        slot: &mut Self::Slot,
-        number: usize,
-        reader: &mut Reader<'_>,
-        fields: &[schema::Field],
-        node: Node<'_>,
-    ) -> Result<(), Unfit>;
-
-    /// See [`Parts::finish`].
-    ///
-    /// # Errors
-    ///
-    /// Where a value is missing.
-    fn finish(
-        slot: Self::Slot,
-        reader: &mut Reader<'_>,
-        fields: &[schema::Field],
-        node: Node<'_>,
-    ) -> Result<Self::Value, Unfit>;
-}
-
 /// One field.
 #[derive(Debug)]
 pub struct One<F>(F);
@@ -181,9 +133,9 @@ fn defaulted<F: Field>(
     stated::<F>(reader, field, node, text)
 }
 
-impl<F: Field> Part for One<F> {
-    type Value = F::Value;
-    type Slot = Option<F::Value>;
+impl<F: Field> Parts for One<F> {
+    type Values = F::Value;
+    type Slots = Option<F::Value>;
     const WIDTH: usize = 1;
 
     #[inline]
@@ -272,10 +224,10 @@ fn absent<F: Field>(
 #[derive(Debug)]
 pub struct Flat<F, T>(F, T);
 
-impl<T: StrictSchema, F: Field<Value = T>> Part for Flat<F, T> {
-    type Value = T;
+impl<T: StrictSchema, F: Field<Value = T>> Parts for Flat<F, T> {
+    type Values = T;
     /// The keys that have come by.
-    type Slot = Vec<usize>;
+    type Slots = Vec<usize>;
     const WIDTH: usize = match T::SCHEMA.kind {
         Kind::Object(fields) => fields.len(),
         _ => 0,
@@ -323,53 +275,25 @@ impl<T: StrictSchema, F: Field<Value = T>> Part for Flat<F, T> {
     }
 }
 
-/// A field that a model never sends, of which the key is known all the same (`skip_deserializing`).
-#[derive(Debug)]
-pub struct Defaulted<T>(T);
-
-impl<T: Default> Field for Defaulted<T> {
-    type Value = T;
-
-    fn read(_: &mut Reader<'_>, _: Node<'_>) -> Result<T, Unfit> {
-        Err(Unfit(()))
-    }
-
-    fn absent(_: &mut Reader<'_>, _: &schema::Field, _: Node<'_>) -> Result<T, Unfit> {
-        Ok(T::default())
-    }
-}
-
-/// A field that its type's `Default` stands for where the key is absent (`#[serde(default)]`).
-#[derive(Debug)]
-pub struct OrDefault<F>(F);
-
-impl<F: Field<Value: Default>> Field for OrDefault<F> {
-    type Value = F::Value;
-
-    #[inline]
-    fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<F::Value, Unfit> {
-        F::read(reader, node)
-    }
-
-    fn absent(
-        reader: &mut Reader<'_>,
-        field: &schema::Field,
-        node: Node<'_>,
-    ) -> Result<F::Value, Unfit> {
-        if is_null_if_absent(field) {
-            return F::absent(reader, field, node);
-        }
-        Ok(F::Value::default())
-    }
-}
-
-/// A value for an absent key, from the user's own code.
+/// A value for an absent key, by what serde's attributes say.
 pub trait Absent {
     /// Its type.
     type Value;
 
     /// The value.
     fn value() -> Self::Value;
+}
+
+/// The value is that of the type's `Default`.
+#[derive(Debug)]
+pub struct ByDefault<T>(T);
+
+impl<T: Default> Absent for ByDefault<T> {
+    type Value = T;
+
+    fn value() -> T {
+        T::default()
+    }
 }
 
 /// A field of which [`Absent`] says what stands for an absent key.
@@ -397,9 +321,9 @@ impl<F: Field, A: Absent<Value = F::Value>> Field for (F, A) {
 #[derive(Debug)]
 pub struct Skipped<F>(F);
 
-impl<F: Field> Part for Skipped<F> {
-    type Value = F::Value;
-    type Slot = ();
+impl<F: Field> Parts for Skipped<F> {
+    type Values = F::Value;
+    type Slots = ();
     const WIDTH: usize = 0;
 
     fn in_order(
@@ -466,9 +390,9 @@ impl Parts for () {
     }
 }
 
-impl<P: Part, R: Parts> Parts for (P, R) {
-    type Values = (P::Value, R::Values);
-    type Slots = (P::Slot, R::Slots);
+impl<P: Parts, R: Parts> Parts for (P, R) {
+    type Values = (P::Values, R::Values);
+    type Slots = (P::Slots, R::Slots);
     const WIDTH: usize = P::WIDTH + R::WIDTH;
 
     #[inline]
@@ -517,7 +441,7 @@ impl<P: Part, R: Parts> Parts for (P, R) {
 }
 
 #[inline]
-fn split<P: Part>(fields: &[schema::Field]) -> (&[schema::Field], &[schema::Field]) {
+fn split<P: Parts>(fields: &[schema::Field]) -> (&[schema::Field], &[schema::Field]) {
     fields.split_at_checked(P::WIDTH).unwrap_or((fields, &[]))
 }
 

@@ -6,14 +6,10 @@ use serde::de::DeserializeOwned;
 
 use super::super::decode::{Misread, decode};
 use super::super::issue::{Issue, Path};
-use super::super::scan::Stop;
 use super::super::sink::{Edit, Fast, Place, Scope, splice};
 use super::super::walk::Walk;
 use super::{Unfit, union};
 use crate::schema::{Constraints, Kind, Schema};
-
-/// References that may be followed at one byte of the text.
-const HOPS: u8 = 8;
 
 /// Reads typed values out of text.
 #[derive(Debug)]
@@ -21,8 +17,6 @@ pub struct Reader<'t> {
     pub(super) walk: Walk<'t, Fast>,
     /// A value was read that is spelled otherwise in the text that serde and policies read.
     edited: bool,
-    /// Where references were followed last, and how many.
-    hops: (usize, u8),
     /// What a `Deserialize` of the user's own said, and the steps to its value from inside out.
     refused: Option<Box<Refused>>,
 }
@@ -81,7 +75,6 @@ impl<'t> Reader<'t> {
         Self {
             walk: Walk::new(text, Fast::NEW),
             edited: false,
-            hops: (0, 0),
             refused: None,
         }
     }
@@ -136,11 +129,11 @@ impl<'t> Reader<'t> {
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Unfit>,
     ) -> Result<T, Unfit> {
-        let (before, hops, edited) = (self.refused.take(), self.hops, self.edited);
+        let (before, hops, edited) = (self.refused.take(), self.walk.hops, self.edited);
         let value = read(self);
         if value.is_err() {
             self.refused = self.refused.take().or(before);
-            self.hops = hops;
+            self.walk.hops = hops;
             self.edited = edited;
         }
         value
@@ -292,35 +285,21 @@ impl<'t> Reader<'t> {
                 self.open_named(inner, read)
             }
             Kind::Ref(name) => {
-                let mut scope = node.scope;
-                while let Some(here) = scope {
-                    if here.schema.is_type(name, node.schema.module)
-                        && !matches!(here.schema.kind, Kind::Ref(_))
-                    {
-                        self.hop()?;
+                let found = Scope::named(node.scope, name, node.schema.module)
+                    .find(|here| !matches!(here.schema.kind, Kind::Ref(_)));
+                match found {
+                    Some(here) if self.walk.hop() => {
                         let again = Node {
                             schema: here.schema,
                             scope: here.parent,
                             ..node
                         };
-                        return self.open_named(again, read);
+                        self.open_named(again, read)
                     }
-                    scope = here.parent;
+                    _ => Err(Unfit(())),
                 }
-                Err(Unfit(()))
             }
             _ => read(self, Node { scope, ..node }),
         }
-    }
-
-    /// Follows a reference. One that leads to itself would not end.
-    fn hop(&mut self) -> Result<(), Stop> {
-        let (at, hops) = self.hops;
-        let now = self.walk.cursor.at;
-        self.hops = (now, if at == now { hops + 1 } else { 1 });
-        if self.hops.1 > HOPS {
-            return Err(Stop);
-        }
-        Ok(())
     }
 }

@@ -34,7 +34,7 @@ impl<'t> Reader<'t> {
 
     /// Reads a whole number that fits its node: its sign, and the number without it.
     #[inline]
-    pub(super) fn integer(&mut self, node: Node<'_>) -> Result<(bool, u128), Unfit> {
+    fn integer(&mut self, node: Node<'_>) -> Result<(bool, u128), Unfit> {
         if node.bounds.is_none()
             && let Kind::Integer(integer) = &node.schema.kind
             && let Some((value, end)) = self.walk.cursor.counted()
@@ -45,6 +45,21 @@ impl<'t> Reader<'t> {
             return Ok((false, u128::from(value)));
         }
         self.integer_slow(node)
+    }
+
+    /// Reads a whole number of a primitive type.
+    #[inline]
+    pub(crate) fn primitive<T: TryFrom<u128> + TryFrom<i128>>(
+        &mut self,
+        node: Node<'_>,
+    ) -> Result<T, Unfit> {
+        let (negative, value) = self.integer(node)?;
+        let value = if negative {
+            number::signed((negative, value)).and_then(|value| value.try_into().ok())
+        } else {
+            value.try_into().ok()
+        };
+        value.ok_or(Unfit(()))
     }
 
     #[inline(never)]

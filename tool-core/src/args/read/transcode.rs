@@ -4,9 +4,8 @@ use std::fmt::{self, Write as _};
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::super::Repair;
 use super::super::bytes::encode;
-use super::Decode;
+use super::{Decode, from_text};
 use crate::schema::StrictSchema;
 
 /// Reads a value from any self-describing format, by the same rules as arguments.
@@ -20,15 +19,9 @@ where
     D: Deserializer<'de>,
 {
     let Text(text) = Text::deserialize(from)?;
-    let issue = match super::read::<T>(T::SCHEMA, &text) {
+    let issues = match from_text::<T>(&text) {
         Ok(read) => return Ok(read.value),
-        Err(issue) => issue,
-    };
-    let issues = match issue {
-        Some(issue) => vec![issue],
-        None => super::super::admit(T::SCHEMA, &text, Repair::Off)
-            .err()
-            .unwrap_or_default(),
+        Err(unread) => unread.issues,
     };
     let mut told = String::from("the value does not fit its schema");
     for (number, issue) in issues.iter().enumerate() {

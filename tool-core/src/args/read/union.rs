@@ -3,6 +3,7 @@
 use super::super::bytes;
 use super::super::object::is_newtype;
 use super::super::scan::Cursor;
+use super::super::sink::Scope;
 use super::super::union::{find, starts};
 use super::reader::Step;
 use super::{Node, Reader, Unfit};
@@ -16,7 +17,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// Where the value is no variant, or its payload does not fit.
+    /// Where the value is not a variant, or its payload does not fit.
     pub fn variant<T>(
         &mut self,
         node: Node<'_>,
@@ -229,14 +230,7 @@ impl Reader<'_> {
 
 /// The node of a payload.
 const fn payload<'n>(node: Node<'n>, schema: &'n Schema) -> Node<'n> {
-    Node {
-        schema,
-        bounds: None,
-        scope: node.scope,
-        tag: None,
-        laid: false,
-        record: 0,
-    }
+    Node::new(schema, node.scope)
 }
 
 /// Whether a payload is a closed record, beside whose fields a tag may stand.
@@ -244,18 +238,8 @@ fn is_record(schema: &Schema, node: Node<'_>) -> bool {
     match &schema.kind {
         Kind::Object(_) => true,
         Kind::Constrained(inner, _) => is_record(inner, node),
-        Kind::Ref(name) => {
-            let mut scope = node.scope;
-            while let Some(here) = scope {
-                if here.schema.is_type(name, schema.module)
-                    && matches!(here.schema.kind, Kind::Object(_))
-                {
-                    return true;
-                }
-                scope = here.parent;
-            }
-            false
-        }
+        Kind::Ref(name) => Scope::named(node.scope, name, schema.module)
+            .any(|here| matches!(here.schema.kind, Kind::Object(_))),
         _ => false,
     }
 }

@@ -5,16 +5,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
-use std::num::{
-    NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
-    NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize, Saturating, Wrapping,
-};
+use std::num::{Saturating, Wrapping};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::list::Expected;
-use super::super::number;
 use super::reader::Step;
 use super::{Decode, Node, Reader, Unfit};
 use crate::schema::{Kind, MapKey};
@@ -81,44 +77,6 @@ macro_rules! floats {
 }
 
 floats!(f32, f64);
-
-macro_rules! integers {
-    ($($type:ident, $non_zero:ident;)+) => {$(
-        impl Decode for $type {
-            #[inline]
-            fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
-                let (negative, value) = reader.integer(node)?;
-                if !negative {
-                    return value.try_into().map_err(|_| Unfit(()));
-                }
-                let value = number::signed((negative, value)).and_then(|value| value.try_into().ok());
-                value.ok_or(Unfit(()))
-            }
-        }
-
-        impl Decode for $non_zero {
-            #[inline]
-            fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
-                Self::new($type::decode(reader, node)?).ok_or(Unfit(()))
-            }
-        }
-    )+};
-}
-
-integers! {
-    i8, NonZeroI8;
-    i16, NonZeroI16;
-    i32, NonZeroI32;
-    i64, NonZeroI64;
-    i128, NonZeroI128;
-    isize, NonZeroIsize;
-    u8, NonZeroU8;
-    u16, NonZeroU16;
-    u32, NonZeroU32;
-    u64, NonZeroU64;
-    u128, NonZeroU128;
-    usize, NonZeroUsize;
-}
 
 /// Types around one value, which is read as itself.
 macro_rules! around {

@@ -1,4 +1,4 @@
-//! Whole texts read by either way, for the tests that hold the two against each other.
+//! Whole texts, read in one pass or by serde.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::schema::{Schema, StrictSchema};
 pub struct Reading<T> {
     /// The value.
     pub value: T,
-    /// The reader found nothing in the text that serde and policies read otherwise.
+    /// Policies read the same text. Else some values are spelled otherwise there: a default for null, `1` for `1.0`.
     pub exact: bool,
 }
 
@@ -27,13 +27,19 @@ pub struct Unread {
     pub issues: Vec<Issue>,
 }
 
-/// Reads a text in one pass. Blank text counts as `{}`, as for a call.
+/// Reads arguments in one pass. The error holds what a `Deserialize` of the user's own refused, where that was the cause.
+#[inline]
+pub(crate) fn read<T: Decode>(schema: &Schema, text: &str) -> Result<Reading<T>, Option<Issue>> {
+    read_by(schema, text, T::decode)
+}
+
+/// Reads a text in one pass, and collects every fault. Blank text counts as `{}`, as for a call.
 ///
 /// # Errors
 ///
 /// Where it does not fit the type.
 pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unread> {
-    read(T::SCHEMA, text, T::decode)
+    judged(T::SCHEMA, text, T::decode)
 }
 
 /// Reads a text by `Deserialize`, after the guard has walked it: the way of a type that has one.
@@ -42,7 +48,7 @@ pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unr
 ///
 /// Where the guard refuses it, or the `Deserialize` does.
 pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Reading<T>, Unread> {
-    read(T::SCHEMA, text, Reader::by_serde)
+    judged(T::SCHEMA, text, Reader::by_serde)
 }
 
 /// What the guard alone says of a text: the text that serde and policies read.
@@ -54,7 +60,23 @@ pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<I
     admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
 }
 
-fn read<'t, T>(
+#[inline]
+fn read_by<'t, T>(
+    schema: &Schema,
+    text: &'t str,
+    decode: impl FnOnce(&mut Reader<'t>, Node<'_>) -> Result<T, Unfit>,
+) -> Result<Reading<T>, Option<Issue>> {
+    let mut reader = Reader::new(text);
+    match reader.whole(schema, decode) {
+        Ok(value) => Ok(Reading {
+            value,
+            exact: reader.is_exact(),
+        }),
+        Err(_) => Err(reader.refused()),
+    }
+}
+
+fn judged<'t, T>(
     schema: &Schema,
     text: &'t str,
     decode: impl FnOnce(&mut Reader<'t>, Node<'_>) -> Result<T, Unfit>,
@@ -64,15 +86,11 @@ fn read<'t, T>(
     } else {
         text
     };
-    let mut reader = Reader::new(text);
-    if let Ok(value) = reader.whole(schema, decode) {
-        let exact = reader.is_exact();
-        return Ok(Reading { value, exact });
-    }
-    let own = reader.refused();
-    let issues = match guarded(schema, text) {
-        Ok(_) => own.iter().cloned().collect(),
-        Err(issues) => issues,
-    };
-    Err(Unread { own, issues })
+    read_by(schema, text, decode).map_err(|own| {
+        let issues = match guarded(schema, text) {
+            Ok(_) => own.iter().cloned().collect(),
+            Err(issues) => issues,
+        };
+        Unread { own, issues }
+    })
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "host")]
 use super::Flight;
-use super::entrance::{Entrance, Stopped};
+use super::entrance::{Arrived as _, Entrance, Stopped};
 use super::found::FoundParts;
 use super::{Body, Found, Held, Left};
 use crate::args::Repair;
@@ -10,7 +10,7 @@ use crate::context::ToolContext;
 use crate::run::Prepared;
 #[cfg(feature = "host")]
 use crate::run::gated::MakeJob;
-use crate::run::prepared::{Opening, check_call, check_secrets, enter};
+use crate::run::prepared::{check_call, check_secrets, enter};
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
@@ -72,15 +72,7 @@ impl<'t> Found<'t, Prepared> {
         if let Err(error) = checked.and_then(|()| check_secrets(def, cx)) {
             return Err(Left::early(arrived.call, error));
         }
-        let opening = Opening {
-            call: arrived.call,
-            corrected: None,
-            repairs: Vec::new(),
-            progress: None,
-            since: arrived.since,
-            #[cfg(feature = "host")]
-            gated: None,
-        };
+        let (opening, ()) = arrived.open();
         Ok(Admitted {
             toolset,
             held: enter(toolset, at, def, cx, opening),

@@ -29,8 +29,8 @@ pub(super) trait Arrived {
 
     fn call(&self) -> &ToolCall;
 
-    /// Its scope, under arguments that may have been corrected.
-    fn open(self, corrected: Option<String>, repairs: Vec<RepairNote>) -> (Opening, Self::Rest);
+    /// Its scope, under the arguments as they are.
+    fn open(self) -> (Opening, Self::Rest);
 }
 
 impl Arrived for Ungated {
@@ -41,11 +41,11 @@ impl Arrived for Ungated {
     }
 
     #[inline]
-    fn open(self, corrected: Option<String>, repairs: Vec<RepairNote>) -> (Opening, ()) {
+    fn open(self) -> (Opening, ()) {
         let opening = Opening {
             call: self.call,
-            corrected,
-            repairs,
+            corrected: None,
+            repairs: Vec::new(),
             progress: self.progress,
             since: self.since,
             #[cfg(feature = "host")]
@@ -64,11 +64,11 @@ impl<'t> Arrived for AtGate<'t> {
     }
 
     #[inline]
-    fn open(self, corrected: Option<String>, repairs: Vec<RepairNote>) -> (Opening, Self::Rest) {
+    fn open(self) -> (Opening, Self::Rest) {
         let opening = Opening {
             call: self.call,
-            corrected,
-            repairs,
+            corrected: None,
+            repairs: Vec::new(),
             progress: self.progress,
             since: self.since,
             gated: Some(self.gated),
@@ -117,9 +117,9 @@ impl<A: Arrived> Entry for Entrance<'_, A> {
         let Some(arrived) = self.arrived.take() else {
             return Err(misread(None));
         };
-        let corrected = self.corrected.take();
-        let repairs = std::mem::take(&mut self.repairs);
-        let (opening, rest) = arrived.open(corrected, repairs);
+        let (mut opening, rest) = arrived.open();
+        opening.corrected = self.corrected.take();
+        opening.repairs = std::mem::take(&mut self.repairs);
         let prepared = enter(self.toolset, self.at, self.def, self.cx, opening);
         let cx = prepared.context().clone();
         self.inside = Some((prepared, rest));
@@ -164,7 +164,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         self.end(begun)
     }
 
-    /// Reads the arguments as repaired, or tells what is wrong with them.
+    /// Reads the arguments as repaired, or reports what is wrong with them.
     #[cold]
     fn begin_corrected(&mut self, reason: Option<DecodeError>) -> Result<Job, NotBegun> {
         let changed = self.correct().map_err(NotBegun::Refused)?;
@@ -181,12 +181,9 @@ impl<'t, A: Arrived> Entrance<'t, A> {
     /// A fault of the tool's own code: the call has a scope, and with it a span.
     #[cold]
     fn stopped_inside(&mut self, error: ToolError) -> NotBegun {
-        if self.arrived.is_some()
-            && let Err(error) = self.enter(true)
-        {
-            return NotBegun::Refused(error);
-        }
-        NotBegun::Refused(error)
+        let entered = self.arrived.is_some().then(|| self.enter(true));
+        let refused = entered.and_then(Result::err);
+        NotBegun::Refused(refused.unwrap_or(error))
     }
 
     /// Opens the scope for a body that the host has made; the arguments only have to fit.
@@ -243,10 +240,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
 
     #[inline]
     fn end(self, begun: Result<Job, NotBegun>) -> Result<(Prepared, A::Rest, Job), Stopped<A>> {
-        let begun = begun.map_err(|why| match why {
-            NotBegun::Refused(error) => error,
-            NotBegun::Unfit(reason) => misread(reason),
-        });
+        let begun = begun.map_err(NotBegun::into_tool_error);
         match (self.inside, self.arrived, begun) {
             (Some((prepared, rest)), _, Ok(job)) => Ok((prepared, rest, job)),
             (Some((prepared, rest)), _, Err(error)) => Err(Stopped::Inside(prepared, rest, error)),

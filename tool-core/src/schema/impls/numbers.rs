@@ -6,6 +6,7 @@ use core::num::{
 };
 
 use super::strict;
+use crate::args::read::{Decode, Node, Reader, Unfit};
 use crate::schema::{Integer, Kind, Schema, StrictSchema};
 
 strict! {
@@ -35,6 +36,19 @@ macro_rules! integers {
                     max: $primitive::MAX as u128,
                     not_zero: $primitive::MIN != 0,
                 }));
+            }
+            impl Decode for $primitive {
+                #[inline]
+                fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
+                    reader.primitive(node)
+                }
+            }
+            impl Decode for $non_zero {
+                #[inline]
+                fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
+                    let number = $primitive::decode(reader, node)?;
+                    Self::new(number).map_or_else(|| reader.none(), Ok)
+                }
             }
         )+
     };
