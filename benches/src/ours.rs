@@ -69,10 +69,14 @@ fn policy() -> SharedPolicy {
     builder.rule(Rule::allow("reading").tools(["search*"])).share().expect("a policy")
 }
 
-/// The tools behind a full gate: visibility by rules, a policy of 20 rules, an audit.
+/// The tools behind a full gate: visibility by rules, a policy of 20 rules, an audit where `rows` says so.
 #[must_use]
-pub fn gated(registry: &Registry) -> (Toolset, ToolContext) {
-    let gate = Gate::builder().audit(Audit::best_effort(MemoryStore::default())).build();
+pub fn gated(registry: &Registry, rows: bool) -> (Toolset, ToolContext) {
+    let mut gate = Gate::builder();
+    if rows {
+        gate = gate.audit(Audit::best_effort(MemoryStore::default()));
+    }
+    let gate = gate.build();
     let context = ToolContext::builder().workspace("acme").user("ann").agent("clerk").conversation("th-1").build();
     let rules = Rules::default().policy(&policy()).deny(["delete_everything"]);
     (registry.toolset(&context, &rules).through(&gate), context)

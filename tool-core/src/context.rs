@@ -82,10 +82,18 @@ pub use uses::{At, UsedTools, Uses, UsesTool};
 #[derive(Clone)]
 #[doc(alias("RunContext", "Context", "dependency injection", "deps"))]
 pub struct ToolContext {
-    host: Arc<Host>,
-    call: Option<Arc<CallScope>>,
+    place: Place,
     /// Host values may be read: true where `FromContext` runs, and outside of a call.
     open: bool,
+}
+
+/// What a context is of. A clone inside of a call counts one holder, because the scope of the call holds the host.
+#[derive(Clone)]
+enum Place {
+    Turn(Arc<Host>),
+    Call(Arc<CallScope>),
+    /// A call, with another host for the calls that it makes.
+    Within(Arc<CallScope>, Arc<Host>),
 }
 
 /// What holds for the whole turn.
@@ -126,6 +134,8 @@ pub(crate) struct Host {
 
 /// What holds for one call.
 pub(crate) struct CallScope {
+    /// What holds for the turn.
+    pub(crate) host: Arc<Host>,
     pub(crate) call: ToolCall,
     /// What the tool reads, where it is not what the model wrote.
     pub(crate) corrected: Option<String>,
@@ -165,6 +175,16 @@ impl CallScope {
 }
 
 impl Host {
+    /// Makes it the host of one call of the model.
+    fn next_call(&mut self, call: CallId, earlier: Option<EarlierCall>) {
+        (self.next, self.earlier) = (Some(call), earlier);
+        #[cfg(feature = "host")]
+        {
+            self.filing = None;
+            self.in_turn = false;
+        }
+    }
+
     /// What was put in of a type.
     fn value<T: 'static>(&self) -> Option<&T> {
         self.extensions.get(&TypeId::of::<T>())?.downcast_ref()
@@ -184,9 +204,31 @@ impl ToolContext {
 
     fn of(host: Host) -> Self {
         Self {
-            host: Arc::new(host),
-            call: None,
+            place: Place::Turn(Arc::new(host)),
             open: true,
+        }
+    }
+
+    fn host(&self) -> &Arc<Host> {
+        match &self.place {
+            Place::Turn(host) | Place::Within(_, host) => host,
+            Place::Call(scope) => &scope.host,
+        }
+    }
+
+    /// The same place with another host. What stops a call stops the calls that are made with it.
+    fn with_host(&self, change: impl FnOnce(&mut Host)) -> Self {
+        let mut host = Host::clone(self.host());
+        host.cancellation = self.cancellation().cloned();
+        change(&mut host);
+        let host = Arc::new(host);
+        let place = match self.scope() {
+            None => Place::Turn(host),
+            Some(scope) => Place::Within(Arc::clone(scope), host),
+        };
+        Self {
+            place,
+            open: self.open,
         }
     }
 
@@ -209,114 +251,134 @@ impl ToolContext {
     /// ```
     #[must_use]
     pub fn for_call(&self, call: CallId) -> Self {
-        self.next_call(call, None)
+        self.with_host(|host| host.next_call(call, None))
     }
 
     /// [`for_call`](Self::for_call) for a call that a turn has taken from the thread of the conversation: what has run at its place is
     /// an earlier run of it, whoever drove the conversation then. There may be a row of it that a version before 0.2 wrote.
     #[cfg(feature = "host")]
     pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
-        let mut next = self.next_call(call, earlier);
-        Arc::make_mut(&mut next.host).in_turn = true;
-        next
-    }
-
-    fn next_call(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
-        let mut host = Host::clone(&self.host);
-        (host.next, host.earlier) = (Some(call), earlier);
-        #[cfg(feature = "host")]
-        {
-            host.filing = None;
-            host.in_turn = false;
-        }
-        Self {
-            host: Arc::new(host),
-            ..self.clone()
-        }
+        self.with_host(|host| {
+            host.next_call(call, earlier);
+            host.in_turn = true;
+        })
     }
 
     /// The same caller, cancelled by another token.
     #[cfg(feature = "host")]
     pub(crate) fn with_cancellation(&self, cancellation: CancellationToken) -> Self {
-        let mut host = Host::clone(&self.host);
-        host.cancellation = Some(cancellation);
-        Self {
-            host: Arc::new(host),
-            ..self.clone()
-        }
+        self.with_host(|host| host.cancellation = Some(cancellation))
     }
 
     /// The same caller, served with one value more.
     pub(crate) fn with_service<T: Send + Sync + 'static>(&self, value: T) -> Self {
-        let mut host = Host::clone(&self.host);
-        host.extensions.insert(TypeId::of::<T>(), Arc::new(value));
-        Self {
-            host: Arc::new(host),
-            ..self.clone()
-        }
+        self.with_host(|host| {
+            host.extensions.insert(TypeId::of::<T>(), Arc::new(value));
+        })
     }
 
     /// The same caller, served with one value less.
     fn without_service<T: 'static>(&self) -> Self {
-        let mut host = Host::clone(&self.host);
-        host.extensions.remove(&TypeId::of::<T>());
-        Self {
-            host: Arc::new(host),
-            ..self.clone()
-        }
+        self.with_host(|host| {
+            host.extensions.remove(&TypeId::of::<T>());
+        })
     }
 
-    /// The same host, serving `scope`.
-    pub(crate) fn enter(&self, scope: Arc<CallScope>) -> Self {
+    /// The context of a call, whose scope `open` makes with the host of the caller.
+    pub(crate) fn enter(&self, open: impl FnOnce(Arc<Host>) -> CallScope) -> Self {
+        let scope = open(Arc::clone(self.host()));
         Self {
-            host: Arc::clone(&self.host),
-            call: Some(scope),
+            place: Place::Call(Arc::new(scope)),
             open: false,
         }
     }
 
+    /// The call that is served; `None` outside of a call.
     pub(crate) fn scope(&self) -> Option<&Arc<CallScope>> {
-        self.call.as_ref()
+        match &self.place {
+            Place::Turn(_) => None,
+            Place::Call(scope) | Place::Within(scope, _) => Some(scope),
+        }
     }
 
-    /// What stops this call: its own token where a gate gave it one, a child of the turn's.
+    /// The call that is served. The steps of a call have a context of one.
+    pub(crate) fn served(&self) -> &CallScope {
+        match self.scope() {
+            Some(scope) => scope,
+            None => unreachable!("the context of a call is made from its scope"),
+        }
+    }
+
+    /// The scope of a call, where nobody else holds it.
+    pub(crate) fn served_mut(&mut self) -> Option<&mut CallScope> {
+        match &mut self.place {
+            Place::Turn(_) => None,
+            Place::Call(scope) | Place::Within(scope, _) => Arc::get_mut(scope),
+        }
+    }
+
+    /// What stops the calls of this context: the token of the call where a gate gave it one, else that of the turn.
     pub(crate) fn cancellation(&self) -> Option<&CancellationToken> {
         #[cfg(feature = "host")]
-        if let Some(stop) = self.stop() {
+        if let Place::Call(scope) = &self.place
+            && let Some(stop) = scope.stop()
+        {
             return Some(stop);
         }
-        self.host.cancellation.as_ref()
+        self.host().cancellation.as_ref()
+    }
+
+    /// Whether [`cancellation`](Self::cancellation) was cancelled. Makes no token.
+    pub(crate) fn is_stopped(&self) -> bool {
+        #[cfg(feature = "host")]
+        if let Place::Call(scope) = &self.place
+            && scope.is_stopped()
+        {
+            return true;
+        }
+        let turn = self.host().cancellation.as_ref();
+        turn.is_some_and(CancellationToken::is_cancelled)
+    }
+
+    /// Whether there is a token that can stop the calls of this context, or one is made when somebody asks for it.
+    pub(crate) fn can_be_stopped(&self) -> bool {
+        #[cfg(feature = "host")]
+        if let Place::Call(scope) = &self.place
+            && scope.gated.is_some()
+        {
+            return true;
+        }
+        self.host().cancellation.is_some()
     }
 
     /// The model's own id of the call that is served; `None` outside of a call. Models repeat ids: what names a call among all calls of
     /// the host is its [`identity`](Self::identity).
     pub fn call_id(&self) -> Option<&str> {
-        self.call.as_ref().map(|scope| scope.call.id.as_str())
+        self.scope().map(|scope| scope.call.id.as_str())
     }
 
     /// The tool that is running; `None` outside of a call.
     pub fn tool_name(&self) -> Option<&str> {
-        self.call.as_ref().map(|scope| scope.def.name())
+        self.scope().map(|scope| scope.def.name())
     }
 
     /// A secret that the running tool has declared; `None` where it has not, or the host has none.
     pub fn secret(&self, key: &str) -> Option<&SecretString> {
         let declared = self
-            .call
-            .as_ref()
+            .scope()
             .is_none_or(|scope| scope.def.secrets().iter().any(|need| need.key == key));
-        declared.then(|| self.host.secrets.get(key)).flatten()
+        declared.then(|| self.host().secrets.get(key)).flatten()
     }
 
     /// Whether the host has a secret that is not empty.
     pub(crate) fn holds_secret(&self, key: &str) -> bool {
-        let secret = self.host.secrets.get(key);
+        let secret = self.host().secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty())
     }
 
     /// A host value, if the running tool's effect covers that of the value.
     pub fn get<T: FromContext>(&self) -> Result<T, ToolError> {
-        if let Some(scope) = &self.call {
+        if let Some(scope) = self.scope() {
             let missing = T::EFFECT.beyond(scope.def.effect());
             if !missing.is_none() {
                 return Err(ToolError::of(ErrorKind::Denied, "the tool asked for more than it may do").operator(format!(
@@ -353,7 +415,7 @@ impl ToolContext {
 
     /// A value that the host put in, for this crate: what a tool is served with, not what it holds.
     pub(crate) fn service<T: Clone + 'static>(&self) -> Option<T> {
-        self.host.value().cloned()
+        self.host().value().cloned()
     }
 
     /// Tells the client how far the call is; the model never sees it. Does nothing where nobody listens.
@@ -361,10 +423,7 @@ impl ToolContext {
     /// It never waits. Where the client reads more slowly than the tool reports, at most 256 steps, or 1 MiB of them, are kept: the oldest
     /// one is dropped for the newest. A [`ToolStream`](crate::ToolStream) waits for its reader instead, and loses no step.
     pub fn progress<T: Serialize + ?Sized>(&self, step: &T) {
-        if self
-            .call
-            .as_ref()
-            .is_some_and(|scope| scope.progress.is_some())
+        if self.scope().is_some_and(|scope| scope.progress.is_some())
             && let Ok(json) = serde_json::value::to_raw_value(step)
         {
             self.send_progress(json);
@@ -373,7 +432,7 @@ impl ToolContext {
 
     /// Tells whoever listens that the call's body begins; once, however often it runs.
     pub(crate) fn tell_started(&self) {
-        if let Some(scope) = &self.call
+        if let Some(scope) = self.scope()
             && let Some(sender) = &scope.progress
             && !scope.begun.swap(true, Ordering::Relaxed)
         {
@@ -393,7 +452,7 @@ impl ToolContext {
 
     fn send_progress(&self, step: Box<RawValue>) -> Option<&Reporter> {
         let step = self.redactor().clean(step).into_inner();
-        let reporter = self.call.as_ref()?.progress.as_ref()?;
+        let reporter = self.scope()?.progress.as_ref()?;
         reporter.step(step).then_some(reporter)
     }
 
@@ -406,7 +465,7 @@ impl ToolContext {
 
     /// Says where the output comes from. Kept beside the output, for the client.
     pub fn cite(&self, citation: Citation) {
-        if let Some(scope) = &self.call {
+        if let Some(scope) = self.scope() {
             scope
                 .citations
                 .lock()
@@ -422,20 +481,17 @@ impl ToolContext {
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.call
-            .as_ref()
-            .map_or(self.host.deadline, |scope| scope.deadline)
+        self.scope()
+            .map_or(self.host().deadline, |scope| scope.deadline)
     }
 
     /// Whether the work should stop: cancelled, past its deadline, or given up by its caller.
     ///
     /// Async code is dropped and need not ask. Blocking code cannot be dropped and should.
     pub fn is_cancelled(&self) -> bool {
-        self.cancellation()
-            .is_some_and(CancellationToken::is_cancelled)
+        self.is_stopped()
             || self
-                .call
-                .as_ref()
+                .scope()
                 .is_some_and(|scope| scope.ended.load(Ordering::Relaxed))
             || self
                 .deadline()
@@ -463,9 +519,9 @@ impl ToolContext {
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolContext")
-            .field("agent", &self.host.agent)
-            .field("user", &self.host.user)
-            .field("workspace", &self.host.workspace)
+            .field("agent", &self.host().agent)
+            .field("user", &self.host().user)
+            .field("workspace", &self.host().workspace)
             .field("call_id", &self.call_id())
             .field("tool", &self.tool_name())
             .finish_non_exhaustive()

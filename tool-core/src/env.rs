@@ -148,6 +148,36 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     }
 }
 
+/// How many bytes of [`distinct`] a thread draws at once.
+#[cfg(feature = "host")]
+const DRAWN: usize = 64 * 16;
+
+#[cfg(feature = "host")]
+thread_local! {
+    /// Bytes of the system that are not used yet, and where they begin.
+    static POOL: RefCell<([u8; DRAWN], usize)> = const { RefCell::new(([0; DRAWN], DRAWN)) };
+}
+
+/// Bytes that nobody else gets, for names that are no secrets. They are drawn many at a time, because the system call costs several times
+/// what the rest of a call's identity does. A process that forks and goes on in both halves would draw the same ones.
+#[cfg(feature = "host")]
+pub(crate) fn distinct() -> io::Result<[u8; 16]> {
+    let mut own = [0; 16];
+    if let Some(env) = current() {
+        env.random(&mut own)?;
+        return Ok(own);
+    }
+    POOL.with_borrow_mut(|(bytes, used)| {
+        if *used == DRAWN {
+            random(bytes)?;
+            *used = 0;
+        }
+        own.copy_from_slice(&bytes[*used..*used + 16]);
+        *used += 16;
+        Ok(own)
+    })
+}
+
 /// A number that differs between calls with one counter and between processes. It is a name, not a secret.
 pub(crate) fn unique(count: &AtomicU64) -> u64 {
     let count = count.fetch_add(1, Ordering::Relaxed);

@@ -255,9 +255,13 @@ impl Toolset {
 
     /// What the policy says about a call of the tool at a position; `None` where the rules hold no policy. The rules that can be
     /// about the tool are known beforehand.
-    pub(crate) fn judge(&self, at: usize, request: &Request<'_>) -> Option<Decision> {
+    pub(crate) fn judge<'r>(
+        &self,
+        at: usize,
+        request: impl FnOnce() -> Request<'r>,
+    ) -> Option<Decision> {
         let view = self.view.as_ref()?;
-        view.judge(&self.shelf, at, request)
+        view.judge(&self.shelf, at, &request())
     }
 
     /// Tools whose names were taken by tools of the agent's own.

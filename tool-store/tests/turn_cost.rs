@@ -1,6 +1,10 @@
-//! What a turn costs on the disk.
+//! What turns and calls cost on the disk.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and spawns its own tasks"
+)]
 
 #[path = "suite/wal.rs"]
 mod wal;
@@ -87,6 +91,49 @@ async fn cost(parallel: usize) -> usize {
         matches!(said, Ok(Outcome::Said(_) | Outcome::Replied(_))),
         "{said:?}"
     );
+    let cost = commits(&file) - before;
+    store.close().await;
+    cost
+}
+
+// B11: calls with an effect and a required audit row. One alone costs two transactions, its intent and its end, each with the audit row.
+// Of 64 at once, those that wait share them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn concurrent_calls_share_commits() {
+    assert_eq!(calls(1).await, 2);
+    let together = calls(64).await;
+    assert!(
+        together * 5 <= 64,
+        "{together} transactions for 64 calls at once"
+    );
+}
+
+/// The transactions of so many calls that arrive at once.
+async fn calls(callers: usize) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    let store = SqliteStore::open(&file).await.unwrap();
+    let gate = Gate::builder()
+        .ledger(store.clone())
+        .audit(Audit::required(store.clone()))
+        .sweeper(Sweeper::off())
+        .build();
+    let cx = ToolContext::builder()
+        .workspace("acme")
+        .with(Outbox)
+        .build();
+    let tools = toolset![send].through(&gate);
+    let before = commits(&file);
+    let calls = (0..callers).map(|n| {
+        let (tools, cx) = (tools.clone(), cx.clone());
+        tokio::spawn(async move {
+            let call = ToolCall::new(format!("c{n}"), "send", r#"{"to":"bob"}"#);
+            tools.call(call, &cx).await
+        })
+    });
+    for result in futures::future::join_all(calls).await {
+        assert_eq!(result.unwrap().model_text(), "bob");
+    }
     let cost = commits(&file) - before;
     store.close().await;
     cost

@@ -40,7 +40,7 @@ fn main() {
         }
         // The rows are written by a task beside the calls, or, `flushed`, in between.
         "tool-core-gate" | "tool-core-gate-flushed" => {
-            let (toolset, context) = ours::gated(&many(tools));
+            let (toolset, context) = ours::gated(&many(tools), true);
             let buffer = toolset.gate().and_then(|gate| gate.audit().buffer()).expect("an audit").clone();
             let made = |i| ToolCall::new(format!("call_{i}"), "search", text());
             let flushed = who.ends_with("flushed");
@@ -51,6 +51,11 @@ fn main() {
                 }
                 text
             });
+        }
+        "tool-core-gate-unaudited" => {
+            let (toolset, context) = ours::gated(&many(tools), false);
+            let made = |_| ToolCall::new("call_1", "search", text());
+            measure(&runtime, calls, made, async |call| toolset.call(black_box(call), &context).await.model_text());
         }
         #[cfg(feature = "peers")]
         "rmcp" | "rmcp-default" => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::form;
 use crate::call::{CallResult, ToolCall};
-use crate::context::{CallScope, ToolContext};
+use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::hash::{contract, sha256};
 use crate::gate::policy::DecisionId;
@@ -191,9 +191,8 @@ fn non_strict(def: &ToolDef) -> Option<AuditNote> {
 
 /// A call whose row is made when it is written.
 pub(crate) struct Late {
-    /// The context of the call, and its scope and identity.
+    /// The context of the call, and its identity.
     pub(crate) cx: ToolContext,
-    pub(crate) scope: Arc<CallScope>,
     pub(crate) identity: CallId,
     pub(crate) verdicts: Verdicts,
     pub(crate) started: Timestamp,
@@ -203,7 +202,7 @@ pub(crate) struct Late {
 impl Late {
     /// The row of the call; made again, it is the same.
     pub(crate) fn row(&self) -> AuditRow {
-        let (cx, verdicts, scope) = (&self.cx, &self.verdicts, &self.scope);
+        let (cx, verdicts, scope) = (&self.cx, &self.verdicts, self.cx.served());
         let used = scope.corrected.as_deref();
         let used_text = scope.arguments();
         let redactor = cx.redactor();

@@ -14,10 +14,9 @@ impl ToolContext {
 
     fn value_of(&self, name: &str) -> Option<&Value> {
         let declared = self
-            .call
-            .as_ref()
+            .scope()
             .is_none_or(|scope| scope.def.variables().iter().any(|need| need.name == name));
-        declared.then(|| self.host.variables.get(name)).flatten()
+        declared.then(|| self.host().variables.get(name)).flatten()
     }
 
     /// A variable that the running tool has declared, as a value that never prints.
@@ -40,7 +39,7 @@ impl ToolContext {
         if let Some(value) = self.value_of(name) {
             return Ok(value);
         }
-        let need = match &self.call {
+        let need = match self.scope() {
             None => VariableNeed {
                 name: name.to_owned().into(),
                 ..VariableNeed::new("")
@@ -64,7 +63,7 @@ impl ToolContext {
     pub(crate) fn missing_variables(&self, def: &ToolDef) -> Vec<VariableNeed> {
         let required = def.variables().iter().filter(|need| need.required);
         required
-            .filter(|need| !self.host.variables.contains_key(&*need.name))
+            .filter(|need| !self.host().variables.contains_key(&*need.name))
             .cloned()
             .collect()
     }
@@ -72,7 +71,7 @@ impl ToolContext {
     /// A variable that a tool declares secret and that could not be masked, and why.
     pub(crate) fn open_variable<'a>(&self, def: &'a ToolDef) -> Option<(&'a str, &'static str)> {
         def.variables().iter().find_map(|need| {
-            let why = match (self.host.variables.get(&*need.name)?, need.kind) {
+            let why = match (self.host().variables.get(&*need.name)?, need.kind) {
                 (Value::Text(_), VariableKind::Secret) => {
                     "is declared secret: give it with `ToolContextBuilder::secret_variable`"
                 }

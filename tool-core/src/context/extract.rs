@@ -58,7 +58,7 @@ impl FromContext for ToolContext {
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
         Ok(Self {
             // Inside a call, what the tool holds is closed again.
-            open: cx.call.is_none(),
+            open: cx.scope().is_none(),
             ..cx.clone()
         })
     }

@@ -124,21 +124,20 @@ impl Filing {
 
 impl ToolContext {
     /// The same caller, for a call whose result a turn wants stored.
-    pub(crate) fn with_filing(mut self, filing: Arc<Filing>) -> Self {
-        Arc::make_mut(&mut self.host).filing = Some(filing);
-        self
+    pub(crate) fn with_filing(&self, filing: Arc<Filing>) -> Self {
+        self.with_host(|host| host.filing = Some(filing))
     }
 
     /// What the body of this call has to wait for.
     pub(crate) fn behind(&self) -> Option<Behind> {
-        let filing = self.host.filing.as_ref()?;
+        let filing = self.host().filing.as_ref()?;
         let is_own = self.identity() == Some(&filing.call);
         is_own.then(|| filing.behind.clone())?
     }
 
     /// The filing of a call that writes to a journal. Calls that a tool makes share the context of its call, and have none.
     pub(crate) fn filing(&self, call: &CallId, journal: &Journal) -> Option<&Arc<Filing>> {
-        let filing = self.host.filing.as_ref()?;
+        let filing = self.host().filing.as_ref()?;
         (filing.call == *call && filing.journal == *journal).then_some(filing)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::ToolContext;
+use super::{CallScope, ToolContext};
 use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
@@ -100,7 +100,8 @@ pub(crate) struct Gated {
     parent: Option<Box<str>>,
     /// The gate that the call has come to; calls that it makes pass it, too.
     gate: Option<Gate>,
-    stop: CancellationToken,
+    /// Stops this call alone. Made with the first that waits for it or uses it, because most bodies never wait.
+    stop: OnceLock<CancellationToken>,
     /// The body was polled, and has not returned.
     inside: AtomicBool,
     /// The body was cut off in an attempt that another one followed.
@@ -131,20 +132,19 @@ impl Gated {
         gate: Option<&Gate>,
     ) -> Result<Self, ToolError> {
         let outer = cx
-            .call
-            .as_ref()
+            .scope()
             .and_then(|scope| Some((scope.gated.as_deref()?, &scope.call)));
         let mut parent = None;
         let mut earlier = None;
         let mut own_number = None;
         let mut source = Source::Host;
-        let identity = match (resumed, outer, &cx.host.next) {
+        let identity = match (resumed, outer, &cx.host().next) {
             (Some(request), ..) => {
                 parent = request.parent.as_deref().map(Box::from);
                 // A turn that makes its call again with the arguments of an approver.
                 let of_turn = match outer {
                     Some((outer, _)) => outer.is_of_turn(),
-                    None => cx.host.in_turn && cx.host.next.as_ref() == Some(&request.identity),
+                    None => cx.host().in_turn && cx.host().next.as_ref() == Some(&request.identity),
                 };
                 if of_turn {
                     source = Source::Turn;
@@ -162,9 +162,9 @@ impl Gated {
                 outer.identity.nested(number)
             }
             (None, None, Some(next)) => {
-                earlier.clone_from(&cx.host.earlier);
+                earlier.clone_from(&cx.host().earlier);
                 cx.owns(next)?;
-                if cx.host.in_turn {
+                if cx.host().in_turn {
                     source = Source::Turn;
                 }
                 next.clone()
@@ -183,9 +183,10 @@ impl Gated {
             earlier,
             parent,
             gate: gate.cloned(),
-            stop: cx
-                .cancellation()
-                .map_or_else(CancellationToken::new, CancellationToken::child_token),
+            // The scope of a call that a body makes knows the token of the turn only.
+            stop: outer
+                .and_then(|_| cx.cancellation())
+                .map_or_else(OnceLock::new, |outer| OnceLock::from(outer.child_token())),
             inside: AtomicBool::new(false),
             cut: AtomicBool::new(false),
             returned: AtomicBool::new(false),
@@ -243,12 +244,27 @@ impl Gated {
 
 /// The identity that the host has set for the next call of a context.
 pub fn next_identity(cx: &ToolContext) -> Option<&CallId> {
-    cx.host.next.as_ref()
+    cx.host().next.as_ref()
+}
+
+impl CallScope {
+    /// What stops this call alone, a child of the turn's token; `None` without a gate.
+    pub(super) fn stop(&self) -> Option<&CancellationToken> {
+        let turn = self.host.cancellation.as_ref();
+        let child = || turn.map_or_else(CancellationToken::new, CancellationToken::child_token);
+        Some(self.gated.as_deref()?.stop.get_or_init(child))
+    }
+
+    /// Whether this call was stopped by [`stop`](Self::stop).
+    pub(super) fn is_stopped(&self) -> bool {
+        let stop = self.gated.as_deref().and_then(|gated| gated.stop.get());
+        stop.is_some_and(CancellationToken::is_cancelled)
+    }
 }
 
 impl ToolContext {
     fn gated(&self) -> Option<&Gated> {
-        self.call.as_ref()?.gated.as_deref()
+        self.scope()?.gated.as_deref()
     }
 
     /// The identity of this call among all calls of the host, the same whenever the call is dispatched again. `None` outside of a call
@@ -329,11 +345,6 @@ impl ToolContext {
         self.gated()?.parent.as_deref()
     }
 
-    /// Stops this call alone.
-    pub(crate) fn stop(&self) -> Option<&CancellationToken> {
-        self.gated().map(|gated| &gated.stop)
-    }
-
     /// See [`Gated::has_left_nothing`].
     pub(crate) fn has_left_nothing(&self) {
         if let Some(gated) = self.gated() {
@@ -343,14 +354,14 @@ impl ToolContext {
 
     /// Cancels this call alone.
     pub(crate) fn cancel(&self) {
-        if let Some(stop) = self.stop() {
+        if let Some(stop) = self.scope().and_then(|scope| scope.stop()) {
             stop.cancel();
         }
     }
 
     /// Opens the scope of a call whose run has ended for another run; false where the call was cancelled.
     pub(crate) fn runs_again(&self) -> bool {
-        let Some(scope) = &self.call else {
+        let Some(scope) = self.scope() else {
             return false;
         };
         scope.ended.store(false, Ordering::Relaxed);

@@ -58,13 +58,13 @@ impl Host {
 impl ToolContext {
     /// Masks the secrets of the turn, as far as they are known now.
     pub(crate) fn redactor(&self) -> Redactor {
-        let learned = self.host.learned.as_ref();
+        let learned = self.host().learned.as_ref();
         if let Some(learned) = learned.filter(|learned| learned.any.load(Ordering::Acquire)) {
             let state = learned.state.read().unwrap_or_else(PoisonError::into_inner);
             return state.redactor.clone();
         }
-        let given = || Redactor::new(self.host.secrets()).unwrap_or_default();
-        self.host.redactor.get_or_init(given).clone()
+        let given = || Redactor::new(self.host().secrets()).unwrap_or_default();
+        self.host().redactor.get_or_init(given).clone()
     }
 
     /// Masks a token from now on, in every context of the turn. One that is too short for that is refused.
@@ -74,7 +74,7 @@ impl ToolContext {
                 "a token of `{service}` that has at least 6 bytes"
             )));
         }
-        let Some(learned) = &self.host.learned else {
+        let Some(learned) = &self.host().learned else {
             return Ok(());
         };
         let mut state = learned
@@ -98,9 +98,9 @@ impl ToolContext {
             state.tokens.remove(oldest);
         }
         state.tokens.push((name, token.clone()));
-        let mut all = self.host.secrets();
+        let mut all = self.host().secrets();
         all.extend(state.tokens.iter().cloned());
-        if let Some(lease) = &self.host.lease {
+        if let Some(lease) = &self.host().lease {
             lease.replace(all.clone());
         }
         // None of them is too short.
@@ -112,7 +112,7 @@ impl ToolContext {
 
     /// Whether the host's secret of this key is too short to be masked.
     pub(crate) fn is_short_secret(&self, key: &str) -> bool {
-        let secret = self.host.secrets.get(key);
+        let secret = self.host().secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty() && is_short(secret))
     }
 }

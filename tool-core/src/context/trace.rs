@@ -107,10 +107,10 @@ impl ToolContext {
     /// the one that the host was called with.
     pub fn trace(&self) -> Option<&TraceContext> {
         #[cfg(feature = "otel")]
-        if let Some(trace) = self.call.as_ref().and_then(|scope| scope.trace.get()) {
+        if let Some(trace) = self.scope().and_then(|scope| scope.trace.get()) {
             return Some(trace);
         }
-        self.host.trace.as_ref()
+        self.host().trace.as_ref()
     }
 }
 

@@ -167,7 +167,7 @@ impl ToolContext {
 
     /// Whether there is a toolset that tools may call.
     pub fn has_tools(&self) -> bool {
-        self.host.value::<Callable>().is_some()
+        self.host().value::<Callable>().is_some()
     }
 }
 

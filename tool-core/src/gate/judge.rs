@@ -113,7 +113,7 @@ pub(crate) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<
 /// `by_effect` says whether a destructive tool that leaves the question to its effect needs a person: only a host's gate can ask one.
 #[inline]
 pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared, by_effect: bool) -> Judgement {
-    let decision = toolset.judge(prepared.position(), &prepared.request());
+    let decision = toolset.judge(prepared.position(), || prepared.request());
     let mut permitted = false;
     let mut judgement = match decision {
         None => Judgement {

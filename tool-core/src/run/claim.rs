@@ -147,7 +147,7 @@ fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> 
 ///
 /// `None` where the call has not run, or where its identity belongs to a call that differs from it.
 pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Before>, ToolError> {
-    let scope = &prepared.scope;
+    let scope = prepared.cx.served();
     let Some(gated) = scope.gated.as_deref() else {
         return Ok(None);
     };
@@ -275,7 +275,7 @@ pub(super) async fn known(
 }
 
 fn intent(ledger: &Ledger, prepared: &Prepared) -> Result<Intent, ToolError> {
-    let (cx, scope) = (&prepared.cx, &prepared.scope);
+    let (cx, scope) = (&prepared.cx, prepared.cx.served());
     let identity = cx
         .identity()
         .cloned()

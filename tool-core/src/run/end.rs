@@ -47,7 +47,7 @@ pub(super) fn admitted(
 
 /// The output of a run that keeps what the tool promises: its schema and its length.
 fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
-    if let Some(promise) = prepared.scope.def.promise() {
+    if let Some(promise) = prepared.cx.served().def.promise() {
         let issues = promise.issues(output.payload.get());
         if !issues.is_empty() {
             let redactor = prepared.cx.redactor();
@@ -66,7 +66,7 @@ fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
     // A tool's own view may hold files that the payload has not.
     let read = output.model.as_ref().map_or(0, ModelOutput::size);
     let size = output.payload.get().len().max(read);
-    match prepared.scope.def.output_limit() {
+    match prepared.cx.served().def.output_limit() {
         Some(limit) if size > limit => Err(ToolError::new(format!(
             "the output has {size} bytes and at most {limit} are allowed, ask for less"
         ))),

@@ -137,7 +137,7 @@ type Edited = (ToolCall, Progress, Origin);
 
 /// The call with the arguments that were approved: it passes the gate like any other, and what was asked about does not begin.
 fn edited(flight: Flight, grant: Box<Grant>) -> Edited {
-    let scope = &flight.prepared().scope;
+    let scope = flight.prepared().cx.served();
     let call = ToolCall::new(
         scope.call.id.clone(),
         scope.call.name.clone(),

@@ -9,7 +9,6 @@ use std::task::Poll;
 
 use futures::FutureExt;
 use tokio::time::{Instant, timeout_at};
-use tokio_util::sync::CancellationToken;
 
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
@@ -26,16 +25,12 @@ pub(super) async fn guarded<R>(
     cx: &ToolContext,
 ) -> Result<R, ToolError> {
     // Outside of everything: a timer without a runtime panics too.
-    let run = match (cx.deadline(), cx.cancellation()) {
+    let run = match (cx.deadline(), cx.can_be_stopped()) {
         // Nothing can cut it short.
-        (None, None) => AssertUnwindSafe(job).catch_unwind().await.map(Ok),
-        (None, Some(token)) => {
-            AssertUnwindSafe(cancellable(job, token))
-                .catch_unwind()
-                .await
-        }
-        (Some(deadline), token) => {
-            AssertUnwindSafe(bounded(job, deadline, token))
+        (None, false) => AssertUnwindSafe(job).catch_unwind().await.map(Ok),
+        (None, true) => AssertUnwindSafe(cancellable(job, cx)).catch_unwind().await,
+        (Some(deadline), _) => {
+            AssertUnwindSafe(bounded(job, deadline, cx))
                 .catch_unwind()
                 .await
         }
@@ -51,38 +46,37 @@ pub(super) async fn guarded<R>(
 async fn bounded<R>(
     job: impl Future<Output = R> + Send,
     deadline: Instant,
-    token: Option<&CancellationToken>,
+    cx: &ToolContext,
 ) -> Result<R, Cut> {
     // The timer looks at the job first; a call that is late already must not start.
     if deadline <= Instant::now() {
         return Err(Cut::TimedOut);
     }
-    let job = async {
-        match token {
-            None => Ok(job.await),
-            Some(token) => cancellable(job, token).await,
-        }
-    };
-    timeout_at(deadline, job)
+    timeout_at(deadline, cancellable(job, cx))
         .await
         .unwrap_or(Err(Cut::TimedOut))
 }
 
 /// Runs a job until it is cancelled. The token is asked first, so that a cancelled turn starts nothing.
-async fn cancellable<R>(
-    job: impl Future<Output = R> + Send,
-    token: &CancellationToken,
-) -> Result<R, Cut> {
-    let (mut job, mut cancelled) = (pin!(job), pin!(token.cancelled()));
+async fn cancellable<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -> Result<R, Cut> {
+    let (mut job, mut cancelled) = (pin!(job), pin!(None));
     poll_fn(|task| {
-        if token.is_cancelled() {
+        if cx.is_stopped() {
             return Poll::Ready(Err(Cut::Cancelled));
         }
         if let Poll::Ready(outcome) = job.as_mut().poll(task) {
             return Poll::Ready(Ok(outcome));
         }
-        // Only a job that waits is put on the token's list of those to be woken. Joining it costs more than asking.
-        cancelled.as_mut().poll(task).map(|()| Err(Cut::Cancelled))
+        // Only a job that waits is put on the token's list of those to be woken, for which a call needs its token.
+        if cancelled.is_none()
+            && let Some(token) = cx.cancellation()
+        {
+            cancelled.set(Some(token.cancelled()));
+        }
+        match cancelled.as_mut().as_pin_mut() {
+            Some(cancelled) => cancelled.poll(task).map(|()| Err(Cut::Cancelled)),
+            None => Poll::Pending,
+        }
     })
     .await
 }

@@ -25,7 +25,6 @@ use crate::toolset::Toolset;
 /// A call whose tool was found and whose arguments were admitted; nothing of the tool has run.
 pub(crate) struct Prepared {
     pub(super) cx: ToolContext,
-    pub(super) scope: Arc<CallScope>,
     pub(super) repairs: Vec<RepairNote>,
     pub(super) since: Instant,
     /// The tool's position on its shelf.
@@ -36,11 +35,11 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// The arguments as the tool reads them.
     pub(crate) fn arguments(&self) -> &str {
-        self.scope.arguments()
+        self.cx.served().arguments()
     }
 
     pub(crate) fn tool(&self) -> &ToolDef {
-        &self.scope.def
+        &self.cx.served().def
     }
 
     /// Where the tool stands in its toolset.
@@ -50,7 +49,7 @@ impl Prepared {
 
     #[cfg(feature = "host")]
     pub(crate) fn call(&self) -> &ToolCall {
-        &self.scope.call
+        &self.cx.served().call
     }
 
     pub(crate) fn context(&self) -> &ToolContext {
@@ -59,20 +58,13 @@ impl Prepared {
 
     /// What a policy is asked about the call.
     pub(crate) fn request(&self) -> Request<'_> {
-        gate::request(&self.scope, &self.cx)
+        gate::request(self.cx.served(), &self.cx)
     }
 
     /// Reports the end of the call to `tracing`, and returns how long the call took.
     pub(super) fn ended(&self, error: Option<&ToolError>) -> Duration {
         let took = env::elapsed(self.since);
-        telemetry::ended(
-            &self.span,
-            &self.scope.def,
-            &self.scope.call.id,
-            error,
-            took,
-            &self.cx,
-        );
+        telemetry::ended(&self.span, error, took, &self.cx);
         took
     }
 
@@ -82,16 +74,14 @@ impl Prepared {
         let redactor = self.cx.redactor();
         let conversation = self.cx.shared_conversation();
         let Self {
-            cx,
-            mut scope,
+            mut cx,
             repairs,
             since: _,
             at: _,
             span: _,
         } = self;
-        drop(cx);
         // Usually nobody else holds the call any more, then its texts move.
-        let labels = match Arc::get_mut(&mut scope) {
+        let labels = match cx.served_mut() {
             Some(scope) => (
                 std::mem::take(&mut scope.call.id),
                 std::mem::take(&mut scope.call.name),
@@ -102,7 +92,7 @@ impl Prepared {
                         .unwrap_or_else(PoisonError::into_inner),
                 ),
             ),
-            None => labels(&scope),
+            None => labels(cx.served()),
         };
         closed(&redactor, conversation, labels, repairs, outcome, duration)
     }
@@ -111,7 +101,7 @@ impl Prepared {
     #[cfg(feature = "host")]
     pub(super) fn close_kept(&mut self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
         let duration = self.ended(outcome.get().as_ref().err());
-        let labels = labels(&self.scope);
+        let labels = labels(self.cx.served());
         let repairs = std::mem::take(&mut self.repairs);
         let redactor = self.cx.redactor();
         let conversation = self.cx.shared_conversation();
@@ -316,7 +306,8 @@ pub(super) fn enter(
         (own, turn) => own.or(turn),
     };
     let span = CallSpan::open(def, &opening.call, cx);
-    let scope = Arc::new(CallScope {
+    let cx = cx.enter(|host| CallScope {
+        host,
         call: opening.call,
         corrected: opening.corrected,
         standing: toolset.standing(at),
@@ -334,8 +325,7 @@ pub(super) fn enter(
         trace: std::sync::OnceLock::new(),
     });
     Prepared {
-        cx: cx.enter(Arc::clone(&scope)),
-        scope,
+        cx,
         repairs: opening.repairs,
         since: opening.since,
         at,

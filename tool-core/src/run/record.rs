@@ -106,7 +106,7 @@ pub(super) fn not_in_time() -> ToolError {
 pub(super) async fn ended(gate: &Gate, sink: &Arc<dyn AuditSink>, late: Late) {
     let row = late.row();
     let call = row.call.clone();
-    let deadline = late.scope.deadline;
+    let deadline = late.cx.deadline();
     let sink = Arc::clone(sink);
     let write = async move {
         if let Err(error) = sink.write(vec![row]).await {

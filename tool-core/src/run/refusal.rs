@@ -43,7 +43,7 @@ pub(super) struct Refused<'a> {
 impl<'a> Refused<'a> {
     /// A call that was found and has arguments that fit. `cx` is that of its caller, or its own.
     pub(super) fn of(flight: &'a Flight, cx: &'a ToolContext) -> Option<Self> {
-        let scope = &flight.prepared().scope;
+        let scope = flight.prepared().cx.served();
         Some(Self {
             gated: scope.gated.as_deref()?,
             call: &scope.call,

@@ -144,17 +144,11 @@ pub(super) fn result(span: &CallSpan, output: &str) {
 
 /// The end of a call that reached its tool.
 #[inline]
-pub(super) fn ended(
-    span: &CallSpan,
-    def: &ToolDef,
-    call: &str,
-    error: Option<&ToolError>,
-    took: Duration,
-    cx: &ToolContext,
-) {
+pub(super) fn ended(span: &CallSpan, error: Option<&ToolError>, took: Duration, cx: &ToolContext) {
     if heard() {
-        let redactor = cx.redactor();
-        tell_end(span, def, &redactor.redact(call), error, took);
+        let (redactor, scope) = (cx.redactor(), cx.served());
+        let id = redactor.redact(&scope.call.id);
+        tell_end(span, &scope.def, &id, error, took);
     }
 }
 

@@ -264,8 +264,8 @@ impl CallId {
     /// A random identity, for a call outside of a thread. [`StoreError::Unavailable`] where the system gives no random bytes.
     #[cfg(feature = "host")]
     pub fn alone(workspace: impl Into<Workspace>) -> Result<Self, StoreError> {
-        let mut bits = [0; 16];
-        crate::env::random(&mut bits).map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+        let bits =
+            crate::env::distinct().map_err(|error| StoreError::Unavailable(Box::new(error)))?;
         let name = Lone::Random(u128::from_be_bytes(bits));
         Ok(Self::of(workspace.into(), Root::Alone(name)))
     }

@@ -22,6 +22,7 @@ mod closing;
 mod contract;
 mod conversation;
 mod deadlines;
+mod delegated;
 mod effects;
 mod everywhere;
 mod faces;

@@ -115,7 +115,6 @@ impl Flight {
     fn late(&self, identity: CallId, verdicts: Verdicts, end: Option<End>) -> Late {
         Late {
             cx: self.0.prepared.cx.clone(),
-            scope: Arc::clone(&self.0.prepared.scope),
             identity,
             verdicts,
             started: self.0.started,

@@ -4,7 +4,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Held;
@@ -22,19 +21,18 @@ use crate::tool::{Job, ToolDef};
 /// The right to run one call, once. It can be neither cloned nor made outside of the gate.
 pub struct Permit {
     cx: ToolContext,
-    scope: Arc<CallScope>,
     span: CallSpan,
 }
 
 impl Permit {
     /// The tool that runs.
     pub fn tool(&self) -> &ToolDef {
-        &self.scope.def
+        &self.cx.served().def
     }
 
     /// The call, as the model wrote it.
     pub fn call(&self) -> &ToolCall {
-        &self.scope.call
+        &self.cx.served().call
     }
 
     /// The context that the tool sees.
@@ -44,7 +42,7 @@ impl Permit {
 
     /// The arguments as the tool reads them: JSON text.
     pub fn arguments(&self) -> &str {
-        self.scope.arguments()
+        self.cx.served().arguments()
     }
 
     /// Gives the permit the body that it is for.
@@ -66,9 +64,9 @@ impl Permit {
             }
         }
         let cx = &self.cx;
-        let ended = Ended(&self.scope);
+        let ended = Ended(cx.served());
         #[cfg(feature = "otel")]
-        crate::run::otel::announce(&self.span, &self.scope);
+        crate::run::otel::announce(&self.span, cx.served());
         let outcome = {
             let body = async {
                 gate::still_allowed(cx)?;
@@ -171,7 +169,6 @@ impl<H: Held> Claimed<H> {
         let prepared = held.prepared();
         let permit = Permit {
             cx: prepared.cx.clone(),
-            scope: Arc::clone(&prepared.scope),
             span: prepared.span.clone(),
         };
         let running = Running {

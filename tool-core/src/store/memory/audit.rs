@@ -1,6 +1,7 @@
 //! Audit rows in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, hash_map};
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::ops::Bound;
 
 use super::{MemoryStore, count, limited};
@@ -10,8 +11,9 @@ use crate::store::{
 
 #[derive(Default)]
 pub(super) struct Audit {
-    /// When each row's call arrived, which is the first half of its key below.
-    started: BTreeMap<CallKey, Timestamp>,
+    /// When each row's call arrived, which is the first half of its key below. Asked for one key at a time, so its order does not matter;
+    /// keys are random or of the host's own making.
+    started: HashMap<CallKey, Timestamp, BuildHasherDefault<DefaultHasher>>,
     /// Rows in the order of exports.
     rows: BTreeMap<(Timestamp, CallKey), AuditRow>,
 }
@@ -20,14 +22,19 @@ impl Audit {
     /// Stores a row in place of the one of its identity, unless that has its final outcome.
     pub(super) fn write(&mut self, row: AuditRow) {
         let place = row.place();
-        if let Some(started) = self.started.get(&place.1) {
-            let before = (*started, place.1.clone());
-            if self.rows.get(&before).is_some_and(AuditRow::is_final) {
-                return;
+        match self.started.entry(place.1.clone()) {
+            hash_map::Entry::Vacant(entry) => {
+                entry.insert(place.0);
             }
-            self.rows.remove(&before);
+            hash_map::Entry::Occupied(mut entry) => {
+                let before = (*entry.get(), place.1.clone());
+                if self.rows.get(&before).is_some_and(AuditRow::is_final) {
+                    return;
+                }
+                self.rows.remove(&before);
+                entry.insert(place.0);
+            }
         }
-        self.started.insert(place.1.clone(), place.0);
         self.rows.insert(place, row);
     }
 
