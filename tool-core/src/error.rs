@@ -384,9 +384,27 @@ fn chain(error: &(dyn StdError + Send + Sync + 'static)) -> String {
     text
 }
 
-impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
+/// What `?` makes a [`ToolError`] of. A trait of its own, so that an error which is none is one message that says what to write.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`?` makes no `ToolError` of `{Self}`",
+    label = "this error is no `std::error::Error + Send + Sync`: write `.map_err(ToolError::foreign)` before the `?`, or, if it is not `Send`, `.map_err(|error| ToolError::foreign(error.to_string()))`"
+)]
+pub trait IntoToolError: Sized {
+    /// The error, of which the model reads nothing.
+    fn into_tool_error(self) -> ToolError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: StdError + Send + Sync + 'static> IntoToolError for E {
+    fn into_tool_error(self) -> ToolError {
+        ToolError::foreign(self)
+    }
+}
+
+impl<E: IntoToolError> From<E> for ToolError {
     fn from(error: E) -> Self {
-        Self::foreign(error)
+        error.into_tool_error()
     }
 }
 
