@@ -6,21 +6,32 @@
 use std::cell::OnceCell;
 
 /// The derives beside this one, read once where they matter.
-#[derive(Default)]
-pub(crate) struct Siblings(OnceCell<Vec<String>>);
+pub(crate) struct Siblings {
+    names: OnceCell<Vec<String>>,
+    /// `#[schema(deserialize)]` reads the type as well.
+    is_read: bool,
+}
 
 impl Siblings {
+    /// Those of a type that the derive itself gives a `Deserialize`, or not.
+    pub(crate) fn of(is_read: bool) -> Self {
+        Self {
+            names: OnceCell::new(),
+            is_read,
+        }
+    }
+
     /// Whether the type has a derive of this name as well, as far as that is known.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.0
+        self.names
             .get_or_init(siblings)
             .iter()
             .any(|found| found == name)
     }
 
-    /// Whether serde's derive writes the type and none reads it.
+    /// Whether serde's derive writes the type and nothing reads it.
     pub(crate) fn is_only_written(&self) -> bool {
-        self.has("Serialize") && !self.has("Deserialize")
+        !self.is_read && self.has("Serialize") && !self.has("Deserialize")
     }
 }
 

@@ -45,13 +45,14 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         warnings: Vec::new(),
         values: 0,
         stated: Vec::new(),
-        siblings: Siblings::default(),
+        siblings: Siblings::of(written.attributes.words.deserialize.is_some()),
     };
     let json_schema = written.attributes.words.json_schema.is_some();
     let paths = written.attributes.words.paths.clone().unwrap_or_default();
     let doc = written.attributes.doc.clone();
     let serde = written.attributes.serde.clone();
     let stated_as = written.attributes.words.value.as_type.is_some();
+    let deserialize = written.attributes.words.deserialize.clone();
     let shape = check.shape(written)?;
     if !errors.is_empty() {
         return None;
@@ -69,6 +70,7 @@ pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided
         serde,
         stated_as,
         siblings: check.siblings,
+        deserialize,
         circles: Circles::default(),
     };
     decided.circles = circle::find(&decided);
@@ -139,6 +141,12 @@ impl<'e> Check<'e> {
             self.errors.at(default, texts::DEFAULT_ON_CONTAINER);
         }
         words.value.bounds.check(self.errors);
+        let derives = ["Deserialize", "Deserialize_repr"];
+        if let Some(word) = &words.deserialize
+            && derives.iter().any(|derive| self.has_derive(derive))
+        {
+            self.errors.at(word, texts::DESERIALIZE_TWICE);
+        }
     }
 
     fn structure<'a>(&mut self, attributes: &Attributes, fields: Fields<'a>) -> Option<Shape<'a>> {

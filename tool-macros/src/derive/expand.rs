@@ -1,4 +1,4 @@
-//! The generated code. Nothing here can fail.
+//! The generated code. Nothing here can fail, but for what only the writing of the reader finds out (`read.rs`).
 
 mod checks;
 pub(super) mod impls;

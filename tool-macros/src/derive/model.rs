@@ -34,6 +34,8 @@ pub(crate) struct Decided<'a> {
     /// `as` on the type states its form, and its fields do not.
     pub(crate) stated_as: bool,
     pub(crate) siblings: Siblings,
+    /// `#[schema(deserialize)]`: also implement `Deserialize`, by what the derive writes.
+    pub(crate) deserialize: Option<Ident>,
 }
 
 /// A form that is stated for the type as a whole, and what it has to agree with.

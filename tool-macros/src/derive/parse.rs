@@ -57,6 +57,7 @@ pub(crate) struct Words {
     pub(crate) audit: Option<AuditForm>,
     pub(crate) recursive: Option<Ident>,
     pub(crate) integer: Option<Ident>,
+    pub(crate) deserialize: Option<Ident>,
     pub(crate) json_schema: Option<Ident>,
     pub(crate) paths: Option<Paths>,
     pub(crate) allowed: Allowed,
@@ -114,6 +115,7 @@ fn words_of(attrs: &[Attribute], place: Place, errors: &Errors) -> Words {
                 "allow" => words.allowed.take(input, SCHEMA_RULES),
                 "audit" => once(&mut words.audit, word, AuditForm::parse(word, input)?),
                 "crate" => once(&mut words.paths, word, Paths::parse(input)?),
+                "deserialize" => once(&mut words.deserialize, word, word.clone()),
                 "integer" => once(&mut words.integer, word, word.clone()),
                 "json_schema" => once(&mut words.json_schema, word, word.clone()),
                 "recursive" => once(&mut words.recursive, word, word.clone()),
@@ -127,8 +129,15 @@ fn words_of(attrs: &[Attribute], place: Place, errors: &Errors) -> Words {
 /// The words that may stand at a place.
 fn known_words(place: Place) -> Vec<&'static str> {
     let own: &[&str] = match place {
-        Place::Struct => &["json_schema", "crate", "allow"],
-        Place::Enum => &["as", "integer", "json_schema", "crate", "allow"],
+        Place::Struct => &["deserialize", "json_schema", "crate", "allow"],
+        Place::Enum => &[
+            "as",
+            "integer",
+            "deserialize",
+            "json_schema",
+            "crate",
+            "allow",
+        ],
         Place::Variant => &["as", "allow"],
         Place::Field => &["recursive", "audit", "allow"],
     };

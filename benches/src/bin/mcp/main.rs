@@ -83,7 +83,7 @@ fn ours(gate: bool) -> McpServer {
     if !gate {
         return McpServer::builder(registry).build();
     }
-    let (tools, context) = gated(&registry);
+    let (tools, context) = gated(&registry, true);
     McpServer::builder(tools).context(move |_| context.clone()).build()
 }
 

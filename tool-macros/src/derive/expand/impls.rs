@@ -90,6 +90,27 @@ pub(in crate::derive) fn into_output(paths: &Paths, input: &DeriveInput) -> Toke
     }
 }
 
+/// `#[schema(deserialize)]`: serde's trait, by what reads arguments. The `for` keeps the bounds from being checked here.
+pub(super) fn deserialize(decided: &Decided<'_>) -> TokenStream {
+    let private = decided.paths.private();
+    let ident = &decided.input.ident;
+    let mut generics = decided.input.generics.clone();
+    generics.make_where_clause().predicates.push(parse_quote! {
+        for<'__read> Self: #private::StrictSchema + #private::read::Decode
+    });
+    let (_, ty_generics, _) = decided.input.generics.split_for_impl();
+    generics.params.insert(0, parse_quote!('__de));
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Deserialize<'__de> for #ident #ty_generics #where_clause {
+            fn deserialize<__From: #private::Deserializer<'__de>>(__from: __From) -> #private::Result<Self, __From::Error> {
+                #private::read::deserialize(__from)
+            }
+        }
+    }
+}
+
 /// schemars' trait, from the same tree. A generic type has no one name, so it is written out where it is used.
 pub(super) fn json_schema(decided: &Decided<'_>) -> TokenStream {
     let private = decided.paths.private();

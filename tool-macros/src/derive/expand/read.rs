@@ -1,15 +1,17 @@
 //! How a value of the type is read from what a model sends.
 //!
-//! A type that has a `Deserialize` besides is read by that: it may be the user's own, and stricter than the schema.
+//! A type that has a `Deserialize` besides is read by that: it may be the user's own, and stricter than the schema. That of
+//! `#[schema(deserialize)]` is written here, by the same code.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Field, Fields, Type};
 
-use super::impls::bounded_by;
+use super::impls::{self, bounded_by};
 use crate::derive::model::{Branch, Decided, Entry, Flow, Name, Payload, Shape, Value};
 use crate::reads::{self, nested};
 use crate::serde_attr::Serde;
+use crate::texts;
 
 /// ```text
 /// type __V0 = Via<{ how(DecodeOf::<__F0>::ASKS, …) }, __F0>;
@@ -73,26 +75,42 @@ impl Read<'_> {
         let ident = &decided.input.ident;
         let generics = bounded_by(decided, &quote!(#private::read::Decode));
         let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-        let Body { code, needs } = body.unwrap_or_else(|| Body {
-            code: quote!(__reader.by_serde(__node)),
-            needs: vec![quote!(Self: #private::read::Owned)],
+        let own = decided.deserialize.as_ref();
+        let mut error = None;
+        let Body { code, needs } = body.unwrap_or_else(|| {
+            let Some(word) = own else {
+                return Body {
+                    code: quote!(__reader.by_serde(__node)),
+                    needs: vec![quote!(Self: #private::read::Owned)],
+                };
+            };
+            error = Some(
+                syn::Error::new_spanned(word, texts::DESERIALIZE_BY_SERDE).into_compile_error(),
+            );
+            // So that a tool which takes the type is no second error.
+            Body {
+                code: quote!(__reader.none()),
+                needs: Vec::new(),
+            }
         });
-        let asks = decided.is_generic().then(|| {
+        let asks = (own.is_none() && decided.is_generic()).then(|| {
             quote!(
                 const ASKS: ::core::primitive::bool = true;
             )
         });
         // A type with parameters cannot be asked here.
-        let by_serde = (!decided.is_generic()).then(|| {
+        let by_serde = (own.is_none() && !decided.is_generic()).then(|| {
             quote! {
                 if let ::core::option::Option::Some(__read) = #private::asks::SerdeOf::<#ident>::READ {
                     return __read(__reader, __node);
                 }
             }
         });
+        let deserialize = own.map(|_| impls::deserialize(decided));
         let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
         // Tokens: syn parses no blocks in types.
         quote! {
+            #error
             #markers
             #[automatically_derived]
             impl #impl_generics #private::read::Decode for #ident #ty_generics
@@ -107,6 +125,7 @@ impl Read<'_> {
                     #code
                 }
             }
+            #deserialize
         }
     }
 

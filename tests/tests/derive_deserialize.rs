@@ -1,0 +1,130 @@
+//! `#[schema(deserialize)]`: serde reads a type by the rules of its schema.
+#![allow(clippy::expect_used, reason = "tests fail so")]
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tool_core::StrictSchema;
+use tool_core::prelude::*;
+
+/// Where a service listens.
+#[derive(Debug, PartialEq, Serialize, StrictSchema)]
+#[schema(deserialize)]
+struct Service {
+    /// Name of the host.
+    #[schema(length = 1..=20)]
+    host: String,
+    /// Port.
+    #[schema(default = 8080, range = 1024..=65535)]
+    port: u16,
+    /// How long a request may take.
+    patience: Option<Wait>,
+    /// What it speaks.
+    speaks: Vec<Protocol>,
+}
+
+/// Seconds.
+#[derive(Debug, PartialEq, Serialize, StrictSchema)]
+#[schema(deserialize)]
+struct Wait(#[schema(range = 1..=60)] u32);
+
+/// A protocol.
+#[derive(Debug, PartialEq, Serialize, StrictSchema)]
+#[schema(deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Protocol {
+    Http {
+        /// Version.
+        version: u8,
+    },
+    Grpc,
+}
+
+/// A page of anything.
+#[derive(Debug, PartialEq, Serialize, StrictSchema)]
+#[schema(deserialize)]
+struct Page<T> {
+    /// What is on it.
+    items: Vec<T>,
+}
+
+/// Levels.
+#[derive(Debug, PartialEq, StrictSchema)]
+#[schema(deserialize, integer)]
+#[repr(u8)]
+enum Level {
+    Low = 1,
+    High = 5,
+}
+
+// S0-07: what serde reads is what a model may send, defaults included
+#[test]
+fn serde_reads_what_fits_the_schema() {
+    let text =
+        r#"{"host":"a","patience":5,"speaks":[{"kind":"http","version":2},{"kind":"grpc"}]}"#;
+    let service: Service = serde_json::from_str(text).expect("it fits");
+    let expected = Service {
+        host: "a".to_owned(),
+        port: 8080,
+        patience: Some(Wait(5)),
+        speaks: vec![Protocol::Http { version: 2 }, Protocol::Grpc],
+    };
+    assert_eq!(service, expected);
+    // What is written is read back, from another format of serde's as well.
+    let value = serde_json::to_value(&service).expect("it is written");
+    assert_eq!(Service::deserialize(&value).expect("it fits"), expected);
+    let file = "host = \"a\"\npatience = 5\nspeaks = [{ kind = \"http\", version = 2 }, { kind = \"grpc\" }]";
+    assert_eq!(toml::from_str::<Service>(file).expect("it fits"), expected);
+    assert_eq!(
+        serde_json::from_str::<Level>("5").expect("it fits"),
+        Level::High
+    );
+}
+
+// S0-07: an error names every fault with its place, where serde's derive stops at the first and takes unknown keys
+#[test]
+fn an_error_names_every_fault() {
+    let read = serde_json::from_value::<Service>(
+        json!({"host": "", "port": 80, "speaks": [{"kind": "http", "version": 300}], "prot": 1}),
+    );
+    let told = read.expect_err("nothing of it fits").to_string();
+    for place in ["/host", "/port", "/speaks/0/version", "/prot"] {
+        assert!(told.contains(place), "{place}: {told}");
+    }
+}
+
+// S0-07: a type with parameters, and a type of serde's derive around it
+#[test]
+fn generic_types_are_read_too() {
+    #[derive(Debug, Deserialize)]
+    struct Book {
+        page: Page<Wait>,
+    }
+    let book: Book = serde_json::from_value(json!({"page": {"items": [1, 60]}})).expect("it fits");
+    assert_eq!(book.page.items, [Wait(1), Wait(60)]);
+    let read = serde_json::from_value::<Book>(json!({"page": {"items": [61]}}));
+    let told = read.expect_err("the bound").to_string();
+    assert!(told.contains("/items/0"), "{told}");
+}
+
+/// Starts a service.
+#[tool(read_only)]
+async fn start_service(
+    /// Which.
+    service: Service,
+    /// Later ones.
+    later: Page<Service>,
+) -> usize {
+    usize::from(service.port) + later.items.len()
+}
+
+// S0-07: such a type is a parameter, read in one pass
+#[tokio::test]
+async fn such_a_type_is_a_parameter() {
+    let service = r#"{"host":"a","port":null,"patience":null,"speaks":[]}"#;
+    let arguments = format!(r#"{{"service":{service},"later":{{"items":[{service}]}}}}"#);
+    let call = ToolCall::new("c", "start_service", arguments);
+    let result = toolset![start_service]
+        .call(call, &ToolContext::anonymous())
+        .await;
+    assert_eq!(result.model_text(), "8081");
+}
