@@ -410,10 +410,15 @@ impl ToolContext {
         }
     }
 
+    /// Whether the caller wants the output of the body as a value.
+    pub(crate) fn wants_output(&self) -> bool {
+        self.gated().is_some_and(|gated| gated.output.is_some())
+    }
+
     /// Keeps the output of the body as a value, if the caller wants one.
-    pub(crate) fn keep_output<T: Send + 'static>(&self, output: T) {
+    pub(crate) fn keep_output(&self, output: Box<dyn Any + Send>) {
         if let Some(TypedOutput(slot)) = self.gated().and_then(Gated::typed_output) {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(output));
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
         }
     }
 

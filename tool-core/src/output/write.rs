@@ -39,7 +39,13 @@ pub(crate) fn write<T: Serialize + ?Sized>(
     room: usize,
 ) -> Result<Box<RawValue>, Unwritten> {
     let mut out = String::with_capacity(if room == 0 { ROOM } else { room });
-    match value.serialize(Writer::new(&mut out)) {
+    let written = value.serialize(Writer::new(&mut out));
+    whole(out, written)
+}
+
+/// The text, once it is written to its end.
+fn whole(out: String, written: Result<(), Error>) -> Result<Box<RawValue>, Unwritten> {
+    match written {
         Ok(()) => raw_value(out).map_err(Unwritten::Other),
         Err(error) => Err(unwritten(&out, error)),
     }

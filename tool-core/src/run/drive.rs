@@ -1,13 +1,14 @@
 //! From what a tool returned to its one output, and the events on the way.
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use futures::FutureExt as _;
-use futures::future::{BoxFuture, Either};
+use futures::future::BoxFuture;
 use futures::stream::{BoxStream, Stream, StreamExt};
+use pin_project_lite::pin_project;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::call::{CallResult, ToolEvent};
 use crate::context::ToolContext;
@@ -17,42 +18,92 @@ use crate::output::{self, ModelOutput, Output, Returned, Step, Unwritten};
 use crate::tool::Finished;
 
 /// Runs a body, reads what it returns to its end, and writes the output.
-///
-/// By combinators, because an `async` block would hold the body twice: as what it was given, and as what it waits for.
-pub(crate) fn finish<T: Serialize + Send + 'static>(
-    body: impl Future<Output = Result<Returned<T>, ToolError>> + Send,
-    view: impl FnOnce(&T) -> Option<ModelOutput> + Send,
-    cx: ToolContext,
-) -> impl Future<Output = Result<Finished, ToolError>> + Send {
-    body.then(move |returned| match returned {
-        Ok(Returned::Value(output)) => {
-            cx.set_returned();
-            Either::Left(ready(finished(output, view, &cx)))
-        }
-        Ok(Returned::Stream(steps)) => {
-            Either::Right(async move { finished(read(steps, &cx).await?, view, &cx) })
-        }
-        Err(error) => Either::Left(ready(Err(error))),
-    })
+pub(crate) fn finish<T, B, V>(body: B, view: V, cx: ToolContext) -> Finish<T, B, V>
+where
+    T: Serialize + Send + 'static,
+    B: Future<Output = Result<Returned<T>, ToolError>> + Send,
+    V: Fn(&T) -> Option<ModelOutput> + Send,
+{
+    Finish {
+        body,
+        stream: None,
+        view,
+        cx,
+    }
+}
+
+pin_project! {
+    /// A body on its way to its one output. By hand: an `async` block would hold the body twice, as what it was given and as what it waits for, and
+    /// combinators are a function more each for every tool.
+    pub(crate) struct Finish<T, B, V> {
+        #[pin]
+        body: B,
+        // What the body has returned, if that is a stream.
+        stream: Option<BoxFuture<'static, Result<T, ToolError>>>,
+        view: V,
+        cx: ToolContext,
+    }
+}
+
+impl<T, B, V> Future for Finish<T, B, V>
+where
+    T: Serialize + Send + 'static,
+    B: Future<Output = Result<Returned<T>, ToolError>> + Send,
+    V: Fn(&T) -> Option<ModelOutput> + Send,
+{
+    type Output = Result<Finished, ToolError>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let output = match this.stream {
+            Some(stream) => ready!(stream.as_mut().poll(task)),
+            None => match ready!(this.body.poll(task)) {
+                Ok(Returned::Value(output)) => {
+                    this.cx.set_returned();
+                    Ok(output)
+                }
+                Ok(Returned::Stream(steps)) => {
+                    let cx = this.cx.clone();
+                    let stream = Box::pin(async move { read(steps, &cx).await });
+                    ready!(this.stream.insert(stream).as_mut().poll(task))
+                }
+                Err(error) => Err(error),
+            },
+        };
+        Poll::Ready(output.and_then(|output| finished(output, this.view, this.cx)))
+    }
 }
 
 /// Writes the output.
 fn finished<T: Serialize + Send + 'static>(
     output: T,
-    view: impl FnOnce(&T) -> Option<ModelOutput>,
+    view: &impl Fn(&T) -> Option<ModelOutput>,
     cx: &ToolContext,
 ) -> Result<Finished, ToolError> {
     let view = view(&output).or_else(|| output::own_view(&output));
-    let mut model = view.map(ModelOutput::proven).transpose()?;
     let room = cx.scope().map_or(0, |scope| scope.room);
     let watching = output::seen::watch();
-    let payload = output::write(&output, room).map_err(unwritten)?;
+    let payload = output::write(&output, room);
+    let finished = viewed(view, payload, watching)?;
+    #[cfg(feature = "host")]
+    if cx.wants_output() {
+        cx.keep_output(Box::new(output));
+    }
+    Ok(finished)
+}
+
+/// The output with what the model reads of it.
+fn viewed(
+    view: Option<ModelOutput>,
+    payload: Result<Box<RawValue>, Unwritten>,
+    watching: output::seen::Watching,
+) -> Result<Finished, ToolError> {
+    let mut model = view.map(ModelOutput::proven).transpose()?;
+    let payload = payload.map_err(unwritten)?;
     if output::seen::has_files() {
         model = Some(output::seen::model(&payload, model)?);
     }
     drop(watching);
-    #[cfg(feature = "host")]
-    cx.keep_output(output);
     Ok(Finished(Output { payload, model }))
 }
 

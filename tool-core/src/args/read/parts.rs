@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::bytes;
 use super::super::object::is_newtype;
-use super::reader::Step;
+use super::reader::{Step, Target};
 use super::{Node, Reader, Unfit};
 use crate::schema::{self, Kind, StrictSchema};
 
@@ -30,23 +30,20 @@ pub trait Field {
         field: &schema::Field,
         node: Node<'_>,
     ) -> Result<Self::Value, Unfit> {
-        let Some(text) = absent_text(reader, field) else {
-            return Err(Unfit(()));
-        };
-        stated::<Self>(reader, field, node, text)
+        let mut value = None;
+        reader.absent(field, node, &mut Slot::<Self>(&mut value))?;
+        value.ok_or(Unfit(()))
     }
 }
 
-/// Reads a value from a text of the schema's own.
-fn stated<F: Field + ?Sized>(
-    reader: &mut Reader<'_>,
-    field: &schema::Field,
-    node: Node<'_>,
-    text: &str,
-) -> Result<F::Value, Unfit> {
-    reader.aside(text, |inner| {
-        F::read(inner, Node::new(field.schema, node.scope))
-    })
+/// Where the value of a field is put.
+struct Slot<'s, F: Field + ?Sized>(&'s mut Option<F::Value>);
+
+impl<F: Field + ?Sized> Target for Slot<'_, F> {
+    fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit> {
+        *self.0 = Some(F::read(reader, node)?);
+        Ok(())
+    }
 }
 
 /// What is read where a key is absent.
@@ -104,34 +101,25 @@ pub trait Parts {
         node: Node<'_>,
     ) -> Result<(), Unfit>;
 
-    /// The values, with what stands for absent ones.
+    /// Reads what stands for absent keys.
     ///
     /// # Errors
     ///
-    /// Where one is missing.
-    fn finish(
-        slots: Self::Slots,
+    /// Where nothing does.
+    fn complete(
+        slots: &mut Self::Slots,
         reader: &mut Reader<'_>,
         fields: &[schema::Field],
         node: Node<'_>,
-    ) -> Result<Self::Values, Unfit>;
+    ) -> Result<(), Unfit>;
+
+    /// The values, once all are there.
+    fn values(slots: Self::Slots) -> Option<Self::Values>;
 }
 
 /// One field.
 #[derive(Debug)]
 pub struct One<F>(F);
-
-#[cold]
-fn defaulted<F: Field>(
-    reader: &mut Reader<'_>,
-    field: &schema::Field,
-    node: Node<'_>,
-) -> Result<F::Value, Unfit> {
-    reader.null()?;
-    reader.edited();
-    let text = field.default.map_or("null", |default| default.text);
-    stated::<F>(reader, field, node, text)
-}
 
 impl<F: Field> Parts for One<F> {
     type Values = F::Value;
@@ -172,22 +160,38 @@ impl<F: Field> Parts for One<F> {
     }
 
     #[inline]
-    fn finish(
-        slot: Option<F::Value>,
+    fn complete(
+        slot: &mut Option<F::Value>,
         reader: &mut Reader<'_>,
         fields: &[schema::Field],
         node: Node<'_>,
-    ) -> Result<F::Value, Unfit> {
-        match slot {
-            Some(value) => Ok(value),
-            None => absent::<F>(reader, fields, node),
+    ) -> Result<(), Unfit> {
+        if slot.is_some() {
+            return Ok(());
         }
+        absent::<F>(slot, reader, fields, node)
+    }
+
+    #[inline]
+    fn values(slot: Option<F::Value>) -> Option<F::Value> {
+        slot
     }
 }
 
-// What follows is compiled once for each type of a field, not for each record: inlined, it would be most of what a tool adds to a program.
+#[cold]
+#[inline(never)]
+fn absent<F: Field>(
+    slot: &mut Option<F::Value>,
+    reader: &mut Reader<'_>,
+    fields: &[schema::Field],
+    node: Node<'_>,
+) -> Result<(), Unfit> {
+    let field = fields.first().ok_or(Unfit(()))?;
+    *slot = Some(F::absent(reader, field, node)?);
+    Ok(())
+}
 
-/// Reads the value of a key that has not come by before, or what its default says for null.
+/// Reads the value of a key that has not come by before. Compiled once for each type of a field, not for each record.
 #[inline(never)]
 fn one<F: Field>(
     slot: &mut Option<F::Value>,
@@ -198,25 +202,19 @@ fn one<F: Field>(
     if slot.is_some() {
         return Err(Unfit(()));
     }
-    *slot = Some(
-        if field.default.is_some() && reader.walk.cursor.peek() == b'n' {
-            defaulted::<F>(reader, field, node)?
-        } else {
-            let value = F::read(reader, Node::new(field.schema, node.scope));
-            value.inspect_err(|_| reader.passed(|| Step::Key(field.name.to_owned())))?
-        },
-    );
-    Ok(())
-}
-
-#[inline(never)]
-fn absent<F: Field>(
-    reader: &mut Reader<'_>,
-    fields: &[schema::Field],
-    node: Node<'_>,
-) -> Result<F::Value, Unfit> {
-    let field = fields.first().ok_or(Unfit(()))?;
-    F::absent(reader, field, node)
+    if field.default.is_some() {
+        return reader.one(field, node, &mut Slot::<F>(slot));
+    }
+    match F::read(reader, Node::new(field.schema, node.scope)) {
+        Ok(value) => {
+            *slot = Some(value);
+            Ok(())
+        }
+        Err(unfit) => {
+            reader.passed_key(field);
+            Err(unfit)
+        }
+    }
 }
 
 /// The fields of another record. They are passed over where they stand, and read once the record around them has been read: from its start again, where
@@ -226,15 +224,15 @@ pub struct Flat<F, T>(F, T);
 
 impl<T: StrictSchema, F: Field<Value = T>> Parts for Flat<F, T> {
     type Values = T;
-    /// The keys that have come by.
-    type Slots = Vec<usize>;
+    /// The keys that have come by, and the value.
+    type Slots = (Vec<usize>, Option<T>);
     const WIDTH: usize = match T::SCHEMA.kind {
         Kind::Object(fields) => fields.len(),
         _ => 0,
     };
 
     fn in_order(
-        _: &mut Vec<usize>,
+        _: &mut Self::Slots,
         _: &mut Reader<'_>,
         _: &[schema::Field],
         _: Node<'_>,
@@ -244,34 +242,38 @@ impl<T: StrictSchema, F: Field<Value = T>> Parts for Flat<F, T> {
     }
 
     fn fill(
-        slot: &mut Vec<usize>,
+        (seen, _): &mut Self::Slots,
         number: usize,
         reader: &mut Reader<'_>,
         _: &[schema::Field],
         _: Node<'_>,
     ) -> Result<(), Unfit> {
-        if slot.contains(&number) {
+        if seen.contains(&number) {
             return Err(Unfit(()));
         }
-        slot.push(number);
+        seen.push(number);
         Ok(reader.walk.cursor.skip()?)
     }
 
-    fn finish(
-        _: Vec<usize>,
+    fn complete(
+        (_, value): &mut Self::Slots,
         reader: &mut Reader<'_>,
         _: &[schema::Field],
         node: Node<'_>,
-    ) -> Result<T, Unfit> {
+    ) -> Result<(), Unfit> {
         let end = reader.walk.cursor.at;
         reader.walk.cursor.at = node.record;
         let part = Node {
             laid: true,
             ..Node::new(T::SCHEMA, node.scope)
         };
-        let value = F::read(reader, part)?;
+        *value = Some(F::read(reader, part)?);
         reader.walk.cursor.at = end;
-        Ok(value)
+        Ok(())
+    }
+
+    fn values((_, value): Self::Slots) -> Option<T> {
+        value
     }
 }
 
@@ -323,11 +325,11 @@ pub struct Skipped<F>(F);
 
 impl<F: Field> Parts for Skipped<F> {
     type Values = F::Value;
-    type Slots = ();
+    type Slots = Option<F::Value>;
     const WIDTH: usize = 0;
 
     fn in_order(
-        (): &mut (),
+        _: &mut Option<F::Value>,
         _: &mut Reader<'_>,
         _: &[schema::Field],
         _: Node<'_>,
@@ -337,7 +339,7 @@ impl<F: Field> Parts for Skipped<F> {
     }
 
     fn fill(
-        (): &mut (),
+        _: &mut Option<F::Value>,
         _: usize,
         _: &mut Reader<'_>,
         _: &[schema::Field],
@@ -346,15 +348,20 @@ impl<F: Field> Parts for Skipped<F> {
         Err(Unfit(()))
     }
 
-    fn finish(
-        (): (),
+    fn complete(
+        slot: &mut Option<F::Value>,
         reader: &mut Reader<'_>,
         _: &[schema::Field],
         node: Node<'_>,
-    ) -> Result<F::Value, Unfit> {
+    ) -> Result<(), Unfit> {
         const NONE: &schema::Field =
             &schema::Field::new("", schema::Text::EMPTY, &schema::Schema::new(Kind::Never));
-        F::absent(reader, NONE, node)
+        *slot = Some(F::absent(reader, NONE, node)?);
+        Ok(())
+    }
+
+    fn values(slot: Option<F::Value>) -> Option<F::Value> {
+        slot
     }
 }
 
@@ -385,8 +392,18 @@ impl Parts for () {
     }
 
     #[inline]
-    fn finish((): (), _: &mut Reader<'_>, _: &[schema::Field], _: Node<'_>) -> Result<(), Unfit> {
+    fn complete(
+        (): &mut (),
+        _: &mut Reader<'_>,
+        _: &[schema::Field],
+        _: Node<'_>,
+    ) -> Result<(), Unfit> {
         Ok(())
+    }
+
+    #[inline]
+    fn values((): ()) -> Option<()> {
+        Some(())
     }
 }
 
@@ -426,23 +443,89 @@ impl<P: Parts, R: Parts> Parts for (P, R) {
     }
 
     #[inline]
-    fn finish(
-        slots: Self::Slots,
+    fn complete(
+        slots: &mut Self::Slots,
         reader: &mut Reader<'_>,
         fields: &[schema::Field],
         node: Node<'_>,
-    ) -> Result<Self::Values, Unfit> {
+    ) -> Result<(), Unfit> {
         let (own, rest) = split::<P>(fields);
-        Ok((
-            P::finish(slots.0, reader, own, node)?,
-            R::finish(slots.1, reader, rest, node)?,
-        ))
+        P::complete(&mut slots.0, reader, own, node)?;
+        R::complete(&mut slots.1, reader, rest, node)
+    }
+
+    #[inline]
+    fn values(slots: Self::Slots) -> Option<Self::Values> {
+        Some((P::values(slots.0)?, R::values(slots.1)?))
     }
 }
 
 #[inline]
 fn split<P: Parts>(fields: &[schema::Field]) -> (&[schema::Field], &[schema::Field]) {
     fields.split_at_checked(P::WIDTH).unwrap_or((fields, &[]))
+}
+
+/// What the fields of a record are read into, whichever they are.
+trait Record {
+    /// See [`Parts::in_order`].
+    fn in_order(
+        &mut self,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+        more: &mut bool,
+    ) -> Result<(), Unfit>;
+
+    /// See [`Parts::fill`].
+    fn fill(
+        &mut self,
+        number: usize,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit>;
+
+    /// See [`Parts::complete`].
+    fn complete(
+        &mut self,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit>;
+}
+
+/// The fields that have been read.
+struct Filled<P: Parts>(P::Slots);
+
+impl<P: Parts> Record for Filled<P> {
+    fn in_order(
+        &mut self,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+        more: &mut bool,
+    ) -> Result<(), Unfit> {
+        P::in_order(&mut self.0, reader, fields, node, more)
+    }
+
+    fn fill(
+        &mut self,
+        number: usize,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit> {
+        P::fill(&mut self.0, number, reader, fields, node)
+    }
+
+    fn complete(
+        &mut self,
+        reader: &mut Reader<'_>,
+        fields: &[schema::Field],
+        node: Node<'_>,
+    ) -> Result<(), Unfit> {
+        P::complete(&mut self.0, reader, fields, node)
+    }
 }
 
 impl Reader<'_> {
@@ -453,10 +536,28 @@ impl Reader<'_> {
     /// Where a key is unknown, missing or there twice, or a value does not fit.
     #[inline]
     pub fn fields<P: Parts>(&mut self, node: Node<'_>, plain: bool) -> Result<P::Values, Unfit> {
-        self.open(node, |reader, node| reader.record::<P>(node, plain))
+        let mut record = Filled::<P>(P::Slots::default());
+        self.record(node, plain, &mut record)?;
+        P::values(record.0).ok_or(Unfit(()))
     }
 
-    fn record<P: Parts>(&mut self, node: Node<'_>, plain: bool) -> Result<P::Values, Unfit> {
+    fn record(
+        &mut self,
+        node: Node<'_>,
+        plain: bool,
+        record: &mut dyn Record,
+    ) -> Result<(), Unfit> {
+        self.open(node, &mut |reader, node| {
+            reader.opened_record(node, plain, record)
+        })
+    }
+
+    fn opened_record(
+        &mut self,
+        node: Node<'_>,
+        plain: bool,
+        record: &mut dyn Record,
+    ) -> Result<(), Unfit> {
         let Kind::Object(fields) = &node.schema.kind else {
             return Err(Unfit(()));
         };
@@ -469,22 +570,20 @@ impl Reader<'_> {
         };
         self.walk.cursor.open()?;
         let mut more = self.walk.cursor.space() != b'}';
-        let mut slots = P::Slots::default();
         if plain && more {
-            P::in_order(&mut slots, self, fields, node, &mut more)?;
+            record.in_order(self, fields, node, &mut more)?;
         }
         if more {
-            self.keys::<P>(&mut slots, fields, node)?;
+            self.keys(record, fields, node)?;
         }
         self.walk.cursor.close();
-        P::finish(slots, self, fields, node)
+        record.complete(self, fields, node)
     }
 
     /// Keys in any order, up to the closing brace.
-    #[inline(never)]
-    fn keys<P: Parts>(
+    fn keys(
         &mut self,
-        slots: &mut P::Slots,
+        record: &mut dyn Record,
         fields: &[schema::Field],
         node: Node<'_>,
     ) -> Result<(), Unfit> {
@@ -495,7 +594,7 @@ impl Reader<'_> {
             match place(fields, expected, &name) {
                 Some(number) => {
                     expected = number + 1;
-                    P::fill(slots, number, self, fields, node)?;
+                    record.fill(number, self, fields, node)?;
                 }
                 None if tag == Some(&*name) => {
                     tag = None;
@@ -508,6 +607,44 @@ impl Reader<'_> {
                 return Ok(());
             }
         }
+    }
+
+    #[cold]
+    fn passed_key(&mut self, field: &schema::Field) {
+        self.passed(|| Step::Key(field.name.to_owned()));
+    }
+
+    /// Reads the value of a key, or what its default says for null.
+    fn one(
+        &mut self,
+        field: &schema::Field,
+        node: Node<'_>,
+        target: &mut dyn Target,
+    ) -> Result<(), Unfit> {
+        let node = Node::new(field.schema, node.scope);
+        if let Some(default) = field.default
+            && self.walk.cursor.peek() == b'n'
+        {
+            self.null()?;
+            self.edited();
+            return self.aside(default.text, node, &mut |reader, node| {
+                target.read(reader, node)
+            });
+        }
+        let read = target.read(self, node);
+        read.inspect_err(|_| self.passed_key(field))
+    }
+
+    /// Reads what stands for an absent key: the default, or null.
+    fn absent(
+        &mut self,
+        field: &schema::Field,
+        node: Node<'_>,
+        target: &mut dyn Target,
+    ) -> Result<(), Unfit> {
+        let text = absent_text(self, field).ok_or(Unfit(()))?;
+        let node = Node::new(field.schema, node.scope);
+        self.aside(text, node, &mut |reader, node| target.read(reader, node))
     }
 }
 

@@ -8,8 +8,29 @@ use super::super::decode::{Misread, decode};
 use super::super::issue::{Issue, Path};
 use super::super::sink::{Edit, Fast, Place, Scope, splice};
 use super::super::walk::Walk;
-use super::{Unfit, union};
+use super::{Decode, Unfit, union};
 use crate::schema::{Constraints, Kind, Schema};
+
+/// Reads a value by its node, and puts it where its owner wants it. What takes one of these is compiled once for all types: inlined into the readers of
+/// each type it would be most of what a tool adds to a program.
+pub(super) type Read<'f> = &'f mut dyn FnMut(&mut Reader<'_>, Node<'_>) -> Result<(), Unfit>;
+
+/// The place of a value of one type: what reads it, for code that is compiled once for all types. A trait of its own, because each closure that is
+/// called through a pointer brings two functions more.
+pub(super) trait Target {
+    /// Reads the value by its node.
+    fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit>;
+}
+
+/// Where a value is put.
+pub(super) struct Value<T>(pub(super) Option<T>);
+
+impl<T: Decode> Target for Value<T> {
+    fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit> {
+        self.0 = Some(T::decode(reader, node)?);
+        Ok(())
+    }
+}
 
 /// Reads typed values out of text.
 #[derive(Debug)]
@@ -80,16 +101,11 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the whole text.
-    #[inline]
-    pub(super) fn whole<T>(
-        &mut self,
-        schema: &Schema,
-        decode: impl FnOnce(&mut Self, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+    pub(super) fn whole(&mut self, schema: &Schema, target: &mut dyn Target) -> Result<(), Unfit> {
         self.walk.cursor.space();
-        let value = decode(self, Node::new(schema, None))?;
+        target.read(self, Node::new(schema, None))?;
         self.walk.cursor.end()?;
-        Ok(value)
+        Ok(())
     }
 
     pub(super) fn is_exact(&self) -> bool {
@@ -117,7 +133,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Notes that an error came by from a value inside of this one.
-    #[inline]
+    #[cold]
     pub(super) fn passed(&mut self, step: impl FnOnce() -> Step) {
         if let Some(refused) = &mut self.refused {
             refused.steps.push(step());
@@ -125,10 +141,10 @@ impl<'t> Reader<'t> {
     }
 
     /// Tries one shape of a value. What was refused by the shapes before is kept until one fits.
-    pub(super) fn attempt<T>(
+    pub(super) fn attempt(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+        read: impl FnOnce(&mut Self) -> Result<(), Unfit>,
+    ) -> Result<(), Unfit> {
         let (before, hops, edited) = (self.refused.take(), self.walk.hops, self.edited);
         let value = read(self);
         if value.is_err() {
@@ -166,16 +182,17 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads another text: a default, or null where a key is absent.
-    pub(super) fn aside<T>(
+    pub(super) fn aside(
         &mut self,
         text: &str,
-        read: impl FnOnce(&mut Reader<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+        node: Node<'_>,
+        read: Read<'_>,
+    ) -> Result<(), Unfit> {
         let mut inner = Reader::new(text);
         inner.walk.cursor.space();
         inner.walk.wasted = self.walk.wasted;
         inner.walk.most_wasted = self.walk.most_wasted;
-        let value = read(&mut inner);
+        let value = read(&mut inner, node);
         self.walk.wasted = inner.walk.wasted;
         self.edited |= !inner.is_exact();
         if value.is_err() {
@@ -234,16 +251,18 @@ impl<'t> Reader<'t> {
             laid: false,
             ..node
         };
-        self.aside(&part, |inner| inner.guarded(whole, read))
+        let (mut read, mut value) = (Some(read), None);
+        self.aside(&part, whole, &mut |inner, node| {
+            let read = read.take().ok_or(Unfit(()))?;
+            value = Some(inner.guarded(node, read)?);
+            Ok(())
+        })?;
+        value.ok_or(Unfit(()))
     }
 
     /// Goes through bounds, names and references to the node that says what the value is.
     #[inline]
-    pub(super) fn open<T>(
-        &mut self,
-        node: Node<'_>,
-        read: impl FnOnce(&mut Self, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+    pub(super) fn open(&mut self, node: Node<'_>, read: Read<'_>) -> Result<(), Unfit> {
         if node.schema.name.is_empty()
             && !matches!(node.schema.kind, Kind::Constrained(..) | Kind::Ref(_))
         {
@@ -252,11 +271,7 @@ impl<'t> Reader<'t> {
         self.open_named(node, read)
     }
 
-    fn open_named<T>(
-        &mut self,
-        node: Node<'_>,
-        read: impl FnOnce(&mut Self, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+    fn open_named(&mut self, node: Node<'_>, read: Read<'_>) -> Result<(), Unfit> {
         let here = Scope {
             schema: node.schema,
             parent: node.scope,

@@ -100,26 +100,33 @@ impl<'t> Reader<'t> {
     ///
     /// Where the text is none of them.
     pub fn choice(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
-        self.open(node, |reader, node| {
-            let Kind::Enum(values) = &node.schema.kind else {
-                return Err(Unfit(()));
-            };
-            let cursor = &mut reader.walk.cursor;
-            if let Some(span) = cursor.plain() {
-                let text = cursor.slice(span.start, span.end).as_bytes();
-                let known = values
-                    .iter()
-                    .position(|known| equal(known.value.as_bytes(), text));
-                return known.ok_or(Unfit(()));
-            }
-            if cursor.peek() != b'"' {
-                return Err(Unfit(()));
-            }
-            let span = cursor.string()?;
-            let text = bytes::decode(cursor.slice(span.start, span.end));
-            let known = values.iter().position(|known| known.value == text);
-            known.ok_or(Unfit(()))
-        })
+        let mut variant = None;
+        self.open(node, &mut |reader, node| {
+            variant = Some(reader.choice_of(node)?);
+            Ok(())
+        })?;
+        variant.ok_or(Unfit(()))
+    }
+
+    fn choice_of(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
+        let Kind::Enum(values) = &node.schema.kind else {
+            return Err(Unfit(()));
+        };
+        let cursor = &mut self.walk.cursor;
+        if let Some(span) = cursor.plain() {
+            let text = cursor.slice(span.start, span.end).as_bytes();
+            let known = values
+                .iter()
+                .position(|known| equal(known.value.as_bytes(), text));
+            return known.ok_or(Unfit(()));
+        }
+        if cursor.peek() != b'"' {
+            return Err(Unfit(()));
+        }
+        let span = cursor.string()?;
+        let text = bytes::decode(cursor.slice(span.start, span.end));
+        let known = values.iter().position(|known| known.value == text);
+        known.ok_or(Unfit(()))
     }
 
     /// Reads one of the numbers of an enum; gives its number in the order of the variants.
@@ -128,16 +135,17 @@ impl<'t> Reader<'t> {
     ///
     /// Where the number is none of them.
     pub fn integer_choice(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
-        self.open(node, |reader, node| {
+        let mut variant = None;
+        self.open(node, &mut |reader, node| {
             let Kind::IntegerEnum(values) = &node.schema.kind else {
                 return Err(Unfit(()));
             };
             let text = reader.number(node)?;
             let number = Cursor::new(text).number()?;
             let value = number::whole(&number, text).and_then(number::signed);
-            let known =
-                value.and_then(|value| values.iter().position(|known| known.value == value));
-            known.ok_or(Unfit(()))
-        })
+            variant = value.and_then(|value| values.iter().position(|known| known.value == value));
+            Ok(())
+        })?;
+        variant.ok_or(Unfit(()))
     }
 }

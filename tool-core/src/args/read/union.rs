@@ -12,18 +12,31 @@ use crate::schema::{Kind, Schema, Tagging, Variant};
 /// What a variant without a payload is read by.
 const NOTHING: &Schema = &Schema::new(Kind::Null);
 
+/// Reads the payload of the variant with this number.
+type ReadVariant<'f> = &'f mut dyn FnMut(&mut Reader<'_>, usize, Node<'_>) -> Result<(), Unfit>;
+
 impl Reader<'_> {
     /// Reads a variant of a union: `read` is given its number, and the node of its payload, under the cursor.
     ///
     /// # Errors
     ///
     /// Where the value is not a variant, or its payload does not fit.
+    #[inline]
     pub fn variant<T>(
         &mut self,
         node: Node<'_>,
-        read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
+        read: impl Fn(&mut Reader<'_>, usize, Node<'_>) -> Result<T, Unfit>,
     ) -> Result<T, Unfit> {
-        self.open(node, |reader, node| {
+        let mut value = None;
+        self.union(node, &mut |reader, number, node| {
+            value = Some(read(reader, number, node)?);
+            Ok(())
+        })?;
+        value.ok_or(Unfit(()))
+    }
+
+    fn union(&mut self, node: Node<'_>, read: ReadVariant<'_>) -> Result<(), Unfit> {
+        self.open(node, &mut |reader, node| {
             let Kind::Union(union) = &node.schema.kind else {
                 return Err(Unfit(()));
             };
@@ -39,12 +52,12 @@ impl Reader<'_> {
         })
     }
 
-    fn external<T>(
+    fn external(
         &mut self,
         node: Node<'_>,
         variants: &[Variant],
-        mut read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+        read: ReadVariant<'_>,
+    ) -> Result<(), Unfit> {
         match self.walk.cursor.peek() {
             b'"' => {
                 let span = self.walk.cursor.string()?;
@@ -63,39 +76,36 @@ impl Reader<'_> {
                     (variant.name == name).then_some((number, schema))
                 });
                 let (number, schema) = known.ok_or(Unfit(()))?;
-                let value = self.content(&name, number, payload(node, schema), &mut read)?;
+                self.content(&name, number, payload(node, schema), read)?;
                 if self.walk.cursor.another(b'}')? {
                     return Err(Unfit(()));
                 }
                 self.walk.cursor.close();
-                Ok(value)
+                Ok(())
             }
             _ => Err(Unfit(())),
         }
     }
 
     /// Reads what a key holds.
-    fn content<T>(
+    fn content(
         &mut self,
         key: &str,
         number: usize,
         node: Node<'_>,
-        read: &mut impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+        read: ReadVariant<'_>,
+    ) -> Result<(), Unfit> {
         let value = read(self, number, node);
-        if value.is_err() {
-            self.passed(|| Step::Key(key.to_owned()));
-        }
-        value
+        value.inspect_err(|_| self.passed(|| Step::Key(key.to_owned())))
     }
 
-    fn internal<T>(
+    fn internal(
         &mut self,
         node: Node<'_>,
         variants: &[Variant],
         tag: &str,
-        mut read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+        read: ReadVariant<'_>,
+    ) -> Result<(), Unfit> {
         let (number, variant) = self.tagged(variants, tag)?;
         let Some(schema) = variant.schema else {
             self.walk.object(node.place(), &[], Some(tag))?;
@@ -111,27 +121,28 @@ impl Reader<'_> {
         read(self, number, fields)
     }
 
-    fn adjacent<T>(
+    fn adjacent(
         &mut self,
         node: Node<'_>,
         variants: &[Variant],
         (tag, content): (&str, &str),
-        mut read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+        read: ReadVariant<'_>,
+    ) -> Result<(), Unfit> {
         let (number, variant) = self.tagged(variants, tag)?;
         let Some(schema) = variant.schema else {
             self.walk.object(node.place(), &[], Some(tag))?;
             return read(self, number, payload(node, NOTHING));
         };
         let node = payload(node, schema);
-        let mut value = None;
+        let mut is_read = false;
         let mut tagged = false;
         self.walk.cursor.open()?;
         self.walk.cursor.space();
         loop {
             let name = self.key()?;
-            if name == content && value.is_none() {
-                value = Some(self.content(&name, number, node, &mut read)?);
+            if name == content && !is_read {
+                is_read = true;
+                self.content(&name, number, node, read)?;
             } else if name == tag && !tagged {
                 tagged = true;
                 self.walk.cursor.skip()?;
@@ -143,25 +154,25 @@ impl Reader<'_> {
             }
         }
         self.walk.cursor.close();
-        match value {
-            Some(value) => Ok(value),
-            None if schema.is_optional() => {
-                if is_newtype(schema) {
-                    self.edited();
-                }
-                self.null_of(number, node, &mut read)
-            }
-            None => Err(Unfit(())),
+        if is_read {
+            return Ok(());
         }
+        if !schema.is_optional() {
+            return Err(Unfit(()));
+        }
+        if is_newtype(schema) {
+            self.edited();
+        }
+        self.null_of(number, node, read)
     }
 
     /// Reads a payload that is absent as null.
-    fn null_of<T>(
+    fn null_of(
         &mut self,
         number: usize,
         node: Node<'_>,
-        read: &mut impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+        read: ReadVariant<'_>,
+    ) -> Result<(), Unfit> {
         let cursor = std::mem::replace(&mut self.walk.cursor, Cursor::new("null"));
         let value = read(self, number, node);
         self.walk.cursor = cursor;
@@ -190,12 +201,12 @@ impl Reader<'_> {
         known.ok_or(Unfit(()))
     }
 
-    fn untagged<T>(
+    fn untagged(
         &mut self,
         node: Node<'_>,
         variants: &[Variant],
-        mut read: impl FnMut(&mut Self, usize, Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
+        read: ReadVariant<'_>,
+    ) -> Result<(), Unfit> {
         let byte = self.walk.cursor.peek();
         for (number, variant) in variants.iter().enumerate() {
             let Some(schema) = variant.schema else {
@@ -217,8 +228,8 @@ impl Reader<'_> {
                 bounds: node.bounds,
                 ..payload(node, schema)
             };
-            if let Ok(value) = self.attempt(|reader| read(reader, number, inner)) {
-                return Ok(value);
+            if self.attempt(|reader| read(reader, number, inner)).is_ok() {
+                return Ok(());
             }
             self.walk.wasted += self.walk.cursor.at - before.at + 1;
             self.walk.cursor = before;

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::list::Expected;
-use super::reader::Step;
+use super::reader::{Step, Target, Value};
 use super::{Decode, Node, Reader, Unfit};
 use crate::schema::{Kind, MapKey};
 
@@ -47,10 +47,7 @@ impl Decode for bool {
         if matches!(node.schema.kind, Kind::Boolean) {
             return reader.boolean();
         }
-        reader.open(node, |reader, node| match node.schema.kind {
-            Kind::Boolean => reader.boolean(),
-            _ => Err(Unfit(())),
-        })
+        reader.boolean_of(node)
     }
 }
 
@@ -133,10 +130,10 @@ impl<T: Decode> Decode for Option<T> {
 
     #[inline]
     fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
-        reader.open(node, |reader, node| {
-            let Kind::Optional(inner) = node.schema.kind else {
-                return Err(Unfit(()));
-            };
+        // Nearly every optional value: it has no name and no bounds of its own.
+        if let Kind::Optional(inner) = node.schema.kind
+            && node.schema.name.is_empty()
+        {
             if reader.walk.cursor.peek() == b'n' {
                 return reader.null().map(|()| None);
             }
@@ -144,20 +141,67 @@ impl<T: Decode> Decode for Option<T> {
                 schema: inner,
                 ..node
             };
-            T::decode(reader, inner).map(Some)
-        })
+            return T::decode(reader, inner).map(Some);
+        }
+        let mut value = Value(None);
+        reader.optional(node, &mut value)?;
+        Ok(value.0)
+    }
+}
+
+/// Where the items of a list are put.
+struct Items<T, P>(P, PhantomData<fn(T)>);
+
+impl<T: Decode, P: FnMut(T)> Target for Items<T, P> {
+    fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit> {
+        self.0(T::decode(reader, node)?);
+        Ok(())
     }
 }
 
 impl Reader<'_> {
+    fn boolean_of(&mut self, node: Node<'_>) -> Result<bool, Unfit> {
+        let mut value = false;
+        self.open(node, &mut |reader, node| match node.schema.kind {
+            Kind::Boolean => {
+                value = reader.boolean()?;
+                Ok(())
+            }
+            _ => Err(Unfit(())),
+        })?;
+        Ok(value)
+    }
+
+    /// Reads a value that may be null, where it is not.
+    #[cold]
+    fn optional(&mut self, node: Node<'_>, target: &mut dyn Target) -> Result<(), Unfit> {
+        self.open(node, &mut |reader, node| {
+            let Kind::Optional(inner) = node.schema.kind else {
+                return Err(Unfit(()));
+            };
+            if reader.walk.cursor.peek() == b'n' {
+                return reader.null();
+            }
+            let inner = Node {
+                schema: inner,
+                ..node
+            };
+            target.read(reader, inner)
+        })
+    }
+
     /// Reads the items of a list.
     #[inline]
     pub(crate) fn items<T: Decode>(
         &mut self,
         node: Node<'_>,
-        mut push: impl FnMut(T),
+        push: impl FnMut(T),
     ) -> Result<(), Unfit> {
-        self.open(node, |reader, node| {
+        self.list(node, &mut Items(push, PhantomData))
+    }
+
+    fn list(&mut self, node: Node<'_>, target: &mut dyn Target) -> Result<(), Unfit> {
+        self.open(node, &mut |reader, node| {
             let Kind::Array {
                 items,
                 unique,
@@ -175,7 +219,8 @@ impl Reader<'_> {
             let mut count = 0;
             let mut more = reader.walk.cursor.space() != b']';
             while more {
-                push(reader.item(count, item)?);
+                let read = target.read(reader, item);
+                read.inspect_err(|_| reader.passed(|| Step::Item(count)))?;
                 count += 1;
                 more = reader.walk.cursor.another(b']')?;
             }
@@ -185,51 +230,27 @@ impl Reader<'_> {
         })
     }
 
-    #[inline]
-    fn item<T: Decode>(&mut self, index: usize, node: Node<'_>) -> Result<T, Unfit> {
-        let value = T::decode(self, node);
-        if value.is_err() {
-            self.passed(|| Step::Item(index));
-        }
-        value
-    }
-
-    /// Reads a list of fixed shape.
-    fn tuple<T>(
-        &mut self,
-        node: Node<'_>,
-        read: impl FnOnce(&mut Self, Node<'_>, &[&'static crate::schema::Schema]) -> Result<T, Unfit>,
-    ) -> Result<T, Unfit> {
-        self.open(node, |reader, node| {
+    /// Reads a list of fixed shape, its items in their order.
+    fn tuple(&mut self, node: Node<'_>, targets: &mut [&mut dyn Target]) -> Result<(), Unfit> {
+        self.open(node, &mut |reader, node| {
             let Kind::Tuple(items) = node.schema.kind else {
                 return Err(Unfit(()));
             };
-            if reader.walk.cursor.peek() != b'[' {
+            if reader.walk.cursor.peek() != b'[' || items.len() != targets.len() {
                 return Err(Unfit(()));
             }
             reader.walk.cursor.open()?;
-            let value = read(reader, node, items)?;
+            for (number, (schema, target)) in items.iter().zip(&mut *targets).enumerate() {
+                reader.walk.cursor.space();
+                let read = target.read(reader, Node::new(schema, node.scope));
+                read.inspect_err(|_| reader.passed(|| Step::Item(number)))?;
+                if reader.walk.cursor.another(b']')? != (number + 1 < items.len()) {
+                    return Err(Unfit(()));
+                }
+            }
             reader.walk.cursor.close();
-            Ok(value)
+            Ok(())
         })
-    }
-
-    /// Reads the item of a tuple with this number, and the comma or bracket behind it.
-    fn element<T: Decode>(
-        &mut self,
-        node: Node<'_>,
-        items: &[&'static crate::schema::Schema],
-        number: usize,
-    ) -> Result<T, Unfit> {
-        let schema = items.get(number).ok_or(Unfit(()))?;
-        self.walk.cursor.space();
-        let value = self.item(number, Node::new(schema, node.scope))?;
-        let more = self.walk.cursor.another(b']')?;
-        if more == (number + 1 < items.len()) {
-            Ok(value)
-        } else {
-            Err(Unfit(()))
-        }
     }
 
     /// Reads the entries of a map.
@@ -238,7 +259,19 @@ impl Reader<'_> {
         node: Node<'_>,
         mut insert: impl FnMut(K, V) -> Option<V>,
     ) -> Result<(), Unfit> {
-        self.open(node, |reader, node| {
+        self.map(node, &mut |reader, node, key| {
+            let value = V::decode(reader, node)?;
+            Ok(insert(key.to_owned().into(), value).is_none())
+        })
+    }
+
+    /// Reads the entries of a map. `read` says whether the key is new.
+    fn map(
+        &mut self,
+        node: Node<'_>,
+        read: &mut dyn FnMut(&mut Reader<'_>, Node<'_>, &str) -> Result<bool, Unfit>,
+    ) -> Result<(), Unfit> {
+        self.open(node, &mut |reader, node| {
             let Kind::Map(values) = node.schema.kind else {
                 return Err(Unfit(()));
             };
@@ -251,10 +284,10 @@ impl Reader<'_> {
             let mut more = reader.walk.cursor.space() != b'}';
             while more {
                 let key = reader.key()?;
-                let value = V::decode(reader, node_of_value).inspect_err(|_| {
+                let is_new = read(reader, node_of_value, &key).inspect_err(|_| {
                     reader.passed(|| Step::Key(key.clone().into_owned()));
                 })?;
-                if insert(key.into_owned().into(), value).is_some() {
+                if !is_new {
                     return Err(Unfit(()));
                 }
                 count += 1;
@@ -349,24 +382,24 @@ where
 }
 
 macro_rules! tuples {
-    ($(($($item:ident $number:literal),+);)+) => {$(
+    ($(($($item:ident $slot:ident),+);)+) => {$(
         impl<$($item: Decode),+> Decode for ($($item,)+) {
             const ASKS: bool = false $(|| $item::ASKS)+;
 
             fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
-                reader.tuple(node, |reader, node, items| {
-                    Ok(($(reader.element::<$item>(node, items, $number)?,)+))
-                })
+                $(let mut $slot = Value(None);)+
+                reader.tuple(node, &mut [$(&mut $slot),+])?;
+                Ok(($($slot.0.ok_or(Unfit(()))?,)+))
             }
         }
     )+};
 }
 
 tuples! {
-    (A 0);
-    (A 0, B 1);
-    (A 0, B 1, C 2);
-    (A 0, B 1, C 2, D 3);
-    (A 0, B 1, C 2, D 3, E 4);
-    (A 0, B 1, C 2, D 3, E 4, F 5);
+    (A a);
+    (A a, B b);
+    (A a, B b, C c);
+    (A a, B b, C c, D d);
+    (A a, B b, C c, D d, E e);
+    (A a, B b, C c, D d, E e, F f);
 }

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::super::issue::{Issue, Repair};
 use super::super::{Admitted, admit};
+use super::reader::{Target, Value};
 use super::{Decode, Node, Reader, Unfit};
 use crate::schema::{Schema, StrictSchema};
 
@@ -28,9 +29,12 @@ pub struct Unread {
 }
 
 /// Reads arguments in one pass. The error holds what a `Deserialize` of the user's own refused, where that was the cause.
-#[inline]
+#[inline(never)]
 pub(crate) fn read<T: Decode>(schema: &Schema, text: &str) -> Result<Reading<T>, Option<Issue>> {
-    read_by(schema, text, T::decode)
+    let mut value = Value(None);
+    let exact = walked(schema, text, &mut value)?;
+    let value = value.0.ok_or(None)?;
+    Ok(Reading { value, exact })
 }
 
 /// Reads a text in one pass, and collects every fault. Blank text counts as `{}`, as for a call.
@@ -39,7 +43,7 @@ pub(crate) fn read<T: Decode>(schema: &Schema, text: &str) -> Result<Reading<T>,
 ///
 /// Where it does not fit the type.
 pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unread> {
-    judged(T::SCHEMA, text, T::decode)
+    judged(T::SCHEMA, text, |text| read(T::SCHEMA, text))
 }
 
 /// Reads a text by `Deserialize`, after the guard has walked it: the way of a type that has one.
@@ -48,7 +52,12 @@ pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unr
 ///
 /// Where the guard refuses it, or the `Deserialize` does.
 pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Reading<T>, Unread> {
-    judged(T::SCHEMA, text, Reader::by_serde)
+    judged(T::SCHEMA, text, |text| {
+        let mut value = BySerde(None);
+        let exact = walked(T::SCHEMA, text, &mut value)?;
+        let value = value.0.ok_or(None)?;
+        Ok(Reading { value, exact })
+    })
 }
 
 /// What the guard alone says of a text: the text that serde and policies read.
@@ -60,33 +69,36 @@ pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<I
     admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
 }
 
-#[inline]
-fn read_by<'t, T>(
-    schema: &Schema,
-    text: &'t str,
-    decode: impl FnOnce(&mut Reader<'t>, Node<'_>) -> Result<T, Unfit>,
-) -> Result<Reading<T>, Option<Issue>> {
+/// A value that its `Deserialize` reads.
+struct BySerde<T>(Option<T>);
+
+impl<T: DeserializeOwned> Target for BySerde<T> {
+    fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit> {
+        self.0 = Some(reader.by_serde(node)?);
+        Ok(())
+    }
+}
+
+/// Reads the whole text; whether policies read the same one.
+fn walked(schema: &Schema, text: &str, target: &mut dyn Target) -> Result<bool, Option<Issue>> {
     let mut reader = Reader::new(text);
-    match reader.whole(schema, decode) {
-        Ok(value) => Ok(Reading {
-            value,
-            exact: reader.is_exact(),
-        }),
+    match reader.whole(schema, target) {
+        Ok(()) => Ok(reader.is_exact()),
         Err(_) => Err(reader.refused()),
     }
 }
 
-fn judged<'t, T>(
+fn judged<T>(
     schema: &Schema,
-    text: &'t str,
-    decode: impl FnOnce(&mut Reader<'t>, Node<'_>) -> Result<T, Unfit>,
+    text: &str,
+    read: impl Fn(&str) -> Result<Reading<T>, Option<Issue>>,
 ) -> Result<Reading<T>, Unread> {
     let text = if text.trim_ascii().is_empty() {
         "{}"
     } else {
         text
     };
-    read_by(schema, text, decode).map_err(|own| {
+    read(text).map_err(|own| {
         let issues = match guarded(schema, text) {
             Ok(_) => own.iter().cloned().collect(),
             Err(issues) => issues,
