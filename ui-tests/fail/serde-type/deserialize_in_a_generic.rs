@@ -1,0 +1,19 @@
+use tool_core::prelude::*;
+
+/// A page of numbers.
+#[derive(StrictSchema)]
+#[schema(deserialize)]
+pub struct Page<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// Its number.
+    #[serde(deserialize_with = "number")]
+    #[schema(as = u32)]
+    pub number: u32,
+}
+
+fn number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    serde::Deserialize::deserialize(from)
+}
+
+fn main() {}
