@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::bytes;
 use super::super::object::is_newtype;
-use super::reader::{Step, Target};
+use super::reader::{Slot, Step, Target};
 use super::{Node, Reader, Unfit};
 use crate::schema::{self, Kind, StrictSchema};
 
@@ -33,16 +33,6 @@ pub trait Field {
         let mut value = None;
         reader.absent(field, node, &mut Slot::<Self>(&mut value))?;
         value.ok_or(Unfit(()))
-    }
-}
-
-/// Where the value of a field is put.
-struct Slot<'s, F: Field + ?Sized>(&'s mut Option<F::Value>);
-
-impl<F: Field + ?Sized> Target for Slot<'_, F> {
-    fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit> {
-        *self.0 = Some(F::read(reader, node)?);
-        Ok(())
     }
 }
 
@@ -202,8 +192,10 @@ fn one<F: Field>(
     if slot.is_some() {
         return Err(Unfit(()));
     }
-    if field.default.is_some() {
-        return reader.one(field, node, &mut Slot::<F>(slot));
+    if let Some(default) = field.default
+        && reader.walk.cursor.peek() == b'n'
+    {
+        return reader.defaulted(default.text, field, node, &mut Slot::<F>(slot));
     }
     match F::read(reader, Node::new(field.schema, node.scope)) {
         Ok(value) => {
@@ -614,25 +606,18 @@ impl Reader<'_> {
         self.passed(|| Step::Key(field.name.to_owned()));
     }
 
-    /// Reads the value of a key, or what its default says for null.
-    fn one(
+    /// Reads the default of a field whose key has null.
+    #[cold]
+    fn defaulted(
         &mut self,
+        default: &str,
         field: &schema::Field,
         node: Node<'_>,
         target: &mut dyn Target,
     ) -> Result<(), Unfit> {
-        let node = Node::new(field.schema, node.scope);
-        if let Some(default) = field.default
-            && self.walk.cursor.peek() == b'n'
-        {
-            self.null()?;
-            self.edited();
-            return self.aside(default.text, node, &mut |reader, node| {
-                target.read(reader, node)
-            });
-        }
-        let read = target.read(self, node);
-        read.inspect_err(|_| self.passed_key(field))
+        self.null()?;
+        self.edited();
+        self.stated(default, field, node, target)
     }
 
     /// Reads what stands for an absent key: the default, or null.
@@ -643,6 +628,17 @@ impl Reader<'_> {
         target: &mut dyn Target,
     ) -> Result<(), Unfit> {
         let text = absent_text(self, field).ok_or(Unfit(()))?;
+        self.stated(text, field, node, target)
+    }
+
+    /// Reads a field from a text of the schema's own.
+    fn stated(
+        &mut self,
+        text: &str,
+        field: &schema::Field,
+        node: Node<'_>,
+        target: &mut dyn Target,
+    ) -> Result<(), Unfit> {
         let node = Node::new(field.schema, node.scope);
         self.aside(text, node, &mut |reader, node| target.read(reader, node))
     }

@@ -8,7 +8,7 @@ use super::super::decode::{Misread, decode};
 use super::super::issue::{Issue, Path};
 use super::super::sink::{Edit, Fast, Place, Scope, splice};
 use super::super::walk::Walk;
-use super::{Decode, Unfit, union};
+use super::{Field, Unfit, union};
 use crate::schema::{Constraints, Kind, Schema};
 
 /// Reads a value by its node, and puts it where its owner wants it. What takes one of these is compiled once for all types: inlined into the readers of
@@ -22,12 +22,12 @@ pub(super) trait Target {
     fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit>;
 }
 
-/// Where a value is put.
-pub(super) struct Value<T>(pub(super) Option<T>);
+/// Where one value is put.
+pub(super) struct Slot<'s, F: Field + ?Sized>(pub(super) &'s mut Option<F::Value>);
 
-impl<T: Decode> Target for Value<T> {
+impl<F: Field + ?Sized> Target for Slot<'_, F> {
     fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit> {
-        self.0 = Some(T::decode(reader, node)?);
+        *self.0 = Some(F::read(reader, node)?);
         Ok(())
     }
 }

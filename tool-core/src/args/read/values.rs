@@ -11,8 +11,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::list::Expected;
-use super::reader::{Step, Target, Value};
-use super::{Decode, Node, Reader, Unfit};
+use super::reader::{Slot, Step, Target};
+use super::{Decode, Node, Reader, Unfit, Via};
 use crate::schema::{Kind, MapKey};
 
 /// Types that are made of text.
@@ -143,9 +143,9 @@ impl<T: Decode> Decode for Option<T> {
             };
             return T::decode(reader, inner).map(Some);
         }
-        let mut value = Value(None);
-        reader.optional(node, &mut value)?;
-        Ok(value.0)
+        let mut value = None;
+        reader.optional(node, &mut Slot::<Via<0, T>>(&mut value))?;
+        Ok(value)
     }
 }
 
@@ -387,9 +387,9 @@ macro_rules! tuples {
             const ASKS: bool = false $(|| $item::ASKS)+;
 
             fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
-                $(let mut $slot = Value(None);)+
-                reader.tuple(node, &mut [$(&mut $slot),+])?;
-                Ok(($($slot.0.ok_or(Unfit(()))?,)+))
+                $(let mut $slot = None;)+
+                reader.tuple(node, &mut [$(&mut Slot::<Via<0, $item>>(&mut $slot)),+])?;
+                Ok(($($slot.ok_or(Unfit(()))?,)+))
             }
         }
     )+};

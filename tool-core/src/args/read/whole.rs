@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::super::issue::{Issue, Repair};
 use super::super::{Admitted, admit};
-use super::reader::{Target, Value};
-use super::{Decode, Node, Reader, Unfit};
+use super::reader::{Slot, Target};
+use super::{Decode, Field, Reader, Via};
 use crate::schema::{Schema, StrictSchema};
 
 /// A text that was read.
@@ -31,10 +31,7 @@ pub struct Unread {
 /// Reads arguments in one pass. The error holds what a `Deserialize` of the user's own refused, where that was the cause.
 #[inline(never)]
 pub(crate) fn read<T: Decode>(schema: &Schema, text: &str) -> Result<Reading<T>, Option<Issue>> {
-    let mut value = Value(None);
-    let exact = walked(schema, text, &mut value)?;
-    let value = value.0.ok_or(None)?;
-    Ok(Reading { value, exact })
+    reading::<Via<0, T>>(schema, text)
 }
 
 /// Reads a text in one pass, and collects every fault. Blank text counts as `{}`, as for a call.
@@ -53,10 +50,7 @@ pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unr
 /// Where the guard refuses it, or the `Deserialize` does.
 pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Reading<T>, Unread> {
     judged(T::SCHEMA, text, |text| {
-        let mut value = BySerde(None);
-        let exact = walked(T::SCHEMA, text, &mut value)?;
-        let value = value.0.ok_or(None)?;
-        Ok(Reading { value, exact })
+        reading::<Via<1, T>>(T::SCHEMA, text)
     })
 }
 
@@ -69,14 +63,13 @@ pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<I
     admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
 }
 
-/// A value that its `Deserialize` reads.
-struct BySerde<T>(Option<T>);
-
-impl<T: DeserializeOwned> Target for BySerde<T> {
-    fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit> {
-        self.0 = Some(reader.by_serde(node)?);
-        Ok(())
-    }
+/// Reads the whole text.
+#[inline]
+fn reading<F: Field>(schema: &Schema, text: &str) -> Result<Reading<F::Value>, Option<Issue>> {
+    let mut value = None;
+    let exact = walked(schema, text, &mut Slot::<F>(&mut value))?;
+    let value = value.ok_or(None)?;
+    Ok(Reading { value, exact })
 }
 
 /// Reads the whole text; whether policies read the same one.
