@@ -309,7 +309,7 @@ impl ToolContext {
         }
     }
 
-    /// The scope of a call, where nobody else holds it.
+    /// The scope of a call, where this context is its only holder.
     pub(crate) fn served_mut(&mut self) -> Option<&mut CallScope> {
         match &mut self.place {
             Place::Turn(_) => None,
@@ -340,7 +340,7 @@ impl ToolContext {
         turn.is_some_and(CancellationToken::is_cancelled)
     }
 
-    /// Whether there is a token that can stop the calls of this context, or one is made when somebody asks for it.
+    /// Whether [`cancellation`](Self::cancellation) returns a token. Makes no token.
     pub(crate) fn can_be_stopped(&self) -> bool {
         #[cfg(feature = "host")]
         if let Place::Call(scope) = &self.place

@@ -158,8 +158,8 @@ thread_local! {
     static POOL: RefCell<([u8; DRAWN], usize)> = const { RefCell::new(([0; DRAWN], DRAWN)) };
 }
 
-/// Bytes that nobody else gets, for names that are no secrets. They are drawn many at a time, because the system call costs several times
-/// what the rest of a call's identity does. A process that forks and goes on in both halves would draw the same ones.
+/// Random bytes for names that are not secrets; each call returns different ones. A thread draws them in blocks, because the system call costs several times
+/// what the rest of a call's identity costs. If a process forks and both processes continue, both return the same bytes.
 #[cfg(feature = "host")]
 pub(crate) fn distinct() -> io::Result<[u8; 16]> {
     let mut own = [0; 16];

@@ -384,27 +384,20 @@ fn chain(error: &(dyn StdError + Send + Sync + 'static)) -> String {
     text
 }
 
-/// What `?` makes a [`ToolError`] of. A trait of its own, so that an error which is none is one message that says what to write.
+/// An error that `?` converts into a [`ToolError`]. The trait exists so that rustc reports any other error once, and says what to write.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`?` makes no `ToolError` of `{Self}`",
-    label = "this error is no `std::error::Error + Send + Sync`: write `.map_err(ToolError::foreign)` before the `?`, or, if it is not `Send`, `.map_err(|error| ToolError::foreign(error.to_string()))`"
+    message = "`?` cannot convert `{Self}` into a `ToolError`",
+    label = "this error does not implement `std::error::Error + Send + Sync`: write `.map_err(ToolError::foreign)` before the `?`, or, if it is not `Send`, `.map_err(|error| ToolError::foreign(error.to_string()))`"
 )]
-pub trait IntoToolError: Sized {
-    /// The error, of which the model reads nothing.
-    fn into_tool_error(self) -> ToolError;
-}
+pub trait IntoToolError: StdError + Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<E: StdError + Send + Sync + 'static> IntoToolError for E {
-    fn into_tool_error(self) -> ToolError {
-        ToolError::foreign(self)
-    }
-}
+impl<E: StdError + Send + Sync + 'static> IntoToolError for E {}
 
 impl<E: IntoToolError> From<E> for ToolError {
     fn from(error: E) -> Self {
-        error.into_tool_error()
+        Self::foreign(error)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::{Generics, parse_quote};
 
 use crate::paths::Paths;
 
@@ -14,6 +15,23 @@ pub(crate) fn how(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
             #private::asks::SerdeOf::<#ty>::IS,
             #private::asks::NodeOf::<#ty>::IS,
         )
+    }
+}
+
+/// serde's `Deserialize` of a type, by its `Decode`.
+pub(crate) fn deserialize(paths: &Paths, name: &impl ToTokens, generics: &Generics) -> TokenStream {
+    let private = paths.private();
+    let mut with_lifetime = generics.clone();
+    with_lifetime.params.insert(0, parse_quote!('__de));
+    let (_, ty_generics, where_clause) = generics.split_for_impl();
+    let (impl_generics, ..) = with_lifetime.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Deserialize<'__de> for #name #ty_generics #where_clause {
+            fn deserialize<__From: #private::Deserializer<'__de>>(__from: __From) -> #private::Result<Self, __From::Error> {
+                #private::read::deserialize(__from)
+            }
+        }
     }
 }
 

@@ -172,7 +172,7 @@ pub(crate) const TRANSPARENT_FIELDS: &str =
     "`transparent` needs exactly one field that is not skipped";
 pub(crate) const INTEGER_DATA: &str =
     "`integer` needs variants without data and without a tag: each is its discriminant on the wire";
-pub(crate) const DESERIALIZE_TWICE: &str = "[serde-type] `deserialize` implements `serde::Deserialize`, and so does the derive beside it: keep one, `deserialize` for the rules of the schema";
+pub(crate) const DESERIALIZE_TWICE: &str = "[serde-type] `deserialize` implements `serde::Deserialize`, and so does the derive next to it: keep one, `deserialize` for the rules of the schema";
 pub(crate) const DESERIALIZE_BY_SERDE: &str = "[serde-type] the derive does not read this type by itself, so `deserialize` has nothing to read it by: derive `serde::Deserialize` in its place";
 pub(crate) const INTEGER_AND_AS: &str =
     "[as-type] `as` states another type for the whole enum, keep one of `as` and `integer`";

@@ -22,6 +22,11 @@ const NOTES: usize = 100;
 pub(crate) struct TypedOutput(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
 
 impl TypedOutput {
+    /// Keeps the value.
+    pub(crate) fn put(&self, output: Box<dyn Any + Send>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+    }
+
     /// The value, if a body has returned one of this type.
     pub(crate) fn take<T: 'static>(&self) -> Option<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -100,7 +105,7 @@ pub(crate) struct Gated {
     parent: Option<Box<str>>,
     /// The gate that the call has come to; calls that it makes pass it, too.
     gate: Option<Gate>,
-    /// Stops this call alone. Made with the first that waits for it or uses it, because most bodies never wait.
+    /// Stops this call alone. It is made when something first waits for it or uses it, because most bodies never wait.
     stop: OnceLock<CancellationToken>,
     /// The body was polled, and has not returned.
     inside: AtomicBool,
@@ -410,16 +415,9 @@ impl ToolContext {
         }
     }
 
-    /// Whether the caller wants the output of the body as a value.
-    pub(crate) fn wants_output(&self) -> bool {
-        self.gated().is_some_and(|gated| gated.output.is_some())
-    }
-
-    /// Keeps the output of the body as a value, if the caller wants one.
-    pub(crate) fn keep_output(&self, output: Box<dyn Any + Send>) {
-        if let Some(TypedOutput(slot)) = self.gated().and_then(Gated::typed_output) {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
-        }
+    /// Where the output of the body is kept as a value; `None` where the caller wants only its text.
+    pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
+        self.gated()?.typed_output()
     }
 
     /// Notes what a call of this call waits for.

@@ -33,8 +33,8 @@ where
 }
 
 pin_project! {
-    /// A body on its way to its one output. By hand: an `async` block would hold the body twice, as what it was given and as what it waits for, and
-    /// combinators are a function more each for every tool.
+    /// A body whose output is written when it ends. Written by hand, because an `async` block holds the body twice (once as its argument and once while it waits),
+    /// and each combinator adds a function to every tool.
     pub(crate) struct Finish<T, B, V> {
         #[pin]
         body: B,
@@ -86,8 +86,8 @@ fn finished<T: Serialize + Send + 'static>(
     let payload = output::write(&output, room);
     let finished = viewed(view, payload, watching)?;
     #[cfg(feature = "host")]
-    if cx.wants_output() {
-        cx.keep_output(Box::new(output));
+    if let Some(typed) = cx.typed_output() {
+        typed.put(Box::new(output));
     }
     Ok(finished)
 }

@@ -14,7 +14,7 @@
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{Ident, Type};
+use syn::{Generics, Ident, Type};
 
 use crate::paths::{ends, respan, underlined};
 use crate::reads::{self, nested};
@@ -196,6 +196,7 @@ fn decode(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
         );
         quote!(const _: fn() = #ask;)
     });
+    let deserialize = reads::deserialize(&tool.paths, input, &Generics::default());
     quote! {
         #(#vias)*
         impl #private::read::Decode for #input {
@@ -204,12 +205,7 @@ fn decode(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
             }
         }
         #(#asks)*
-        #[automatically_derived]
-        impl<'de> #private::Deserialize<'de> for #input {
-            fn deserialize<__From: #private::Deserializer<'de>>(__from: __From) -> #private::Result<Self, __From::Error> {
-                #private::read::deserialize(__from)
-            }
-        }
+        #deserialize
     }
 }
 

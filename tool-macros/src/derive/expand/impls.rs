@@ -9,6 +9,7 @@ use syn::{DeriveInput, Generics, Type, parse_quote};
 use super::{checks, schema};
 use crate::derive::model::{Decided, Marker, Shape};
 use crate::paths::Paths;
+use crate::reads;
 
 /// `enum __NodeAgain {}` with the schema `Kind::Ref("Node")`, in the module of `Node`
 pub(super) fn markers(decided: &Decided<'_>) -> TokenStream {
@@ -90,25 +91,14 @@ pub(in crate::derive) fn into_output(paths: &Paths, input: &DeriveInput) -> Toke
     }
 }
 
-/// `#[schema(deserialize)]`: serde's trait, by what reads arguments. The `for` keeps the bounds from being checked here.
+/// `#[schema(deserialize)]`. The `for` keeps the bounds from being checked here.
 pub(super) fn deserialize(decided: &Decided<'_>) -> TokenStream {
     let private = decided.paths.private();
-    let ident = &decided.input.ident;
     let mut generics = decided.input.generics.clone();
     generics.make_where_clause().predicates.push(parse_quote! {
         for<'__read> Self: #private::StrictSchema + #private::read::Decode
     });
-    let (_, ty_generics, _) = decided.input.generics.split_for_impl();
-    generics.params.insert(0, parse_quote!('__de));
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
-    quote! {
-        #[automatically_derived]
-        impl #impl_generics #private::Deserialize<'__de> for #ident #ty_generics #where_clause {
-            fn deserialize<__From: #private::Deserializer<'__de>>(__from: __From) -> #private::Result<Self, __From::Error> {
-                #private::read::deserialize(__from)
-            }
-        }
-    }
+    reads::deserialize(&decided.paths, &decided.input.ident, &generics)
 }
 
 /// schemars' trait, from the same tree. A generic type has no one name, so it is written out where it is used.

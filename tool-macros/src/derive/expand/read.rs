@@ -87,7 +87,7 @@ impl Read<'_> {
             error = Some(
                 syn::Error::new_spanned(word, texts::DESERIALIZE_BY_SERDE).into_compile_error(),
             );
-            // So that a tool which takes the type is no second error.
+            // Without this, a tool that takes the type would be a second error.
             Body {
                 code: quote!(__reader.none()),
                 needs: Vec::new(),
