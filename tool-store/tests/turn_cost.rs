@@ -9,7 +9,10 @@
 #[path = "suite/wal.rs"]
 mod wal;
 
+use std::path::PathBuf;
+
 use futures::future::BoxFuture;
+use tempfile::TempDir;
 use tool_core::prelude::*;
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
 use tool_core::{Audit, Effect, Gate, Sweeper};
@@ -40,6 +43,34 @@ async fn send(
     to
 }
 
+/// A host that keeps its ledger and a required audit in one file.
+struct Host {
+    /// Removed when it is dropped.
+    _folder: TempDir,
+    file: PathBuf,
+    store: SqliteStore,
+    gate: Gate,
+}
+
+impl Host {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("state.db");
+        let store = SqliteStore::open(&file).await.unwrap();
+        let gate = Gate::builder()
+            .ledger(store.clone())
+            .audit(Audit::required(store.clone()))
+            .sweeper(Sweeper::off())
+            .build();
+        Self {
+            _folder: folder,
+            file,
+            store,
+            gate,
+        }
+    }
+}
+
 struct Script(Vec<ModelMessage>);
 
 impl Model for Script {
@@ -59,22 +90,15 @@ async fn turn_of_three_calls_costs_at_most_six_commits() {
 }
 
 async fn cost(parallel: usize) -> usize {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("state.db");
-    let store = SqliteStore::open(&file).await.unwrap();
-    let gate = Gate::builder()
-        .ledger(store.clone())
-        .audit(Audit::required(store.clone()))
-        .sweeper(Sweeper::off())
-        .build();
+    let host = Host::new().await;
     let cx = ToolContext::builder()
         .workspace("acme")
         .user("ann")
         .conversation("main")
         .with(Outbox)
         .build();
-    let tools = toolset![page, send].through(&gate);
-    let turns = Turns::new(store.clone()).parallel(parallel);
+    let tools = toolset![page, send].through(&host.gate);
+    let turns = Turns::new(host.store.clone()).parallel(parallel);
     let script = || {
         let calls = [
             ToolCall::new("a", "page", r#"{"number":1}"#),
@@ -83,7 +107,7 @@ async fn cost(parallel: usize) -> usize {
         ];
         Script(vec![ModelMessage::calls(calls), ModelMessage::text("done")])
     };
-    let before = commits(&file);
+    let before = commits(&host.file);
     let mut model = script();
     let said = turns.respond("Read both and send.", &mut model, |_| tools.clone(), &cx);
     let said = said.await;
@@ -91,8 +115,8 @@ async fn cost(parallel: usize) -> usize {
         matches!(said, Ok(Outcome::Said(_) | Outcome::Replied(_))),
         "{said:?}"
     );
-    let cost = commits(&file) - before;
-    store.close().await;
+    let cost = commits(&host.file) - before;
+    host.store.close().await;
     cost
 }
 
@@ -110,20 +134,13 @@ async fn concurrent_calls_share_commits() {
 
 /// The transactions of so many calls that arrive at once.
 async fn calls(callers: usize) -> usize {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("state.db");
-    let store = SqliteStore::open(&file).await.unwrap();
-    let gate = Gate::builder()
-        .ledger(store.clone())
-        .audit(Audit::required(store.clone()))
-        .sweeper(Sweeper::off())
-        .build();
+    let host = Host::new().await;
     let cx = ToolContext::builder()
         .workspace("acme")
         .with(Outbox)
         .build();
-    let tools = toolset![send].through(&gate);
-    let before = commits(&file);
+    let tools = toolset![send].through(&host.gate);
+    let before = commits(&host.file);
     let calls = (0..callers).map(|n| {
         let (tools, cx) = (tools.clone(), cx.clone());
         tokio::spawn(async move {
@@ -134,7 +151,7 @@ async fn calls(callers: usize) -> usize {
     for result in futures::future::join_all(calls).await {
         assert_eq!(result.unwrap().model_text(), "bob");
     }
-    let cost = commits(&file) - before;
-    store.close().await;
+    let cost = commits(&host.file) - before;
+    host.store.close().await;
     cost
 }
